@@ -1,0 +1,1 @@
+"""Solvers of the FSSMSC problem: they know arrays, never estimators."""
