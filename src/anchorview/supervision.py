@@ -7,7 +7,8 @@ two classes. Neither is formed here. With the one-hot matrix ``Y`` and the class
     L_M V = d_M * V - Y (Yᵀ V) / n_m,            d_M = count[y] / n_m
     L_C V = d_C * V - (1 1ᵀ V - Y (Yᵀ V)) / n_c,  d_C = (n_l - count[y]) / n_c
 
-so applying either costs O(n_l · columns).
+so applying either costs O(n_l · columns), and the quadratic form of sparse codes, Zᵀ L Z, costs the non-zeros squared
+of each row plus one m×m product of class sums.
 """
 
 from __future__ import annotations
@@ -17,6 +18,9 @@ from typing import Protocol
 
 import numpy as np
 import numpy.typing as npt
+from scipy import sparse
+
+from .solver.codes import code_gram
 
 Array = npt.NDArray[np.floating]
 
@@ -26,6 +30,10 @@ class Laplacian(Protocol):
 
     def apply(self, values: Array) -> Array:
         """Return ``L @ values`` for one row of values per labelled row."""
+        ...
+
+    def quadratic(self, codes: sparse.csr_array) -> npt.NDArray[np.float64]:
+        """Return ``codesᵀ L codes`` (m×m) for the codes of the labelled rows."""
         ...
 
 
@@ -47,24 +55,37 @@ class LabelLaplacian:
     n_classes: int
     kind: str
 
-    def _class_sums(self, values: Array) -> Array:
-        sums = np.zeros((self.n_classes, values.shape[1]), dtype=values.dtype)
-        np.add.at(sums, self.classes, values)
-        return sums
+    def _weights(self) -> tuple[npt.NDArray[np.float64], float]:
+        """Return the degree of each labelled row and the number of pairs (n_m or n_c)."""
+        counts = np.bincount(self.classes, minlength=self.n_classes).astype(np.float64)
+        n_must = float(counts @ counts)
+        if self.kind == "must":
+            return counts[self.classes] / n_must, n_must
+        n_cannot = len(self.classes) ** 2 - n_must
+        return (len(self.classes) - counts[self.classes]) / n_cannot, n_cannot
 
     def apply(self, values: Array) -> Array:
         """Return ``L @ values``."""
-        counts = np.bincount(self.classes, minlength=self.n_classes).astype(np.float64)
-        n_labelled, n_must = len(self.classes), float(counts @ counts)
-        same_class = self._class_sums(values)
-        if self.kind == "must":
-            degree = counts[self.classes] / n_must
-            neighbours = same_class[self.classes] / n_must
-        else:
-            n_cannot = n_labelled**2 - n_must
-            degree = (n_labelled - counts[self.classes]) / n_cannot
-            neighbours = (same_class.sum(axis=0) - same_class[self.classes]) / n_cannot
-        result: Array = degree[:, None] * values - neighbours
+        degrees, n_pairs = self._weights()
+        sums = np.zeros((self.n_classes, values.shape[1]), dtype=values.dtype)
+        np.add.at(sums, self.classes, values)
+        neighbours = sums if self.kind == "must" else sums.sum(axis=0) - sums
+        result: Array = degrees[:, None] * values - neighbours[self.classes] / n_pairs
+        return result
+
+    def quadratic(self, codes: sparse.csr_array) -> npt.NDArray[np.float64]:
+        """Return ``codesᵀ L codes``."""
+        degrees, n_pairs = self._weights()
+        one_hot = sparse.csr_array(
+            (np.ones(len(self.classes)), (self.classes, np.arange(len(self.classes)))),
+            shape=(self.n_classes, len(self.classes)),
+        )
+        sums = (one_hot @ codes).toarray().astype(np.float64)
+        pairs = sums.T @ sums
+        if self.kind == "cannot":
+            total = sums.sum(axis=0)
+            pairs = np.outer(total, total) - pairs
+        result: npt.NDArray[np.float64] = code_gram(codes, degrees) - pairs / n_pairs
         return result
 
 

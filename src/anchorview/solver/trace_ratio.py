@@ -23,7 +23,7 @@ class TraceRatio:
     embedding: Matrix  # A, k×m with orthonormal rows
     ratio: float
     n_iter: int
-    guarded: bool  # the denominator was not positive and had to be shifted
+    guarded: bool  # the denominator was not positive and L_f had to be shifted
 
 
 def solve_trace_ratio(
@@ -50,27 +50,31 @@ def solve_trace_ratio(
     max_iter : int
         Upper bound on eigen-decompositions.
     """
-    # L_f is positive definite when its degrees are those of Z; with ADMM's own q it need not be, and a
-    # denominator at or below zero would turn the maximum into a pole. A shift keeps every A admissible.
-    lowest = float(linalg.eigvalsh(within, subset_by_index=[0, 0])[0])
-    floor = 1e-10 * max(float(np.abs(np.diagonal(within)).max()), np.finfo(np.float64).tiny)
-    guarded = lowest < -floor
-    if lowest < floor:
-        within = within + (floor - lowest) * np.eye(len(within))
-
+    # A denominator of exactly zero (k separate components that agree with the labels) would be a pole.
+    scale = max(float(np.abs(np.diagonal(within)).max()), np.finfo(np.float64).tiny)
+    within = within + 1e-10 * scale * np.eye(len(within))
     embedding = _top_eigenvectors(between, n_components) if start is None else start
-    ratio = _trace(embedding, between) / _trace(embedding, within)
-    n_iter = 0
-    for n_iter in range(1, max_iter + 1):
+    guarded, n_iter = False, 0
+    ratio = _ratio(embedding, between, within)
+    while n_iter < max_iter:
+        if not np.isfinite(ratio):
+            # With ADMM's own q, L_f need not be positive semi-definite; a shift keeps every A admissible.
+            lowest = float(linalg.eigvalsh(within, subset_by_index=[0, 0])[0])
+            within = within + (1e-10 * scale - lowest) * np.eye(len(within))
+            guarded = True
+            ratio = _ratio(embedding, between, within)
+        n_iter += 1
         embedding = _top_eigenvectors(between - ratio * within, n_components)
-        previous, ratio = ratio, _trace(embedding, between) / _trace(embedding, within)
+        previous, ratio = ratio, _ratio(embedding, between, within)
         if abs(ratio - previous) <= tol * max(abs(ratio), np.finfo(np.float64).tiny):
             break
     return TraceRatio(_fix_signs(embedding), ratio, n_iter, guarded)
 
 
-def _trace(embedding: Matrix, matrix: Matrix) -> float:
-    return float(np.vdot(embedding @ matrix, embedding))
+def _ratio(embedding: Matrix, between: Matrix, within: Matrix) -> float:
+    """Return the trace ratio, infinity where its denominator is not positive."""
+    denominator = float(np.vdot(embedding @ within, embedding))
+    return float(np.vdot(embedding @ between, embedding)) / denominator if denominator > 0 else float("inf")
 
 
 def _top_eigenvectors(matrix: Matrix, n_components: int) -> Matrix:

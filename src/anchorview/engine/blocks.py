@@ -1,0 +1,75 @@
+"""Cross products E = Σ_v X_v U_vᵀ from the users' arrays: scaled and multiplied in blocks, never scaled as a whole."""
+
+from __future__ import annotations
+
+import numpy as np
+import numpy.typing as npt
+
+from ..scaling import BLOCK_ROWS, ViewsScaler
+from ..views import Views
+
+SOLVER_ROWS = 1024  # rows of a solver block: four products' worth
+CACHE_BYTES = 64 * 2**20  # E of small data is kept, so that later rounds do not compute it again
+
+
+class ViewCrossProducts:
+    """E by rows, for in-memory arrays and memory maps.
+
+    Parameters
+    ----------
+    views : Views
+        The users' arrays.
+    scaler : ViewsScaler
+        Fitted scaling.
+    landmarks : ndarray of shape (m, d)
+        Landmarks in the scaled feature space, views side by side.
+    cache : bool
+        Keep E in memory if it is small.
+    """
+
+    def __init__(
+        self, views: Views, scaler: ViewsScaler, landmarks: npt.NDArray[np.floating], cache: bool = True
+    ) -> None:
+        self.n_rows = len(views)
+        self.blocks = [
+            slice(start, min(start + SOLVER_ROWS, self.n_rows)) for start in range(0, self.n_rows, SOLVER_ROWS)
+        ]
+        self._views, self._scaler = views, scaler
+        self._landmarks = np.ascontiguousarray(landmarks.T, dtype=scaler.dtype)
+        self._squared_norms: dict[int, float] = {}
+        size = self.n_rows * len(landmarks) * scaler.dtype.itemsize
+        self._cache: npt.NDArray[np.floating] | None = None
+        self._known: npt.NDArray[np.bool_] | None = None
+        if cache and size <= CACHE_BYTES:
+            self._cache = np.empty((self.n_rows, len(landmarks)), dtype=scaler.dtype)
+            self._known = np.zeros(len(self.blocks), dtype=bool)
+
+    def rows(self, index: slice | npt.NDArray[np.intp]) -> npt.NDArray[np.floating]:
+        """Return some rows of E."""
+        if self._cache is not None and self._known is not None:
+            number = index.start // SOLVER_ROWS if isinstance(index, slice) else -1
+            if number >= 0 and self.blocks[number] == index and not self._known[number]:
+                self._cache[index] = self._compute(index)
+                self._known[number] = True
+            if self._known.all() or (number >= 0 and self._known[number]):
+                return self._cache[index]
+        return self._compute(index)
+
+    def _compute(self, index: slice | npt.NDArray[np.intp]) -> npt.NDArray[np.floating]:
+        start, stop = (index.start, index.stop) if isinstance(index, slice) else (0, len(index))
+        out = np.empty((stop - start, self._landmarks.shape[1]), dtype=self._scaler.dtype)
+        squared_norm = 0.0
+        for first in range(start, stop, BLOCK_ROWS):
+            last = min(first + BLOCK_ROWS, stop)
+            part = slice(first, last) if isinstance(index, slice) else index[first:last]
+            scaled = self._scaler.rows(self._views, part)
+            np.matmul(scaled, self._landmarks, out=out[first - start : last - start])
+            squared_norm += float(np.vdot(scaled, scaled))
+        if isinstance(index, slice):
+            self._squared_norms[start] = squared_norm
+        return out
+
+    @property
+    def squared_norm(self) -> float:
+        """Σ_v ‖X_v‖² over the blocks computed so far: after one pass, over all rows."""
+        return float(sum(self._squared_norms[start] for start in sorted(self._squared_norms)))

@@ -1,0 +1,160 @@
+"""Labels, probabilities and confidence out of the embedding.
+
+With labels, a row takes the class of its nearest labelled row (the paper's rule, on unit rows by default). Evidence for a class is
+how near its nearest labelled row is; a softmax of the evidence gives probabilities, with a temperature chosen on the labelled rows,
+each judged by the others. Without labels, clusters come from k-means.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+import numpy.typing as npt
+
+from .engine.parallel import map_blocks
+
+RULES = ("nearest", "euclidean", "knn")
+_BLOCK_ENTRIES = 2**20  # similarities of one block: 4-8 MB
+_MAX_JUDGED = 2000  # labelled rows used to choose the temperature
+
+Matrix = npt.NDArray[np.floating]
+
+
+def unit_rows(rows: Matrix) -> Matrix:
+    """Scale rows to unit length; rows of zeros stay."""
+    norms = np.linalg.norm(rows, axis=1, keepdims=True)
+    result: Matrix = rows / np.where(norms > 0, norms, 1)
+    return result
+
+
+@dataclass(frozen=True)
+class LabelledNeighbours:
+    """Classes from labelled rows of the embedding.
+
+    Parameters
+    ----------
+    reference : ndarray of shape (n_labelled, k)
+        Embedding of the labelled rows, ordered by class (unit rows, except for the rule "euclidean").
+    classes : ndarray of shape (n_labelled,)
+        Their class numbers, ascending.
+    rule : {"nearest", "euclidean", "knn"}
+        Nearest by angle, nearest by plain distance (the paper), or a vote of the `n_neighbors` nearest by angle, each
+        weighted by the inverse of its distance.
+    temperature : float
+        Of the softmax.
+    """
+
+    reference: Matrix
+    classes: npt.NDArray[np.intp]
+    rule: str
+    n_neighbors: int
+    temperature: float = 1.0
+
+    @property
+    def _starts(self) -> npt.NDArray[np.intp]:
+        return np.flatnonzero(np.diff(self.classes, prepend=-1))
+
+    def _distances(self, rows: Matrix) -> Matrix:
+        """Squared distances to the labelled rows; for unit rows that is 2 − 2 cos."""
+        if self.rule != "euclidean":
+            rows = unit_rows(rows)
+        squared = np.einsum("ij,ij->i", self.reference, self.reference)
+        result: Matrix = np.einsum("ij,ij->i", rows, rows)[:, None] - 2 * (rows @ self.reference.T) + squared
+        return result
+
+    def _evidence(self, distances: Matrix) -> Matrix:
+        """Turn squared distances to the labelled rows into one number per class, larger for likelier."""
+        if self.rule != "knn":
+            result: Matrix = -np.minimum.reduceat(distances, self._starts, axis=1)
+            return result
+        n_neighbors = min(self.n_neighbors, distances.shape[1])
+        nearest = np.argpartition(distances, n_neighbors - 1, axis=1)[:, :n_neighbors]
+        near = np.sqrt(np.maximum(np.take_along_axis(distances, nearest, axis=1), 0.0))
+        weights = 1.0 / np.maximum(near, 1e-6)  # a row at distance zero outweighs all others
+        votes = np.zeros((len(distances), self.classes[-1] + 1))
+        np.add.at(votes, (np.arange(len(votes))[:, None], self.classes[nearest]), weights)
+        return np.log(votes / votes.sum(axis=1, keepdims=True) + 1e-3)
+
+    def evidence(self, embedding: Matrix, n_threads: int = 1) -> Matrix:
+        """Evidence for each class, in blocks of rows."""
+        step = max(1, _BLOCK_ENTRIES // len(self.reference))
+        blocks = [embedding[start : start + step] for start in range(0, len(embedding), step)]
+        parts = map_blocks(lambda block: self._evidence(self._distances(block)), blocks, n_threads)
+        return np.concatenate(parts)
+
+    def probabilities(self, evidence: Matrix) -> Matrix:
+        """Softmax of the evidence."""
+        return softmax(evidence / self.temperature)
+
+
+def fit_neighbours(
+    embedding: Matrix, classes: npt.NDArray[np.intp], rule: str, n_neighbors: int
+) -> LabelledNeighbours:
+    """Keep the labelled rows of the embedding and choose the temperature."""
+    order = np.argsort(classes, kind="stable")
+    reference = embedding[order] if rule == "euclidean" else unit_rows(embedding[order])
+    neighbours = LabelledNeighbours(reference, classes[order], rule, n_neighbors)
+    return LabelledNeighbours(
+        reference, neighbours.classes, rule, n_neighbors, temperature=_choose_temperature(neighbours)
+    )
+
+
+def _choose_temperature(neighbours: LabelledNeighbours) -> float:
+    """Minimise the log loss of the labelled rows, each judged without itself."""
+    classes = neighbours.classes
+    step = max(1, len(classes) // _MAX_JUDGED)
+    judged = np.arange(0, len(classes), step)
+    judged = judged[np.bincount(classes)[classes[judged]] > 1]  # a class's only row has nothing to be near to
+    if len(judged) == 0 or len(np.unique(classes)) < 2:
+        return 1.0
+    distances = neighbours._distances(neighbours.reference[judged])
+    distances[np.arange(len(judged)), judged] = distances.max() + 1.0
+    evidence = neighbours._evidence(distances)
+    gap = float(np.median(evidence.max(axis=1) - evidence.min(axis=1)))
+    if gap <= 0:
+        return 1.0
+    candidates = gap * np.logspace(-3, 1, 81)
+    losses = [
+        -np.mean(np.log(softmax(evidence / t)[np.arange(len(judged)), classes[judged]] + 1e-12)) for t in candidates
+    ]
+    return float(candidates[int(np.argmin(losses))])
+
+
+@dataclass(frozen=True)
+class ClusterCentres:
+    """Clusters without labels: k-means centres on the unit rows of the embedding."""
+
+    centres: Matrix
+    temperature: float
+
+    def evidence(self, embedding: Matrix, n_threads: int = 1) -> Matrix:
+        """Minus the squared distance to each centre."""
+        rows = unit_rows(embedding)
+        squared = np.einsum("ij,ij->i", self.centres, self.centres)
+        result: Matrix = 2 * (rows @ self.centres.T) - squared - np.einsum("ij,ij->i", rows, rows)[:, None]
+        return result
+
+    def probabilities(self, evidence: Matrix) -> Matrix:
+        """Softmax of the evidence."""
+        return softmax(evidence / self.temperature)
+
+
+def fit_clusters(embedding: Matrix, n_clusters: int, rng: np.random.RandomState) -> ClusterCentres:
+    """Run k-means on the unit rows; the temperature is the mean squared distance within clusters."""
+    from sklearn.cluster import KMeans
+    from threadpoolctl import threadpool_limits
+
+    rows = unit_rows(embedding)
+    n_sample = min(len(rows), max(20_000, 100 * n_clusters))
+    sample = rows if n_sample == len(rows) else rows[rng.choice(len(rows), n_sample, replace=False)]
+    with threadpool_limits(1):  # the sums of several threads come in any order
+        found = KMeans(n_clusters, n_init=10, random_state=rng).fit(sample)
+    return ClusterCentres(found.cluster_centers_, max(found.inertia_ / len(sample), 1e-6))
+
+
+def softmax(values: Matrix) -> Matrix:
+    """Softmax along rows."""
+    shifted = np.exp(values - values.max(axis=1, keepdims=True))
+    result: Matrix = shifted / shifted.sum(axis=1, keepdims=True)
+    return result

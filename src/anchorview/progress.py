@@ -1,0 +1,88 @@
+"""Progress of a fit: log lines when verbose, and scikit-learn's callbacks where they exist (1.9 and later)."""
+
+from __future__ import annotations
+
+import logging
+import time
+from typing import TYPE_CHECKING, Any
+
+from .solver.result import Iteration
+
+try:
+    from sklearn.callback import CallbackSupportMixin, with_callbacks
+except ImportError:  # scikit-learn before 1.9
+
+    class CallbackSupportMixin:  # type: ignore[no-redef]
+        """Stand-in for releases without callbacks."""
+
+    def with_callbacks(method: Any) -> Any:
+        """Return the method as it is."""
+        return method
+
+
+if TYPE_CHECKING:
+    from sklearn.base import BaseEstimator
+
+__all__ = ["CallbackSupportMixin", "Progress", "with_callbacks"]
+
+_LOGGER = logging.getLogger("anchorview")
+
+
+class Progress:
+    """Tells the user, and scikit-learn's callbacks, how far a fit is.
+
+    Parameters
+    ----------
+    estimator : estimator
+        Whose fit it is.
+    verbose : bool
+        Write a line per stage and round to the logger "anchorview" (to stderr unless it is configured).
+    max_iter : int
+        Rounds to expect at most.
+    """
+
+    def __init__(self, estimator: BaseEstimator, verbose: bool, max_iter: int) -> None:
+        self._estimator, self._verbose = estimator, verbose
+        self._start = time.perf_counter()
+        if verbose and not _LOGGER.hasHandlers():
+            handler = logging.StreamHandler()
+            handler.setFormatter(logging.Formatter("[%(name)s] %(message)s"))
+            _LOGGER.addHandler(handler)
+            _LOGGER.setLevel(logging.INFO)
+        self._context: Any = None
+        if hasattr(estimator, "_init_callback_context"):
+            self._context = estimator._init_callback_context(max_subtasks=max_iter)
+            self._context.call_on_fit_task_begin(estimator=estimator)
+        self._round: Any = None
+
+    def stage(self, message: str) -> None:
+        """Announce a stage."""
+        if self._verbose:
+            _LOGGER.info("%6.2f s  %s", time.perf_counter() - self._start, message)
+
+    def begin_round(self) -> None:
+        """Open scikit-learn's task for the next round."""
+        if self._context is not None:
+            self._round = self._context.subcontext(task_name="round")
+            self._round.call_on_fit_task_begin(estimator=self._estimator)
+
+    def end_round(self, iteration: Iteration) -> bool:
+        """Report a finished round; True if a callback asks to stop."""
+        self.stage(
+            f"round {iteration.number}: objective {iteration.objective:.8g}, residual {iteration.residual:.2e}"
+        )
+        stop = False
+        if self._round is not None:
+            stop = bool(self._round.call_on_fit_task_end(estimator=self._estimator))
+            self._round = None
+            if not stop:
+                self.begin_round()
+        return stop
+
+    def finish(self) -> None:
+        """Close what is open."""
+        if self._round is not None:
+            self._round.call_on_fit_task_end(estimator=self._estimator)
+            self._round = None
+        if self._context is not None:
+            self._context.call_on_fit_task_end(estimator=self._estimator)

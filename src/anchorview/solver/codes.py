@@ -1,0 +1,44 @@
+"""Small operations on sparse codes (CSR, one row per sample)."""
+
+from __future__ import annotations
+
+import numpy as np
+import numpy.typing as npt
+from scipy import sparse
+
+
+def code_gram(codes: sparse.csr_array, weights: npt.NDArray[np.float64] | None = None) -> npt.NDArray[np.float64]:
+    """Return ``codesᵀ diag(weights) codes`` as a dense float64 matrix.
+
+    Examples
+    --------
+    >>> from scipy import sparse
+    >>> code_gram(sparse.csr_array([[1.0, 2.0], [0.0, 3.0]]))
+    array([[ 1.,  2.],
+           [ 2., 13.]])
+    """
+    from .kernels import add_code_gram
+
+    m = codes.shape[1]
+    upper = np.zeros((m, m))
+    weights = np.ones(codes.shape[0]) if weights is None else weights
+    add_code_gram(codes.indptr, codes.indices, codes.data, weights, upper)
+    return upper + np.triu(upper, 1).T
+
+
+def stack_codes(blocks: list[sparse.csr_array], n_columns: int) -> sparse.csr_array:
+    """Put blocks of codes under one another."""
+    if not blocks:
+        return sparse.csr_array((0, n_columns))
+    return sparse.csr_array(sparse.vstack(blocks, format="csr"))
+
+
+def replace_rows(
+    codes: sparse.csr_array, index: npt.NDArray[np.intp], rows: sparse.csr_array
+) -> sparse.csr_array:
+    """Return the codes with the rows ``index`` replaced."""
+    if len(index) == 0:
+        return codes
+    order = np.arange(codes.shape[0])
+    order[index] = codes.shape[0] + np.arange(len(index))
+    return sparse.csr_array(sparse.vstack([codes, rows], format="csr")[order])

@@ -1,0 +1,156 @@
+"""The objective J(A, Z), its parts, and the gradient of the coupling term with respect to the codes.
+
+Everything here depends on the codes through m×m reductions, except the gradient of a row, which needs that row
+only. Letters as in `problem`.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+import numpy.typing as npt
+from scipy import sparse
+
+from .codes import code_gram
+from .problem import EPSILON, Problem
+
+Matrix = npt.NDArray[np.float64]
+
+
+@dataclass(frozen=True)
+class CodeSums:
+    """What J needs to know of all codes together."""
+
+    gram: Matrix  # W = ZᵀZ
+    fit: float  # ⟨E, Z⟩
+    total: float  # ‖Z‖₁
+    must: Matrix | None  # Z_lᵀ L_M Z_l
+    cannot: Matrix | None  # Z_lᵀ L_C Z_l
+
+    @property
+    def degrees(self) -> Matrix:
+        """q = ZᵀZ 1, kept above ε_q so that a landmark without samples does no harm."""
+        return np.maximum(self.gram.sum(axis=1), EPSILON)
+
+
+def sum_codes(problem: Problem, gram: Matrix, fit: float, total: float, labelled_codes: sparse.csr_array) -> CodeSums:
+    """Complete the reductions with those of the labelled rows."""
+    return CodeSums(
+        gram=gram,
+        fit=fit,
+        total=total,
+        must=None if problem.must is None else problem.must.quadratic(labelled_codes),
+        cannot=None if problem.cannot is None else problem.cannot.quadratic(labelled_codes),
+    )
+
+
+def embedding_matrices(problem: Problem, sums: CodeSums) -> tuple[Matrix, Matrix]:
+    """Return L_d and L_f of the trace-ratio problem (paper, eq. solve A2)."""
+    m, k = problem.n_landmarks, problem.n_components
+    between = np.eye(m) * (EPSILON / k)
+    if sums.cannot is not None:
+        between += sums.cannot
+    within = np.zeros((m, m))
+    if sums.must is not None:
+        within += problem.must_link_weight * sums.must
+    if problem.smoothness:
+        inverse_root = sums.degrees**-0.5
+        within += np.eye(m) - inverse_root[:, None] * sums.gram * inverse_root
+    return between, within
+
+
+@dataclass(frozen=True)
+class CouplingTerms:
+    """Numerator τ₁ = φ_s + λ_M φ_M and denominator τ₂ = φ_C + ε of the coupling term."""
+
+    numerator: float
+    denominator: float
+
+
+def coupling_terms(problem: Problem, sums: CodeSums, embedding: Matrix) -> CouplingTerms:
+    """Evaluate τ₁ and τ₂."""
+    numerator = 0.0
+    if sums.must is not None:
+        numerator += problem.must_link_weight * _trace(embedding, sums.must)
+    if problem.smoothness:
+        scaled = embedding * sums.degrees**-0.5
+        numerator += float(np.vdot(embedding, embedding)) - _trace(scaled, sums.gram)
+    denominator = 1.0 if sums.cannot is None else _trace(embedding, sums.cannot) + EPSILON
+    return CouplingTerms(numerator, denominator)
+
+
+def objective(problem: Problem, sums: CodeSums, embedding: Matrix) -> float:
+    """Evaluate J(A, Z)."""
+    terms = coupling_terms(problem, sums, embedding)
+    return (
+        0.5 * problem.squared_norm
+        - sums.fit
+        + 0.5 * float(np.vdot(problem.gram, sums.gram))
+        + problem.l1 * sums.total
+        + 0.5 * problem.ridge * float(np.trace(sums.gram))
+        + problem.coupling * terms.numerator / terms.denominator
+    )
+
+
+@dataclass(frozen=True)
+class CouplingGradient:
+    """∇g at some (A, Z), ready to be evaluated row by row.
+
+    For a row z, with P = A D^-½:  ∇g = −(2β/τ₂) Pᵀ P z + (1ᵀz) γ + (γᵀz) 1 + Aᵀ c, where γ is the derivative of φ_s
+    through the degrees and c = β (2 λ_M/τ₂ (L_M F) − 2 τ₁/τ₂² (L_C F)) is non-zero for labelled rows only.
+    """
+
+    embedding: Matrix  # A
+    smooth: Matrix  # sqrt(2β/τ₂) P
+    degree: Matrix  # γ
+    label_pull: Matrix  # c, one row per labelled row
+
+    def of_unlabelled(self, codes: sparse.csr_array) -> Matrix:
+        """Return the part that every row has, as a dense block."""
+        projected = codes @ self.smooth.T
+        result: Matrix = -projected @ self.smooth
+        result += np.asarray(codes.sum(axis=1))[:, None] * self.degree
+        result += (codes @ self.degree)[:, None]
+        return result
+
+    def bound(self, codes: sparse.csr_array) -> Matrix:
+        """Return an upper bound of max |∇g| per row (unlabelled part), without forming the rows."""
+        longest = np.sqrt((self.smooth**2).sum(axis=0).max())
+        projected = np.linalg.norm(codes @ self.smooth.T, axis=1) * longest
+        bound: Matrix = projected + np.asarray(codes.sum(axis=1)) * np.abs(self.degree).max()
+        return bound + np.abs(codes @ self.degree)
+
+
+def coupling_gradient(
+    problem: Problem, sums: CodeSums, embedding: Matrix, labelled_codes: sparse.csr_array
+) -> CouplingGradient:
+    """Prepare ∇g at the codes behind `sums`."""
+    terms = coupling_terms(problem, sums, embedding)
+    beta, m = problem.coupling, problem.n_landmarks
+    pull = np.zeros((labelled_codes.shape[0], len(embedding)))
+    embedded = labelled_codes @ embedding.T
+    if problem.must is not None:
+        pull += 2 * beta * problem.must_link_weight / terms.denominator * problem.must.apply(embedded)
+    if problem.cannot is not None:
+        pull -= 2 * beta * terms.numerator / terms.denominator**2 * problem.cannot.apply(embedded)
+    if not problem.smoothness:
+        return CouplingGradient(embedding, np.zeros((1, m)), np.zeros(m), pull)
+    degrees = sums.degrees
+    scaled = embedding * degrees**-0.5
+    # ∂φ_s/∂d_j = d_j^(-3/2) Σ_l (AᵀA)_jl W_jl d_l^(-1/2), and 0 where the degree sits on its floor ε_q.
+    slope = ((embedding.T @ scaled) * sums.gram).sum(axis=1) * degrees**-1.5
+    slope[sums.gram.sum(axis=1) <= EPSILON] = 0.0
+    return CouplingGradient(
+        embedding, np.sqrt(2 * beta / terms.denominator) * scaled, beta / terms.denominator * slope, pull
+    )
+
+
+def sums_of(problem: Problem, codes: sparse.csr_array, cross: npt.NDArray[np.floating]) -> CodeSums:
+    """Compute all reductions at once, for codes and cross products held in memory."""
+    fit = float(codes.multiply(cross).sum())
+    return sum_codes(problem, code_gram(codes), fit, float(codes.sum()), codes[problem.labelled])
+
+
+def _trace(embedding: Matrix, matrix: Matrix) -> float:
+    return float(np.vdot(embedding @ matrix, embedding))

@@ -1,0 +1,118 @@
+"""Every input form turned into what the model works on, and the errors a user may meet on the way."""
+
+from __future__ import annotations
+
+import numbers
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+from sklearn.utils.multiclass import check_classification_targets
+from sklearn.utils.validation import column_or_1d
+
+from .views import ColumnGroups, Views
+
+UNLABELLED = -1
+OMITTABLE = ("l1", "must_link", "cannot_link", "smoothness", "coupling")
+
+
+def as_views(X: Any, views: ColumnGroups | None) -> Views:
+    """Turn any accepted input into Views with at least one row."""
+    if isinstance(X, Views) and views is None:
+        result = X
+    else:
+        result = Views(X, views=views if _is_one_table(X) else None)
+    if len(result) == 0:
+        raise ValueError(f"Found array with 0 sample(s) (shape={result.shape}) while a minimum of 1 is required.")
+    return result
+
+
+def _is_one_table(X: Any) -> bool:
+    return hasattr(X, "shape") and not isinstance(X, Views)
+
+
+def check_same_features(views: Views, sizes: list[int], names: list[str], estimator: str) -> None:
+    """Raise an error if rows to predict do not have the features of the fit."""
+    if views.sizes == sizes:
+        return
+    if len(views.sizes) != len(sizes):
+        if sum(views.sizes) == sum(sizes):
+            raise ValueError(f"X has {len(views.sizes)} views, but {estimator} was fitted with {len(sizes)}: {names}.")
+        raise ValueError(
+            f"X has {sum(views.sizes)} features, but {estimator} is expecting {sum(sizes)} features as input "
+            f"({len(sizes)} views: {dict(zip(names, sizes, strict=True))})."
+        )
+    for name, got, expected in zip(names, views.sizes, sizes, strict=True):
+        if got != expected:
+            raise ValueError(
+                f"X has {sum(views.sizes)} features, but {estimator} is expecting {sum(sizes)} features as input: "
+                f"view {name!r} has {got} and was fitted with {expected}."
+            )
+
+
+def encode_labels(y: Any, n_rows: int) -> tuple[npt.NDArray[Any], npt.NDArray[np.intp]]:
+    """Return the classes and each row's class number, −1 for unlabelled rows.
+
+    Unlabelled are −1, and also None, NaN and "" in string or object arrays.
+
+    Examples
+    --------
+    >>> encode_labels(["b", None, "a", ""], 4)
+    (array(['a', 'b'], dtype='<U1'), array([ 1, -1,  0, -1]))
+    >>> encode_labels([7.0, -1.0, 3.0], 3)
+    (array([3, 7]), array([ 1, -1,  0]))
+    """
+    if y is None:
+        return np.empty(0, dtype=int), np.full(n_rows, UNLABELLED, dtype=np.intp)
+    values = y.to_numpy(dtype=object) if hasattr(y, "to_numpy") and not isinstance(y, np.ndarray) else np.asarray(y)
+    if isinstance(y, list | tuple) and values.dtype.kind in "US" and any(not isinstance(v, str | bytes) for v in y):
+        values = np.array(y, dtype=object)  # asarray would turn None and -1 into text
+    values = column_or_1d(values, warn=True)
+    if len(values) != n_rows:
+        raise ValueError(f"y has {len(values)} labels but X has {n_rows} rows; give -1 to rows without a label.")
+    if values.dtype.kind == "O":
+        is_labelled = np.array([not _is_blank(value) for value in values], dtype=bool)
+        known = np.array(values[is_labelled].tolist()) if is_labelled.any() else np.empty(0, dtype=int)
+        if known.dtype.kind in "US" and any(not isinstance(v, str | bytes) for v in values[is_labelled]):
+            raise ValueError("y mixes text and numbers; use one kind of label (and -1, None or '' for unlabelled rows).")
+    elif values.dtype.kind in "US":
+        is_labelled = values != ""
+        known = values[is_labelled]
+    else:
+        if values.dtype.kind == "f" and not np.isfinite(values).all():
+            raise ValueError("Input y contains NaN or infinity; give -1 to rows without a label.")
+        is_labelled = values != UNLABELLED
+        known = values[is_labelled]
+    if known.dtype.kind == "f":
+        check_classification_targets(known)
+        known = known.astype(np.int64)
+    elif known.dtype.kind not in "iubUS":
+        raise ValueError(f"Unknown label type: {known.dtype}; labels are integers or text.")
+    classes, inverse = np.unique(known, return_inverse=True)
+    codes = np.full(n_rows, UNLABELLED, dtype=np.intp)
+    codes[is_labelled] = inverse
+    return classes, codes
+
+
+def _is_blank(value: Any) -> bool:
+    """Tell whether an entry of an object array means "no label"."""
+    if value is None or value is np.ma.masked or type(value).__name__ == "NAType":
+        return True
+    if isinstance(value, str | bytes):
+        return len(value) == 0
+    return isinstance(value, numbers.Real) and (value == UNLABELLED or value != value)
+
+
+def check_number(name: str, value: Any, low: float, *, integer: bool = False, strict: bool = False) -> None:
+    """Raise an error unless a parameter is a number at or above (strictly: above) ``low``."""
+    kind = numbers.Integral if integer else numbers.Real
+    good = isinstance(value, kind) and not isinstance(value, bool) and np.isfinite(float(value))
+    if not good or value < low or (strict and value == low):
+        what = "an integer" if integer else "a number"
+        raise ValueError(f"{name} must be {what} {'above' if strict else 'of at least'} {low}; got {value!r}.")
+
+
+def check_choice(name: str, value: Any, choices: tuple[str, ...]) -> None:
+    """Raise an error unless a parameter is one of the choices."""
+    if value not in choices:
+        raise ValueError(f"{name}={value!r} is not known; choose one of {', '.join(map(repr, choices))}.")
