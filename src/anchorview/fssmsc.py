@@ -16,7 +16,7 @@ from sklearn.utils import check_random_state
 from sklearn.utils.validation import check_is_fitted, validate_data
 
 from .engine.blocks import ViewCrossProducts
-from .engine.parallel import count_threads, map_blocks
+from .engine.parallel import count_threads, map_blocks, one_blas_thread
 from .inference import RULES, ClusterCentres, LabelledNeighbours, fit_clusters, fit_neighbours
 from .landmarks import choose_landmarks
 from .progress import CallbackSupportMixin, Progress, with_callbacks
@@ -223,7 +223,8 @@ class FSSMSC(  # type: ignore[misc]
         )
         progress.stage("solving")
         progress.begin_round()
-        result = self._solve(problem, cross, n_threads, progress)
+        with one_blas_thread():
+            result = self._solve(problem, cross, n_threads, progress)
         progress.stage("reading labels from the embedding")
         self._scaler, self._encoder, self._dtype = scaler, result.encoder, scaler.dtype
         self.landmarks_ = landmarks
@@ -274,11 +275,15 @@ class FSSMSC(  # type: ignore[misc]
 
     def _describe(self, outcomes: list[Outcome]) -> None:
         self.status_ = " ".join(dict.fromkeys(outcome.value for outcome in outcomes))
-        for outcome in (Outcome.MAX_ITER, Outcome.DIVERGED):
-            if outcome in outcomes and self.solver == "active_set" or outcome is Outcome.DIVERGED in outcomes:
+        for outcome in outcomes:
+            if outcome in (Outcome.MAX_ITER, Outcome.DIVERGED) and not self._is_early_stop(outcome):
                 warnings.warn(f"{type(self).__name__} {outcome.value}", ConvergenceWarning, stacklevel=4)
-        if Outcome.FEWER_CLASSES in outcomes:
-            warnings.warn(f"{type(self).__name__}: {Outcome.FEWER_CLASSES.value}", UserWarning, stacklevel=4)
+            elif outcome in (Outcome.FEWER_CLASSES, Outcome.MORE_CLASSES):
+                warnings.warn(f"{type(self).__name__}: {outcome.value}", UserWarning, stacklevel=4)
+
+    def _is_early_stop(self, outcome: Outcome) -> bool:
+        """The paper stops ADMM after a fixed number of rounds, far from its optimum, on purpose."""
+        return self.solver == "admm" and outcome is Outcome.MAX_ITER
 
     def transform(self, X: Any) -> npt.NDArray[np.floating]:
         """Embed rows.
@@ -430,10 +435,10 @@ class FSSMSC(  # type: ignore[misc]
                 )
             return n_classes
         if self.n_clusters < n_classes:
-            raise ValueError(f"n_clusters={self.n_clusters} is below the {n_classes} classes that are labelled in y.")
+            outcomes.append(Outcome.MORE_CLASSES)
         if self.n_clusters > n_classes:
             outcomes.append(Outcome.FEWER_CLASSES)
-        return int(self.n_clusters)
+        return max(int(self.n_clusters), n_classes)
 
     def _count_landmarks(self, views: Views, n_components: int, outcomes: list[Outcome]) -> int:
         n_rows = len(views)
@@ -459,9 +464,9 @@ class FSSMSC(  # type: ignore[misc]
 
 def _is_table(X: Any) -> bool:
     """Tell one 2-D table, which scikit-learn can validate, from several views."""
-    return not isinstance(X, Views | dict | list | tuple) or (
-        isinstance(X, list | tuple) and len(X) > 0 and np.ndim(X[0]) < 2 and not hasattr(X[0], "shape")
-    )
+    if isinstance(X, list | tuple):
+        return len(X) > 0 and np.ndim(X[0]) < 2 and not hasattr(X[0], "shape")
+    return sparse.issparse(X) or not isinstance(X, Views | dict)
 
 
 def _keeps_type(X: Any) -> bool:

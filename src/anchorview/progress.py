@@ -42,7 +42,7 @@ class Progress:
     """
 
     def __init__(self, estimator: BaseEstimator, verbose: bool, max_iter: int) -> None:
-        self._estimator, self._verbose = estimator, verbose
+        self._estimator, self._verbose, self._max_iter = estimator, verbose, max_iter
         self._start = time.perf_counter()
         if verbose and not _LOGGER.hasHandlers():
             handler = logging.StreamHandler()
@@ -75,7 +75,7 @@ class Progress:
         if self._round is not None:
             stop = bool(self._round.call_on_fit_task_end(estimator=self._estimator))
             self._round = None
-            if not stop:
+            if not stop and iteration.number < self._max_iter:
                 self.begin_round()
         return stop
 

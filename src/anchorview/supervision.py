@@ -36,6 +36,10 @@ class Laplacian(Protocol):
         """Return ``codesᵀ L codes`` (m×m) for the codes of the labelled rows."""
         ...
 
+    def largest_eigenvalue(self) -> float:
+        """Return the largest eigenvalue of L, or an upper bound of it."""
+        ...
+
 
 @dataclass(frozen=True)
 class LabelLaplacian:
@@ -87,6 +91,11 @@ class LabelLaplacian:
             pairs = np.outer(total, total) - pairs
         result: npt.NDArray[np.float64] = code_gram(codes, degrees) - pairs / n_pairs
         return result
+
+    def largest_eigenvalue(self) -> float:
+        """Return the largest eigenvalue of L (must-link: exact; cannot-link: Gershgorin's bound)."""
+        largest_degree = float(self._weights()[0].max())
+        return largest_degree if self.kind == "must" else 2 * largest_degree
 
 
 def label_laplacians(

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import numbers
+import warnings
 from typing import Any
 
 import numpy as np
@@ -53,7 +54,8 @@ def check_same_features(views: Views, sizes: list[int], names: list[str], estima
 def encode_labels(y: Any, n_rows: int) -> tuple[npt.NDArray[Any], npt.NDArray[np.intp]]:
     """Return the classes and each row's class number, −1 for unlabelled rows.
 
-    Unlabelled are −1, and also None, NaN and "" in string or object arrays.
+    Unlabelled are −1, and also None, NaN and "" in string or object arrays. The one exception is a `y` of −1 and 1 only, the
+    usual way to write two classes: both are classes then, and a warning says so.
 
     Examples
     --------
@@ -82,6 +84,14 @@ def encode_labels(y: Any, n_rows: int) -> tuple[npt.NDArray[Any], npt.NDArray[np
         if values.dtype.kind == "f" and not np.isfinite(values).all():
             raise ValueError("Input y contains NaN or infinity; give -1 to rows without a label.")
         is_labelled = values != UNLABELLED
+        if len(values) > 0 and not is_labelled.all() and set(np.unique(values)) == {-1, 1}:
+            warnings.warn(
+                "y holds -1 and 1 only: read as two classes, every row labelled. If -1 means unlabelled here, "
+                "only one class is labelled; label rows of another class too.",
+                UserWarning,
+                stacklevel=3,
+            )
+            is_labelled[:] = True
         known = values[is_labelled]
     if known.dtype.kind == "f":
         check_classification_targets(known)

@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 import numpy.typing as npt
+from scipy import sparse
 
 ColumnGroups = Sequence[Any] | Mapping[str, Any]
 
@@ -54,7 +55,7 @@ class Views:
             if views is not None:
                 raise ValueError("views= cuts one 2-D array; the data given is cut into views already.")
             arrays, found = data.arrays, data.names
-        elif isinstance(data, Mapping):
+        elif isinstance(data, Mapping) and not sparse.issparse(data):  # SciPy's DOK matrices are mappings too
             arrays, found = [_as_matrix(a, str(name)) for name, a in data.items()], [str(n) for n in data]
         elif _is_table(data):
             arrays, found = _split_table(data, views)
@@ -149,8 +150,6 @@ def _is_row(value: Any) -> bool:
 
 def _as_matrix(array: Any, name: str) -> Any:
     """Return a view as a numeric 2-D array, without copying one that is."""
-    from scipy import sparse
-
     if sparse.issparse(array):
         raise TypeError(f"View {name!r} is sparse; sparse data is not supported yet, pass .toarray() if it fits in memory.")
     if hasattr(array, "iloc"):  # a DataFrame

@@ -181,10 +181,15 @@ class _RowWork:
     n_threads: int
 
     def __post_init__(self) -> None:
-        size = len(self.rows)
-        self.chunks = [slice(start, min(start + _CHUNK, size)) for start in range(0, size, _CHUNK)]
+        is_labelled = np.isin(self.rows, self.problem.labelled)
+        self.chunks = [
+            positions[start : start + _CHUNK]
+            for positions in (np.flatnonzero(is_labelled), np.flatnonzero(~is_labelled))
+            for start in range(0, len(positions), _CHUNK)
+        ]
+        self.n_labelled_chunks = -(-int(is_labelled.sum()) // _CHUNK)
 
-    def _coupling(self, chunk: slice) -> npt.NDArray[np.float64]:
+    def _coupling(self, chunk: npt.NDArray[np.intp]) -> npt.NDArray[np.float64]:
         """∇g of the rows of a chunk."""
         rows = self.rows[chunk]
         result = self.gradient.of_unlabelled(self.codes[chunk])
@@ -196,7 +201,7 @@ class _RowWork:
     def residual(self) -> float:
         """Return the largest |z − clip(z − ∇J, 0, 1)| over the rows."""
 
-        def of_chunk(chunk: slice) -> float:
+        def of_chunk(chunk: npt.NDArray[np.intp]) -> float:
             codes = self.codes[chunk]
             slope = codes @ self.problem.gram - self.cross.rows(self.rows[chunk]) + self.problem.l1
             slope += self._coupling(chunk)
@@ -207,19 +212,32 @@ class _RowWork:
         return max(map_blocks(of_chunk, self.chunks, self.n_threads), default=0.0)
 
     def solve(self, proximal: float) -> tuple[sparse.csr_array, _Reduction, _Reduction]:
-        """Return the new codes of the rows and the reductions of old and new codes."""
+        """Return the new codes of the rows and the reductions of old and new codes.
+
+        In the labelled rows the must-link term is convex along the rows of A, with curvatures between 0 and c: linearised alone,
+        steps overshoot and swing once c exceeds the curvature of the row problem. A proximal term (c/4) ‖A (z − z_t)‖² for
+        those rows contracts for every curvature in between.
+        """
         dtype = self.codes.dtype
-        hessian = hessian_of(self.problem.gram, self.problem.ridge + proximal, dtype)
+        pull = 0.5 * self.gradient.label_curvature * (self.gradient.embedding.T @ self.gradient.embedding)
+        grams = (self.problem.gram + pull, self.problem.gram)
+        hessians = [hessian_of(gram, self.problem.ridge + proximal, dtype) for gram in grams]
         tol = optimality_tol(self.problem.gram, dtype)
 
-        def of_chunk(chunk: slice) -> tuple[sparse.csr_array, _Reduction, _Reduction]:
+        def of_chunk(number: int) -> tuple[sparse.csr_array, _Reduction, _Reduction]:
+            is_labelled = number < self.n_labelled_chunks
+            chunk = self.chunks[number]
             old, cross = self.codes[chunk], self.cross.rows(self.rows[chunk])
             linear = cross - self.problem.l1 - self._coupling(chunk) + proximal * old.toarray()
-            new = solve_codes(hessian, linear.astype(dtype), tol, start=old)
+            if is_labelled:
+                linear += old @ pull
+            new = solve_codes(hessians[0 if is_labelled else 1], linear.astype(dtype), tol, start=old)
             return new, _reduce(old, cross), _reduce(new, cross)
 
-        results = map_blocks(of_chunk, self.chunks, self.n_threads)
-        new = stack_codes([codes for codes, _, _ in results], self.problem.n_landmarks)
+        results = map_blocks(of_chunk, range(len(self.chunks)), self.n_threads)
+        stacked = stack_codes([codes for codes, _, _ in results], self.problem.n_landmarks)
+        back = np.argsort(np.concatenate(self.chunks))
+        new = sparse.csr_array(stacked[back])
         return new, _total([old for _, old, _ in results]), _total([part for _, _, part in results])
 
 
@@ -240,7 +258,7 @@ def _move(
 ) -> tuple[_State, float, float, bool]:
     """Take new codes with the smallest L tried for which J does not rise; keep the old ones if none does."""
     scale = max(float(np.diagonal(problem.gram).max()), 1e-30)
-    slack = 1e2 * float(np.finfo(work.codes.dtype).eps) * (abs(value) + problem.squared_norm + abs(state.fit))
+    slack = 1e-14 * (abs(value) + abs(state.fit) + problem.squared_norm)  # rounding of J itself, summed in float64
     shortened = False
     while proximal <= 1e8 * scale:
         codes, old, new = work.solve(proximal)
@@ -253,7 +271,7 @@ def _move(
             state.total + (new.total - old.total),
         )
         trial_value = objective(problem, trial.sums(problem), embedding)
-        if trial_value <= value + (slack if work.codes.dtype == np.float32 else 0.0):
+        if trial_value <= value + slack:
             return trial, trial_value, proximal / 4, shortened
         proximal = max(4 * proximal, 1e-2 * scale)
         shortened = True

@@ -105,6 +105,7 @@ class CouplingGradient:
     smooth: Matrix  # sqrt(2β/τ₂) P
     degree: Matrix  # γ
     label_pull: Matrix  # c, one row per labelled row
+    label_curvature: float  # largest curvature of the must-link term, which is convex in the labelled rows
 
     def of_unlabelled(self, codes: sparse.csr_array) -> Matrix:
         """Return the part that every row has, as a dense block."""
@@ -130,20 +131,21 @@ def coupling_gradient(
     beta, m = problem.coupling, problem.n_landmarks
     pull = np.zeros((labelled_codes.shape[0], len(embedding)))
     embedded = labelled_codes @ embedding.T
+    curvature = 0.0
     if problem.must is not None:
+        curvature = 2 * beta * problem.must_link_weight / terms.denominator * problem.must.largest_eigenvalue()
         pull += 2 * beta * problem.must_link_weight / terms.denominator * problem.must.apply(embedded)
     if problem.cannot is not None:
         pull -= 2 * beta * terms.numerator / terms.denominator**2 * problem.cannot.apply(embedded)
     if not problem.smoothness:
-        return CouplingGradient(embedding, np.zeros((1, m)), np.zeros(m), pull)
+        return CouplingGradient(embedding, np.zeros((1, m)), np.zeros(m), pull, curvature)
     degrees = sums.degrees
     scaled = embedding * degrees**-0.5
     # ∂φ_s/∂d_j = d_j^(-3/2) Σ_l (AᵀA)_jl W_jl d_l^(-1/2), and 0 where the degree sits on its floor ε_q.
     slope = ((embedding.T @ scaled) * sums.gram).sum(axis=1) * degrees**-1.5
     slope[sums.gram.sum(axis=1) <= EPSILON] = 0.0
-    return CouplingGradient(
-        embedding, np.sqrt(2 * beta / terms.denominator) * scaled, beta / terms.denominator * slope, pull
-    )
+    weight = beta / terms.denominator
+    return CouplingGradient(embedding, np.sqrt(2 * weight) * scaled, weight * slope, pull, curvature)
 
 
 def sums_of(problem: Problem, codes: sparse.csr_array, cross: npt.NDArray[np.floating]) -> CodeSums:

@@ -79,7 +79,10 @@ def _ratio(embedding: Matrix, between: Matrix, within: Matrix) -> float:
 
 def _top_eigenvectors(matrix: Matrix, n_components: int) -> Matrix:
     m = len(matrix)
-    _, vectors = linalg.eigh(matrix, subset_by_index=[m - n_components, m - 1])
+    try:
+        _, vectors = linalg.eigh(matrix, subset_by_index=[m - n_components, m - 1])
+    except linalg.LinAlgError:  # the fast driver can fail on many equal eigenvalues; the whole decomposition does not
+        vectors = linalg.eigh(matrix, driver="evd")[1][:, m - n_components :]
     return np.ascontiguousarray(vectors.T[::-1])
 
 
