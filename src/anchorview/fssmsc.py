@@ -29,7 +29,7 @@ from .validation import OMITTABLE, as_views, check_choice, check_number, check_s
 from .views import ColumnGroups, Views
 
 
-class FSSMSC(  # type: ignore[misc]
+class FSSMSC(
     CallbackSupportMixin, ClassNamePrefixFeaturesOutMixin, TransformerMixin, ClassifierMixin, BaseEstimator
 ):
     """Fast scalable semi-supervised multi-view subspace clustering.
