@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import sys
 import warnings
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
+from dataclasses import replace
 from typing import Any, Self
 
 import numpy as np
@@ -23,9 +24,17 @@ from .progress import CallbackSupportMixin, Progress, with_callbacks
 from .scaling import ScalingChoice, check_finite, fit_scaling, resolve_scaling
 from .solver.codes import stack_codes
 from .solver.problem import Problem
-from .solver.result import Outcome, SolverResult
+from .solver.result import Iteration, Outcome, SolverResult
 from .supervision import label_laplacians
-from .validation import OMITTABLE, as_views, check_choice, check_number, check_same_features, encode_labels
+from .validation import (
+    OMITTABLE,
+    as_views,
+    check_choice,
+    check_number,
+    check_same_features,
+    encode_labels,
+    match_views,
+)
 from .views import ColumnGroups, Views
 
 
@@ -197,7 +206,7 @@ class FSSMSC(
         n_threads = count_threads(self.n_jobs)
         rng = check_random_state(self.random_state)
 
-        progress = Progress(self, self.verbose, self.max_iter)
+        progress = Progress(self, self.verbose, self.max_iter, self.tol)
         progress.stage(f"{views!r}, {len(labelled)} labelled in {len(classes)} classes")
         scaler = fit_scaling(views, self.scaling, n_threads)
         progress.stage(f"choosing {n_landmarks} landmarks")
@@ -244,11 +253,15 @@ class FSSMSC(
         return self
 
     def _solve(self, problem: Problem, cross: ViewCrossProducts, n_threads: int, progress: Progress) -> SolverResult:
+        def end_round(iteration: Iteration) -> bool:
+            constant = 0.5 * cross.squared_norm  # of the data term; the solver leaves it out
+            return progress.end_round(replace(iteration, objective=iteration.objective + constant))
+
         common: dict[str, Any] = {
             "max_iter": self.max_iter,
             "tol": self.tol,
             "n_threads": n_threads,
-            "callback": progress.end_round,
+            "callback": end_round,
         }
         if self.solver == "active_set":
             from .solver.active_set import solve_active_set
@@ -377,7 +390,7 @@ class FSSMSC(
         float
         """
         check_is_fitted(self)
-        classes, codes = encode_labels(y, len(as_views(X, self.views)))
+        classes, codes = encode_labels(y, len(as_views(X, self.views)), fitted=self.classes_)
         known = codes >= 0
         if not known.any():
             raise ValueError("No row of y has a label, so there is nothing to score against.")
@@ -396,6 +409,7 @@ class FSSMSC(
             self.n_features_in_ = sum(views.sizes)
             self.view_names_, self.view_sizes_ = list(views.names), list(views.sizes)
         else:
+            views = match_views(views, self.view_names_)
             check_same_features(views, self.view_sizes_, self.view_names_, type(self).__name__)
         return views
 
@@ -410,10 +424,12 @@ class FSSMSC(
         check_choice("inference", self.inference, RULES)
         if isinstance(self.landmarks, str):
             check_choice("landmarks", self.landmarks, ("kmeans", "random"))
-        if isinstance(self.omit, str):
-            raise ValueError(f"omit is a sequence of names; write omit=({self.omit!r},).")
+        if isinstance(self.omit, str) or not isinstance(self.omit, Iterable):
+            raise ValueError(f"omit is a sequence of names, such as omit=('l1',); got {self.omit!r}.")
         for name in self.omit:
             check_choice("omit", name, OMITTABLE)
+        if {"must_link", "smoothness"} <= set(self.omit):
+            raise ValueError("omit=('must_link', 'smoothness') leaves no distance to make small; keep one of them.")
         allowed = {"mode", "fixed_step", "dtype"} if self.solver == "admm" else set()
         unknown = sorted(set(self.solver_options or {}) - allowed)
         if unknown:
@@ -457,9 +473,10 @@ class FSSMSC(
             )
         if n_rows < n_components:
             raise ValueError(f"n_samples={n_rows} should be >= n_clusters={n_components}.")
-        if self.n_landmarks > n_rows // 3:
+        most = max(n_rows // 3, min(n_rows, 2 * n_components))
+        if self.n_landmarks > most:
             outcomes.append(Outcome.LANDMARKS_CAPPED)
-        return int(min(self.n_landmarks, max(n_rows // 3, min(n_rows, 2 * n_components))))
+        return int(min(self.n_landmarks, most))
 
 
 def _is_table(X: Any) -> bool:

@@ -39,15 +39,18 @@ class Progress:
         Write a line per stage and round to the logger "anchorview" (to stderr unless it is configured).
     max_iter : int
         Rounds to expect at most.
+    tol : float
+        Residual at which the rounds end.
     """
 
-    def __init__(self, estimator: BaseEstimator, verbose: bool, max_iter: int) -> None:
-        self._estimator, self._verbose, self._max_iter = estimator, verbose, max_iter
+    def __init__(self, estimator: BaseEstimator, verbose: bool, max_iter: int, tol: float) -> None:
+        self._estimator, self._verbose, self._max_iter, self._tol = estimator, verbose, max_iter, tol
         self._start = time.perf_counter()
         if verbose and not _LOGGER.hasHandlers():
             handler = logging.StreamHandler()
             handler.setFormatter(logging.Formatter("[%(name)s] %(message)s"))
             _LOGGER.addHandler(handler)
+        if verbose and _LOGGER.level == logging.NOTSET:  # else the root logger's WARNING would hide the lines
             _LOGGER.setLevel(logging.INFO)
         self._context: Any = None
         if hasattr(estimator, "_init_callback_context"):
@@ -72,10 +75,12 @@ class Progress:
             f"round {iteration.number}: objective {iteration.objective:.8g}, residual {iteration.residual:.2e}"
         )
         stop = False
-        if self._round is not None:
+        if self._context is not None:
+            if self._round is None:
+                self.begin_round()
             stop = bool(self._round.call_on_fit_task_end(estimator=self._estimator))
             self._round = None
-            if not stop and iteration.number < self._max_iter:
+            if not stop and iteration.number < self._max_iter and iteration.residual > self._tol:
                 self.begin_round()
         return stop
 

@@ -6,7 +6,7 @@ rows of unit length, so that each view has the same say.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -19,6 +19,7 @@ from .views import Views
 SCALINGS = ("minmax", "symmetric", "standard", "l2", "none")
 BLOCK_ROWS = 256  # a block of a few thousand features then stays in a core's cache
 _PASS_ROWS = 4096
+_LARGEST = 1e30  # of a float32 range that is scaled in float32
 
 ScalingChoice = str | Sequence[str] | Mapping[str, str]
 
@@ -30,16 +31,17 @@ class ViewScaler:
     shift: npt.NDArray[np.float64] | None
     factor: npt.NDArray[np.float64] | None
     unit_rows: bool
+    extreme: bool = False  # a range, or one over it, that float32 cannot hold
 
     def apply(self, block: npt.NDArray[Any], out: npt.NDArray[np.floating]) -> None:
         """Write the scaled block to ``out``; the block itself is not touched."""
         dtype = out.dtype
         if self.shift is None or self.factor is None:
             out[...] = block
-        elif block.dtype == dtype:
+        elif block.dtype == dtype and not self.extreme:
             np.subtract(block, self.shift.astype(dtype), out=out)
             np.multiply(out, self.factor.astype(dtype), out=out)
-        else:  # integers and wider floats: subtract before rounding to the working precision
+        else:  # integers, wider floats, extreme ranges: subtract before rounding to the working precision
             np.multiply(block - self.shift, self.factor, out=out, casting="same_kind")
         if self.unit_rows:
             largest = np.maximum(out.max(axis=1), -out.min(axis=1))  # squares of 1e20 would overflow float32
@@ -82,11 +84,12 @@ def fit_scaling(views: Views, scaling: ScalingChoice, n_threads: int = 1) -> Vie
            [1.  , 0.  ],
            [0.71, 0.71]])
     """
-    kinds = resolve_scaling(views, scaling)
+    kinds, dtype = resolve_scaling(views, scaling), working_dtype(views)
     scalers = tuple(
-        _fit_view(array, kind, name, n_threads) for (name, array), kind in zip(views.items(), kinds, strict=True)
+        _fit_view(array, kind, name, dtype, n_threads)
+        for (name, array), kind in zip(views.items(), kinds, strict=True)
     )
-    return ViewsScaler(scalers, tuple(views.sizes), working_dtype(views))
+    return ViewsScaler(scalers, tuple(views.sizes), dtype)
 
 
 def working_dtype(views: Views) -> np.dtype[np.floating]:
@@ -105,7 +108,7 @@ def resolve_scaling(views: Views, scaling: ScalingChoice) -> list[str]:
             raise ValueError(f"scaling names views that are not there: {unknown}; the views are {views.names}.")
         kinds = [scaling.get(name, "minmax") for name in views.names]
     else:
-        kinds = list(scaling)
+        kinds = list(scaling) if isinstance(scaling, Iterable) else [scaling] * len(views.names)
         if len(kinds) != len(views.names):
             raise ValueError(f"scaling lists {len(kinds)} choices for {len(views.names)} views.")
     for kind, name in zip(kinds, views.names, strict=True):
@@ -157,34 +160,51 @@ def _raise_not_finite(array: npt.NDArray[Any], name: str) -> None:
     )
 
 
-def _moments(array: npt.NDArray[Any], n_threads: int) -> tuple[npt.NDArray[np.float64], npt.NDArray[np.float64]]:
-    """Mean and standard deviation per column, in float64 and shifted by the first row against cancellation."""
+def _moments(
+    array: npt.NDArray[Any], width: npt.NDArray[np.float64], n_threads: int
+) -> tuple[npt.NDArray[np.float64], npt.NDArray[np.float64]]:
+    """Mean and standard deviation per column, in float64.
+
+    Shifted by the first row against cancellation, and in units of the column's `width` against overflow.
+    """
     origin = np.asarray(array[0], dtype=np.float64)
 
     def of_block(block: slice) -> tuple[npt.NDArray[np.float64], npt.NDArray[np.float64]]:
         centred = array[block] - origin
+        centred /= width
         return centred.sum(axis=0), np.einsum("ij,ij->j", centred, centred)
 
     parts = map_blocks(of_block, _blocks(len(array)), n_threads)
     first = np.sum([part[0] for part in parts], axis=0) / len(array)
     second = np.sum([part[1] for part in parts], axis=0) / len(array)
-    deviation: npt.NDArray[np.float64] = np.sqrt(np.maximum(second - first**2, 0.0))
+    deviation: npt.NDArray[np.float64] = np.sqrt(np.maximum(second - first**2, 0.0)) * width
+    first *= width
     deviation[deviation <= 1e-12 * (np.abs(origin + first) + np.abs(first))] = 0.0
     return origin + first, deviation
 
 
-def _fit_view(array: npt.NDArray[Any], kind: str, name: str, n_threads: int) -> ViewScaler:
+def _fit_view(
+    array: npt.NDArray[Any], kind: str, name: str, dtype: np.dtype[np.floating], n_threads: int
+) -> ViewScaler:
     low, high = (extreme.astype(np.float64) for extreme in _extremes(array, name, n_threads))
     if kind == "none":
+        largest = max(float(high.max()), -float(low.min()))
+        if largest > 1e-3 * np.sqrt(np.finfo(dtype).max):  # products of rows add up many squares
+            raise ValueError(
+                f"View {name!r} holds values up to {largest:.2g}, whose squares overflow {dtype}; "
+                "choose a scaling other than 'none' for it."
+            )
         return ViewScaler(None, None, unit_rows=False)
     if kind == "l2":
         return ViewScaler(None, None, unit_rows=True)
+    spread = high / 2 - low / 2  # halves: the difference itself could overflow
+    spread[spread < np.finfo(np.float64).tiny] = 0.0  # one over it would overflow
+    extreme = bool(np.any(spread > _LARGEST) or np.any((spread > 0) & (spread < 1 / _LARGEST)))
     if kind == "standard":
-        shift, spread = _moments(array, n_threads)
+        shift, spread = _moments(array, np.where(spread > 0, spread, 1.0), n_threads)
         factor = 1.0 / np.where(spread > 0, spread, 1.0)
     else:
-        spread = high / 2 - low / 2  # halves: the difference itself could overflow
         shift = low if kind == "minmax" else low / 2 + high / 2
         factor = (0.5 if kind == "minmax" else 1.0) / np.where(spread > 0, spread, 1.0)
     factor[spread == 0] = 0.0  # a constant feature says nothing, also about new rows
-    return ViewScaler(shift, factor, unit_rows=True)
+    return ViewScaler(shift, factor, unit_rows=True, extreme=extreme)

@@ -32,6 +32,20 @@ def _is_one_table(X: Any) -> bool:
     return hasattr(X, "shape") and not isinstance(X, Views)
 
 
+def match_views(views: Views, names: list[str]) -> Views:
+    """Put named views in the order of the fit, whose views have these names.
+
+    Views are matched by position where either side has the names that `Views` gives by default.
+    """
+    default = [f"view{i}" for i in range(len(views.names))]
+    if views.names == names or len(views.names) != len(names) or default in (views.names, names):
+        return views
+    unknown = sorted(set(views.names) - set(names))
+    if unknown:
+        raise ValueError(f"X has views that were not in the fit: {unknown}; the fit had {names}.")
+    return Views([views.arrays[views.names.index(name)] for name in names], names=names)
+
+
 def check_same_features(views: Views, sizes: list[int], names: list[str], estimator: str) -> None:
     """Raise an error if rows to predict do not have the features of the fit."""
     if views.sizes == sizes:
@@ -51,11 +65,14 @@ def check_same_features(views: Views, sizes: list[int], names: list[str], estima
             )
 
 
-def encode_labels(y: Any, n_rows: int) -> tuple[npt.NDArray[Any], npt.NDArray[np.intp]]:
+def encode_labels(
+    y: Any, n_rows: int, fitted: npt.NDArray[Any] | None = None
+) -> tuple[npt.NDArray[Any], npt.NDArray[np.intp]]:
     """Return the classes and each row's class number, −1 for unlabelled rows.
 
     Unlabelled are −1, and also None, NaN and "" in string or object arrays. The one exception is a `y` of −1 and 1 only, the
-    usual way to write two classes: both are classes then, and a warning says so.
+    usual way to write two classes: both are classes then, and a warning says so. Where the classes of a fit are `fitted`
+    already, −1 is a class if it is one of them.
 
     Examples
     --------
@@ -66,7 +83,7 @@ def encode_labels(y: Any, n_rows: int) -> tuple[npt.NDArray[Any], npt.NDArray[np
     """
     if y is None:
         return np.empty(0, dtype=int), np.full(n_rows, UNLABELLED, dtype=np.intp)
-    values = y.to_numpy(dtype=object) if hasattr(y, "to_numpy") and not isinstance(y, np.ndarray) else np.asarray(y)
+    values = _series_values(y) if hasattr(y, "to_numpy") and not isinstance(y, np.ndarray) else np.asarray(y)
     if isinstance(y, list | tuple) and values.dtype.kind in "US" and any(not isinstance(v, str | bytes) for v in y):
         values = np.array(y, dtype=object)  # asarray would turn None and -1 into text
     values = column_or_1d(values, warn=True)
@@ -75,6 +92,8 @@ def encode_labels(y: Any, n_rows: int) -> tuple[npt.NDArray[Any], npt.NDArray[np
     if values.dtype.kind == "O":
         is_labelled = np.array([not _is_blank(value) for value in values], dtype=bool)
         known = np.array(values[is_labelled].tolist()) if is_labelled.any() else np.empty(0, dtype=int)
+        if known.ndim != 1:
+            raise ValueError("y holds labels that are sequences themselves; labels are integers or text.")
         if known.dtype.kind in "US" and any(not isinstance(v, str | bytes) for v in values[is_labelled]):
             raise ValueError("y mixes text and numbers; use one kind of label (and -1, None or '' for unlabelled rows).")
     elif values.dtype.kind in "US":
@@ -84,7 +103,9 @@ def encode_labels(y: Any, n_rows: int) -> tuple[npt.NDArray[Any], npt.NDArray[np
         if values.dtype.kind == "f" and not np.isfinite(values).all():
             raise ValueError("Input y contains NaN or infinity; give -1 to rows without a label.")
         is_labelled = values != UNLABELLED
-        if len(values) > 0 and not is_labelled.all() and set(np.unique(values)) == {-1, 1}:
+        if fitted is not None:
+            is_labelled |= fitted.dtype.kind in "if" and UNLABELLED in fitted
+        elif len(values) > 0 and not is_labelled.all() and set(np.unique(values)) == {-1, 1}:
             warnings.warn(
                 "y holds -1 and 1 only: read as two classes, every row labelled. If -1 means unlabelled here, "
                 "only one class is labelled; label rows of another class too.",
@@ -102,6 +123,12 @@ def encode_labels(y: Any, n_rows: int) -> tuple[npt.NDArray[Any], npt.NDArray[np
     codes = np.full(n_rows, UNLABELLED, dtype=np.intp)
     codes[is_labelled] = inverse
     return classes, codes
+
+
+def _series_values(y: Any) -> npt.NDArray[Any]:
+    """Return the labels of a Series; NaN, which pandas puts for a missing label, makes them objects."""
+    values = np.asarray(y.to_numpy())
+    return values.astype(object) if values.dtype.kind == "f" and np.isnan(values).any() else values
 
 
 def _is_blank(value: Any) -> bool:

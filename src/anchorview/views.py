@@ -107,8 +107,7 @@ class Views:
     def __getitem__(self, key: Any) -> Views:
         """Select rows; an integer gives one row, still as Views."""
         if isinstance(key, tuple):
-            rest = [part for part in key[1:] if part is not Ellipsis and part != slice(None)]
-            if rest:
+            if any(part is not Ellipsis and not _is_everything(part) for part in key[1:]):
                 raise IndexError("Views selects rows only; use .arrays or .names to reach a view.")
             key = key[0]
         if isinstance(key, int | np.integer):
@@ -133,6 +132,10 @@ class Views:
     def __repr__(self) -> str:
         parts = ", ".join(f"{name}: {array.shape[1]}" for name, array in self.items())
         return f"Views({len(self)} rows; {parts})"
+
+
+def _is_everything(part: Any) -> bool:
+    return isinstance(part, slice) and part == slice(None)
 
 
 def _is_table(data: Any) -> bool:
@@ -241,5 +244,6 @@ def _column_numbers(group: Any, n_columns: int, name: str) -> Any:
     if numbers.dtype.kind not in "iu" or numbers.ndim != 1 or numbers.size == 0:
         raise ValueError(f"View {name!r}: columns of an array are given as a size, a slice or a list of numbers.")
     if numbers.min() < -n_columns or numbers.max() >= n_columns:
-        raise ValueError(f"View {name!r} names column {numbers.max()}, but X has {n_columns} features.")
+        wrong = numbers[(numbers < -n_columns) | (numbers >= n_columns)][0]
+        raise ValueError(f"View {name!r} names column {wrong}, but X has {n_columns} features.")
     return numbers
