@@ -26,6 +26,7 @@ from .admm_landmarks import (
 )
 from .admm_rows import Proposal, Rows
 from .admm_step import Push, ReplayEncoder, RowModel
+from .codes import replace_rows
 from .problem import CrossProducts, Problem
 from .result import Iteration, Outcome, ProgressCallback, SolverResult
 from .trace_ratio import TraceRatio
@@ -104,11 +105,14 @@ def solve_admm(
         admm = Admm(problem, rows, degree_penalty, fixed_step)
         ending = admm.run(max_iter, tol, callback)
     codes = sparse.csr_array(rows.codes)
+    encoder = ReplayEncoder(model, tuple(admm.pushes))
+    # A labelled row's own pairs are no part of a replay: it is read like a new row, as `predict` will read it.
+    labelled = encoder.encode(cross.rows(problem.labelled))
     return SolverResult(
         embedding=admm.embedding,
         codes=codes,
-        encoded=codes,
-        encoder=ReplayEncoder(model, tuple(admm.pushes)),
+        encoded=replace_rows(codes, problem.labelled, labelled),
+        encoder=encoder,
         objective_history=np.array(admm.objectives),
         residual_history=np.array(admm.residuals),
         n_iter=len(admm.pushes),

@@ -66,7 +66,7 @@ def solve_trace_ratio(
         n_iter += 1
         embedding = _top_eigenvectors(between - ratio * within, n_components)
         previous, ratio = ratio, _ratio(embedding, between, within)
-        if abs(ratio - previous) <= tol * max(abs(ratio), np.finfo(np.float64).tiny):
+        if np.isfinite(ratio) and abs(ratio - previous) <= tol * max(abs(ratio), np.finfo(np.float64).tiny):
             break
     return TraceRatio(_fix_signs(embedding), ratio, n_iter, guarded)
 

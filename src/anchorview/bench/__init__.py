@@ -1,0 +1,1 @@
+"""The harness behind every published number: data, protocol, child processes, records, tables."""
