@@ -64,7 +64,9 @@ def accuracy(folder: Path, names: list[str], repeats: int, fresh: bool) -> None:
                     records.add(key, found)
                 runs.append(found)
             mean = average(runs)
-            rows.append([name, label, *(mean_and_spread(mean[m]) for m in ("acc", "nmi", "ari")), f"{mean['seconds'][0]:.2f}"])
+            rows.append(
+                [name, label, *(mean_and_spread(mean[m]) for m in ("acc", "nmi", "ari")), f"{mean['seconds'][0]:.2f}"]
+            )
             print("  ".join(rows[-1]), flush=True)
         if name in PAPER:
             rows.append([name, "the paper, tuned on test labels", *(f"{value:.1f}" for value in PAPER[name]), ""])
@@ -84,13 +86,17 @@ def grid(folder: Path, fresh: bool) -> None:
             if found is None:
                 extra = ADMM if solver == "admm" else {}
                 with warnings.catch_warnings():
-                    warnings.simplefilter("ignore")  # 30 rounds do not converge at large β; the score is what counts here
-                    found = run_once(FSSMSC(n_landmarks=300, random_state=0, **extra, **setting), data.views, data.target, 0)
+                    warnings.simplefilter(
+                        "ignore"
+                    )  # 30 rounds do not converge at large β; the score is what counts here
+                    found = run_once(
+                        FSSMSC(n_landmarks=300, random_state=0, **extra, **setting), data.views, data.target, 0
+                    )
                 records.add(key, found)
             scores[values] = found["acc"]
         reached = np.array(list(scores.values()))
-        print(f"\n{solver}: {len(reached)} settings, NaN {np.isnan(reached).sum()}, lowest ACC {reached.min():.2f}, "
-              f"median {np.median(reached):.2f}, highest {reached.max():.2f}, at or above 90: {(reached >= 90).sum()}")  # fmt: skip
+        print(f"\n{solver}: {len(reached)} settings, NaN {np.isnan(reached).sum()}, ACC from {reached.min():.2f}")
+        print(f"to {reached.max():.2f}, median {np.median(reached):.2f}, at or above 90: {(reached >= 90).sum()}")
         for weight in GRID["must_link_weight"]:
             print(f"\nλ_M = {weight:g} (rows λ_Z, columns β)\n")
             header = ["λ_Z", *(f"{beta:g}" for beta in GRID["coupling"])]

@@ -6,9 +6,6 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from oracle import Parameters, dense_laplacians
-from oracle import objective as literal_objective
-from problems import Case, case_from, random_case
 from scipy import sparse
 from scipy.optimize import lsq_linear, nnls
 from sklearn.linear_model import ElasticNet
@@ -19,6 +16,9 @@ from anchorview.solver.elastic_net import ElasticNetEncoder, solve_codes
 from anchorview.solver.objective import coupling_gradient, objective, sums_of
 from anchorview.solver.result import Outcome
 from anchorview.solver.trace_ratio import solve_trace_ratio
+from oracle import Parameters, dense_laplacians
+from oracle import objective as literal_objective
+from problems import Case, case_from, random_case
 
 
 @pytest.fixture(scope="module")
@@ -34,7 +34,9 @@ def random_quadratic(seed: int, m: int, rank: int, ridge: float) -> tuple[np.nda
     return hessian, rng.normal(size=(8, m)) * 5 + factor @ rng.normal(size=(rank,))
 
 
-@given(seed=st.integers(0, 10_000), m=st.integers(1, 40), rank=st.integers(1, 50), ridge=st.sampled_from([0.01, 0.3, 1.0]))
+@given(
+    seed=st.integers(0, 10_000), m=st.integers(1, 40), rank=st.integers(1, 50), ridge=st.sampled_from([0.01, 0.3, 1.0])
+)
 @settings(max_examples=60, deadline=None)
 def test_codes_equal_nnls_where_the_upper_bound_is_idle(seed: int, m: int, rank: int, ridge: float) -> None:
     hessian, linear = random_quadratic(seed, m, rank, ridge)

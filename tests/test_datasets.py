@@ -87,9 +87,7 @@ class TestSubspaces:
             assert np.array_equal(short, long[:300])
 
     def test_clusters_are_affine_subspaces_with_shared_coordinates(self):
-        made = make_multiview_subspaces(
-            400, 3, (20, 15), subspace_dim=2, noise=0, dtype="float64", random_state=0
-        )
+        made = make_multiview_subspaces(400, 3, (20, 15), subspace_dim=2, noise=0, dtype="float64", random_state=0)
         for cluster in range(3):
             centred = [view[made.target == cluster] for view in made.data]
             centred = [view - view.mean(axis=0) for view in centred]
@@ -210,9 +208,7 @@ class TestHideLabels:
         known = hidden != -1
         assert known.sum() == n_labels
         assert np.array_equal(hidden[known], np.array(y)[known])
-        assert np.array_equal(
-            hidden, hide_labels(y, n_labels=n_labels, stratified=stratified, random_state=seed)
-        )
+        assert np.array_equal(hidden, hide_labels(y, n_labels=n_labels, stratified=stratified, random_state=seed))
         if stratified:
             kept, sizes = np.bincount(hidden[known], minlength=5), np.bincount(y, minlength=5)
             if n_labels >= (sizes > 0).sum():

@@ -5,10 +5,10 @@ from __future__ import annotations
 import numpy as np
 from hypothesis import given
 from hypothesis import strategies as st
-from oracle import dense_laplacians
 from scipy import sparse
 
 from anchorview.supervision import label_laplacians
+from oracle import dense_laplacians
 
 
 @given(st.lists(st.integers(0, 4), min_size=2, max_size=30), st.integers(0, 1000))
@@ -19,7 +19,9 @@ def test_operators_equal_the_dense_matrices(labels: list[int], seed: int) -> Non
     codes = sparse.csr_array(np.abs(values))
     if len(np.unique(classes)) == 1:
         assert cannot is None
-        dense = [(must, dense_laplacians(np.append(classes, 1))[0][:-1, :-1] * (len(classes) ** 2 + 1) / len(classes) ** 2)]
+        dense = [
+            (must, dense_laplacians(np.append(classes, 1))[0][:-1, :-1] * (len(classes) ** 2 + 1) / len(classes) ** 2)
+        ]
     else:
         dense = list(zip((must, cannot), dense_laplacians(classes), strict=True))
     for operator, matrix in dense:

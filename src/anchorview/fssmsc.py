@@ -22,7 +22,6 @@ from .inference import RULES, ClusterCentres, LabelledNeighbours, fit_clusters, 
 from .landmarks import choose_landmarks
 from .progress import CallbackSupportMixin, Progress, with_callbacks
 from .scaling import ScalingChoice, check_finite, fit_scaling, resolve_scaling
-from .solver.codes import stack_codes
 from .solver.problem import Problem
 from .solver.result import Iteration, Outcome, SolverResult
 from .supervision import label_laplacians
@@ -38,19 +37,18 @@ from .validation import (
 from .views import ColumnGroups, Views
 
 
-class FSSMSC(
-    CallbackSupportMixin, ClassNamePrefixFeaturesOutMixin, TransformerMixin, ClassifierMixin, BaseEstimator
-):
+class FSSMSC(CallbackSupportMixin, ClassNamePrefixFeaturesOutMixin, TransformerMixin, ClassifierMixin, BaseEstimator):
     """Fast scalable semi-supervised multi-view subspace clustering.
 
-    Every row is described by a sparse non-negative code over a few hundred landmarks, shared by all views; the landmarks get an
-    embedding in which rows of one class lie together, learned from the codes and a few labels. A row takes the class of its
-    nearest labelled row. Time and memory grow linearly with the number of rows.
+    Every row is described by a sparse non-negative code over a few hundred landmarks, shared by all views; the
+    landmarks get an embedding in which rows of one class lie together, learned from the codes and a few labels. A
+    row takes the class of its nearest labelled row. Time and memory grow linearly with the number of rows.
 
     Parameters
     ----------
     n_clusters : int, optional
-        Number of clusters and dimension of the embedding; by default the number of labelled classes. Needed without labels.
+        Number of clusters and dimension of the embedding; by default the number of labelled classes. Needed without
+        labels.
     n_landmarks : int, default=500
         Number of landmarks; lowered to a third of the number of rows if there are fewer than three per landmark.
     views : sequence or mapping, optional
@@ -295,7 +293,7 @@ class FSSMSC(
                 warnings.warn(f"{type(self).__name__}: {outcome.value}", UserWarning, stacklevel=4)
 
     def _is_early_stop(self, outcome: Outcome) -> bool:
-        """The paper stops ADMM after a fixed number of rounds, far from its optimum, on purpose."""
+        """Tell the paper's fixed number of ADMM rounds, which ends far from the optimum on purpose, from a failure."""
         return self.solver == "admm" and outcome is Outcome.MAX_ITER
 
     def transform(self, X: Any) -> npt.NDArray[np.floating]:
@@ -316,9 +314,7 @@ class FSSMSC(
         n_threads = count_threads(self.n_jobs)
         check_finite(views, n_threads)
         cross = ViewCrossProducts(views, self._scaler, self.landmarks_, cache=False)
-        parts = map_blocks(
-            lambda block: self._embed(self._encoder.encode(cross.rows(block))), cross.blocks, n_threads
-        )
+        parts = map_blocks(lambda block: self._embed(self._encoder.encode(cross.rows(block))), cross.blocks, n_threads)
         return np.concatenate(parts)
 
     def _embed(self, codes: sparse.csr_array) -> npt.NDArray[np.floating]:
@@ -371,7 +367,8 @@ class FSSMSC(
         -------
         ndarray of shape (n_rows,)
         """
-        return self.fit(X, y).labels_
+        labels: npt.NDArray[Any] = self.fit(X, y).labels_
+        return labels
 
     def score(self, X: Any, y: Any, sample_weight: npt.ArrayLike | None = None) -> float:
         """Return the accuracy of `predict` over the rows that have a label.
@@ -433,7 +430,9 @@ class FSSMSC(
         allowed = {"mode", "fixed_step", "dtype"} if self.solver == "admm" else set()
         unknown = sorted(set(self.solver_options or {}) - allowed)
         if unknown:
-            raise ValueError(f"solver_options {unknown} are not known to solver={self.solver!r}; it takes {sorted(allowed)}.")
+            raise ValueError(
+                f"solver_options {unknown} are not known to solver={self.solver!r}; it takes {sorted(allowed)}."
+            )
 
     def _count_components(self, n_classes: int, outcomes: list[Outcome]) -> int:
         if n_classes == 0:

@@ -1,8 +1,8 @@
 """Labels, probabilities and confidence out of the embedding.
 
-With labels, a row takes the class of its nearest labelled row (the paper's rule, on unit rows by default). Evidence for a class is
-how near its nearest labelled row is; a softmax of the evidence gives probabilities, with a temperature chosen on the labelled rows,
-each judged by the others. Without labels, clusters come from k-means.
+With labels, a row takes the class of its nearest labelled row (the paper's rule, on unit rows by default). Evidence
+for a class is how near its nearest labelled row is; a softmax of the evidence gives probabilities, with a
+temperature chosen on the labelled rows, each judged by the others. Without labels, clusters come from k-means.
 """
 
 from __future__ import annotations
@@ -74,7 +74,8 @@ class LabelledNeighbours:
         weights = 1.0 / np.maximum(near, 1e-6)  # a row at distance zero outweighs all others
         votes = np.zeros((len(distances), self.classes[-1] + 1))
         np.add.at(votes, (np.arange(len(votes))[:, None], self.classes[nearest]), weights)
-        return np.log(votes / votes.sum(axis=1, keepdims=True) + 1e-3)
+        shares: Matrix = np.log(votes / votes.sum(axis=1, keepdims=True) + 1e-3)
+        return shares
 
     def evidence(self, embedding: Matrix, n_threads: int = 1) -> Matrix:
         """Evidence for each class, in blocks of rows."""
@@ -88,9 +89,7 @@ class LabelledNeighbours:
         return softmax(evidence / self.temperature)
 
 
-def fit_neighbours(
-    embedding: Matrix, classes: npt.NDArray[np.intp], rule: str, n_neighbors: int
-) -> LabelledNeighbours:
+def fit_neighbours(embedding: Matrix, classes: npt.NDArray[np.intp], rule: str, n_neighbors: int) -> LabelledNeighbours:
     """Keep the labelled rows of the embedding and choose the temperature."""
     order = np.argsort(classes, kind="stable")
     reference = embedding[order] if rule == "euclidean" else unit_rows(embedding[order])
@@ -112,7 +111,7 @@ def _choose_temperature(neighbours: LabelledNeighbours) -> float:
     distances[np.arange(len(judged)), judged] = distances.max() + 1.0
     evidence = neighbours._evidence(distances)
     gap = float(np.median(evidence.max(axis=1) - evidence.min(axis=1)))
-    if gap <= 0:
+    if gap < 1e-30:  # nothing tells the classes apart, and dividing by less could overflow
         return 1.0
     candidates = gap * np.logspace(-3, 1, 81)
     losses = [

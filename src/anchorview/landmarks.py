@@ -1,8 +1,8 @@
 """Landmarks: m points in the scaled feature space that every row is described by.
 
-The paper takes k-means centres of the concatenated views. How far k-means has converged hardly matters (docs/performance.md), so a
-sample of the rows and a few iterations do, and rows are assigned to centres in a random projection; only the final centres are
-averaged in the full space.
+The paper takes k-means centres of the concatenated views. How far k-means has converged hardly matters
+(docs/performance.md), so a sample of the rows and a few iterations do, and rows are assigned to centres in a random
+projection; only the final centres are averaged in the full space.
 """
 
 from __future__ import annotations
@@ -69,9 +69,7 @@ def _random_projection(n_features: int, dtype: np.dtype[np.floating], rng: np.ra
     return projection
 
 
-def _means(
-    views: Views, scaler: ViewsScaler, rows: Labels, labels: Labels, n_clusters: int, n_threads: int
-) -> Matrix:
+def _means(views: Views, scaler: ViewsScaler, rows: Labels, labels: Labels, n_clusters: int, n_threads: int) -> Matrix:
     """Average the scaled rows of each cluster; rows come sorted by cluster, so a block holds few of them."""
 
     def sum_block(number: int) -> tuple[Labels, Matrix]:
@@ -90,7 +88,9 @@ def _means(
 def kmeans_labels(
     rows: Matrix, n_clusters: int, rng: np.random.RandomState, n_threads: int = 1, max_iter: int = MAX_ITER
 ) -> Labels:
-    """Assign rows to clusters by Lloyd's k-means from random rows; an emptied cluster takes the row farthest from its centre.
+    """Assign rows to clusters by Lloyd's k-means from random rows.
+
+    An emptied cluster takes the row farthest from its centre.
 
     Examples
     --------

@@ -44,9 +44,7 @@ def _encode_both(y_true: npt.ArrayLike, y_pred: npt.ArrayLike) -> tuple[Codes, C
     """Check the pair of labellings and number the labels of each from 0."""
     true, pred = _encode(y_true, "y_true"), _encode(y_pred, "y_pred")
     if len(true) != len(pred):
-        raise ValueError(
-            f"y_true has {len(true)} labels but y_pred has {len(pred)}; both need one label per sample."
-        )
+        raise ValueError(f"y_true has {len(true)} labels but y_pred has {len(pred)}; both need one label per sample.")
     if len(true) == 0:
         raise ValueError("y_true and y_pred are empty; a score needs at least one sample.")
     return true, pred
@@ -301,8 +299,7 @@ def expected_calibration_error(correct: npt.ArrayLike, confidence: npt.ArrayLike
     right, sure = np.asarray(correct, dtype=np.float64), np.asarray(confidence, dtype=np.float64)
     if right.ndim != 1 or right.shape != sure.shape:
         raise ValueError(
-            f"correct has shape {right.shape} but confidence has shape {sure.shape}; "
-            "both need one number per sample."
+            f"correct has shape {right.shape} but confidence has shape {sure.shape}; both need one number per sample."
         )
     if len(right) == 0:
         raise ValueError("correct and confidence are empty; a score needs at least one sample.")

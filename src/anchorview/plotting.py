@@ -64,10 +64,12 @@ def plot_embedding(
     colours = plt.get_cmap("tab10" if len(classes) <= 10 else "gist_ncar", max(len(classes), 10))
     for number, name in enumerate(classes):
         of_class = numbers == number
-        axes.scatter(*flat[of_class].T, s=9, color=colours(number), label=str(name), linewidths=0)
+        axes.scatter(flat[of_class, 0], flat[of_class, 1], s=9, color=colours(number), label=str(name), linewidths=0)
     if marked is not None:
         ring = np.asarray(marked)[chosen]
-        axes.scatter(*flat[ring].T, s=42, facecolors="none", edgecolors="black", linewidths=0.9, label="labelled")
+        axes.scatter(
+            flat[ring, 0], flat[ring, 1], s=42, facecolors="none", edgecolors="black", linewidths=0.9, label="labelled"
+        )
     if len(classes) <= 20:
         axes.legend(fontsize=8, markerscale=1.4, ncols=2, loc="upper left", bbox_to_anchor=(1.01, 1.0), frameon=False)
     axes.set(xticks=[], yticks=[])

@@ -71,9 +71,7 @@ class Progress:
 
     def end_round(self, iteration: Iteration) -> bool:
         """Report a finished round; True if a callback asks to stop."""
-        self.stage(
-            f"round {iteration.number}: objective {iteration.objective:.8g}, residual {iteration.residual:.2e}"
-        )
+        self.stage(f"round {iteration.number}: objective {iteration.objective:.8g}, residual {iteration.residual:.2e}")
         stop = False
         if self._context is not None:
             if self._round is None:

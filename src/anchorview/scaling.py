@@ -1,7 +1,7 @@
 """Scaling of each view: fitted in one pass over the rows, stored, applied block by block.
 
-The paper does not scale; it matters more than any parameter of the model (docs/method.md). Every choice but "none" ends with
-rows of unit length, so that each view has the same say.
+The paper does not scale; it matters more than any parameter of the model (docs/method.md). Every choice but "none"
+ends with rows of unit length, so that each view has the same say.
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ class ViewScaler:
     shift: npt.NDArray[np.float64] | None
     factor: npt.NDArray[np.float64] | None
     unit_rows: bool
-    extreme: bool = False  # a range, or one over it, that float32 cannot hold
+    extreme: bool = False  # ranges or offsets that float32 cannot work with
 
     def apply(self, block: npt.NDArray[Any], out: npt.NDArray[np.floating]) -> None:
         """Write the scaled block to ``out``; the block itself is not touched."""
@@ -41,7 +41,7 @@ class ViewScaler:
         elif block.dtype == dtype and not self.extreme:
             np.subtract(block, self.shift.astype(dtype), out=out)
             np.multiply(out, self.factor.astype(dtype), out=out)
-        else:  # integers, wider floats, extreme ranges: subtract before rounding to the working precision
+        else:  # integers, wider floats, extreme features: subtract before rounding to the working precision
             np.multiply(block - self.shift, self.factor, out=out, casting="same_kind")
         if self.unit_rows:
             largest = np.maximum(out.max(axis=1), -out.min(axis=1))  # squares of 1e20 would overflow float32
@@ -86,8 +86,7 @@ def fit_scaling(views: Views, scaling: ScalingChoice, n_threads: int = 1) -> Vie
     """
     kinds, dtype = resolve_scaling(views, scaling), working_dtype(views)
     scalers = tuple(
-        _fit_view(array, kind, name, dtype, n_threads)
-        for (name, array), kind in zip(views.items(), kinds, strict=True)
+        _fit_view(array, kind, name, dtype, n_threads) for (name, array), kind in zip(views.items(), kinds, strict=True)
     )
     return ViewsScaler(scalers, tuple(views.sizes), dtype)
 
@@ -207,4 +206,5 @@ def _fit_view(
         shift = low if kind == "minmax" else low / 2 + high / 2
         factor = (0.5 if kind == "minmax" else 1.0) / np.where(spread > 0, spread, 1.0)
     factor[spread == 0] = 0.0  # a constant feature says nothing, also about new rows
+    extreme = extreme or bool(np.any(np.abs(shift) * factor > 1e4))  # rounding the shift would bias the feature
     return ViewScaler(shift, factor, unit_rows=True, extreme=extreme)

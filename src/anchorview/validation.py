@@ -19,10 +19,7 @@ OMITTABLE = ("l1", "must_link", "cannot_link", "smoothness", "coupling")
 
 def as_views(X: Any, views: ColumnGroups | None) -> Views:
     """Turn any accepted input into Views with at least one row."""
-    if isinstance(X, Views) and views is None:
-        result = X
-    else:
-        result = Views(X, views=views if _is_one_table(X) else None)
+    result = Views(X, views=views if _is_one_table(X) else None)
     if len(result) == 0:
         raise ValueError(f"Found array with 0 sample(s) (shape={result.shape}) while a minimum of 1 is required.")
     return result
@@ -70,9 +67,9 @@ def encode_labels(
 ) -> tuple[npt.NDArray[Any], npt.NDArray[np.intp]]:
     """Return the classes and each row's class number, −1 for unlabelled rows.
 
-    Unlabelled are −1, and also None, NaN and "" in string or object arrays. The one exception is a `y` of −1 and 1 only, the
-    usual way to write two classes: both are classes then, and a warning says so. Where the classes of a fit are `fitted`
-    already, −1 is a class if it is one of them.
+    Unlabelled are −1, and also None, NaN and "" in string or object arrays. The one exception is a `y` of −1 and 1
+    only, the usual way to write two classes: both are classes then, and a warning says so. Where the classes of a
+    fit are `fitted` already, −1 is a class if it is one of them.
 
     Examples
     --------
@@ -95,7 +92,9 @@ def encode_labels(
         if known.ndim != 1:
             raise ValueError("y holds labels that are sequences themselves; labels are integers or text.")
         if known.dtype.kind in "US" and any(not isinstance(v, str | bytes) for v in values[is_labelled]):
-            raise ValueError("y mixes text and numbers; use one kind of label (and -1, None or '' for unlabelled rows).")
+            raise ValueError(
+                "y mixes text and numbers; use one kind of label (and -1, None or '' for unlabelled rows)."
+            )
     elif values.dtype.kind in "US":
         is_labelled = values != ""
         known = values[is_labelled]
@@ -143,7 +142,7 @@ def _is_blank(value: Any) -> bool:
 def check_number(name: str, value: Any, low: float, *, integer: bool = False, strict: bool = False) -> None:
     """Raise an error unless a parameter is a number at or above (strictly: above) ``low``."""
     kind = numbers.Integral if integer else numbers.Real
-    good = isinstance(value, kind) and not isinstance(value, bool) and np.isfinite(float(value))
+    good = not isinstance(value, bool) and isinstance(value, kind) and np.isfinite(float(value))
     if not good or value < low or (strict and value == low):
         what = "an integer" if integer else "a number"
         raise ValueError(f"{name} must be {what} {'above' if strict else 'of at least'} {low}; got {value!r}.")

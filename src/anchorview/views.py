@@ -68,7 +68,7 @@ class Views:
             arrays = [_as_matrix(a, name) for a, name in zip(data, found, strict=True)]
         else:
             raise TypeError(
-                f"Cannot read views from {type(data).__name__}; pass a list of 2-D arrays, a dict of name to 2-D array, "
+                f"Cannot read views from {type(data).__name__}; pass a list of 2-D arrays, a dict of 2-D arrays, "
                 "or one 2-D array with views=."
             )
         if len(arrays) == 0:
@@ -148,13 +148,17 @@ def _is_table(data: Any) -> bool:
 
 
 def _is_row(value: Any) -> bool:
-    return isinstance(value, Sequence) and all(np.ndim(item) == 0 for item in value)
+    return (
+        isinstance(value, Sequence) and not isinstance(value, str | bytes) and all(np.ndim(item) == 0 for item in value)
+    )
 
 
 def _as_matrix(array: Any, name: str) -> Any:
     """Return a view as a numeric 2-D array, without copying one that is."""
     if sparse.issparse(array):
-        raise TypeError(f"View {name!r} is sparse; sparse data is not supported yet, pass .toarray() if it fits in memory.")
+        raise TypeError(
+            f"View {name!r} is sparse; sparse data is not supported yet, pass .toarray() if it fits in memory."
+        )
     if hasattr(array, "iloc"):  # a DataFrame
         _check_columns(array, name)
         array = array.to_numpy()
@@ -173,9 +177,7 @@ def _as_matrix(array: Any, name: str) -> Any:
     if result.dtype.kind not in "fiub":
         raise ValueError(f"View {name!r} is not numeric (dtype {result.dtype}); encode its columns as numbers first.")
     if result.shape[1] == 0:
-        raise ValueError(
-            f"View {name!r} has 0 feature(s) (shape={result.shape}) while a minimum of 1 is required."
-        )
+        raise ValueError(f"View {name!r} has 0 feature(s) (shape={result.shape}) while a minimum of 1 is required.")
     return result
 
 

@@ -1,11 +1,12 @@
 """Run one job in a fresh process, with a time and a memory limit, and learn what it cost.
 
-A job is a function named by ``"module:function"`` or ``"path/to/file.py:function"`` and keyword arguments that JSON can hold; it
-returns something JSON can hold. Running out of memory kills the child, never the machine.
+A job is a function named by ``"module:function"`` or ``"path/to/file.py:function"`` and keyword arguments that JSON
+can hold; it returns something JSON can hold. Running out of memory kills the child, never the machine.
 """
 
 from __future__ import annotations
 
+import contextlib
 import importlib
 import importlib.util
 import json
@@ -95,7 +96,9 @@ def run_job(
             status = "memory" if process.returncode == -9 else "error"
             return JobResult(status, None, seconds, peak, message or f"exit code {process.returncode}")
         answer = json.loads(out.read_text())
-        return JobResult(answer["status"], answer["value"], answer["seconds"], max(peak, answer["peak"]), answer["message"])
+        return JobResult(
+            answer["status"], answer["value"], answer["seconds"], max(peak, answer["peak"]), answer["message"]
+        )
 
 
 def _watch(
@@ -135,10 +138,8 @@ def resident_bytes(pid: int | str = "self", peak: bool = False) -> int:
 
 def reset_peak() -> int:
     """Forget this process's peak and return its memory now, so that a stage's own peak can be read afterwards."""
-    try:
+    with contextlib.suppress(OSError):
         Path("/proc/self/clear_refs").write_text("5")
-    except OSError:
-        pass
     return resident_bytes()
 
 

@@ -1,7 +1,8 @@
 """The protocol of every accuracy figure (docs/protocol in README): how labels are drawn and scores averaged.
 
-Labelled rows are a uniform random sample (5 % below 10,000 rows, 1 % from there on), not stratified; landmarks are drawn anew in each
-repetition, inside the timed region; scores are those of the unlabelled rows; mean and population standard deviation.
+Labelled rows are a uniform random sample (5 % below 10,000 rows, 1 % from there on), not stratified; landmarks are
+drawn anew in each repetition, inside the timed region; scores are those of the unlabelled rows; mean and population
+standard deviation.
 """
 
 from __future__ import annotations
@@ -22,7 +23,9 @@ def label_fraction(n_rows: int) -> float:
     return 0.05 if n_rows < 10_000 else 0.01
 
 
-def run_once(model: Any, views: Any, target: npt.NDArray[Any], seed: int, fraction: float | None = None) -> dict[str, float]:
+def run_once(
+    model: Any, views: Any, target: npt.NDArray[Any], seed: int, fraction: float | None = None
+) -> dict[str, float]:
     """Fit a model on one draw of labels; return scores of the unlabelled rows in percent, and seconds."""
     y = hide_labels(target, label_fraction(len(target)) if fraction is None else fraction, random_state=seed)
     hidden = y == -1

@@ -63,7 +63,7 @@ class Records:
                     break  # a line cut off by a crash
                 if version != VERSION:
                     raise ValueError(
-                        f"{self.path} was written by version {version} of the record format, this is version {VERSION}; "
+                        f"{self.path} has version {version} of the record format, this is version {VERSION}; "
                         "it was left as it is. Choose another results file."
                     )
                 self._runs[record_key(key)] = (key, result)

@@ -142,9 +142,7 @@ def _shares(weights: Sequence[float] | None, n_clusters: int) -> npt.NDArray[np.
     return shares
 
 
-def _draw_clusters(
-    n_samples: int, shares: npt.NDArray[np.float64], rng: np.random.Generator
-) -> npt.NDArray[np.int64]:
+def _draw_clusters(n_samples: int, shares: npt.NDArray[np.float64], rng: np.random.Generator) -> npt.NDArray[np.int64]:
     """Draw clusters independently, except that the first rows show each cluster once."""
     first = rng.permutation(len(shares))
     edges = np.cumsum(shares)[:-1]

@@ -1,8 +1,8 @@
 """The default solver: exact codes row by row, alternating with the trace-ratio step (design 2.2).
 
-Given A, the coupling term g is smooth in Z. Linearised at the current codes Z_t with a proximal term (L/2)‖Z − Z_t‖², the
-problem falls apart into one small quadratic problem per row, solved exactly. The new codes are accepted if J did not
-rise; otherwise L grows. So J never rises, whatever the parameters.
+Given A, the coupling term g is smooth in Z. Linearised at the current codes Z_t with a proximal term (L/2)‖Z −
+Z_t‖², the problem falls apart into one small quadratic problem per row, solved exactly. The new codes are accepted
+if J did not rise; otherwise L grows. So J never rises, whatever the parameters.
 
 Two facts keep the rounds cheap. Codes start at the optimum without coupling, so a row whose coupling gradient is below
 the tolerance satisfies the optimality conditions as it stands and is left alone: at the usual β only labelled rows
@@ -160,7 +160,7 @@ def _encode_all(encoder: ElasticNetEncoder, cross: CrossProducts, n_threads: int
 
 
 def _active_rows(problem: Problem, state: _State, gradient: CouplingGradient, tol: float) -> npt.NDArray[np.intp]:
-    """Rows that may violate the optimality conditions: labelled, already moved, or with a coupling gradient above tol."""
+    """Rows that may violate the optimality conditions: labelled, moved before, or with a gradient above tol."""
     if problem.coupling == 0:
         return np.empty(0, dtype=np.intp)
     is_active = gradient.bound(state.encoded) > tol
@@ -214,9 +214,9 @@ class _RowWork:
     def solve(self, proximal: float) -> tuple[sparse.csr_array, _Reduction, _Reduction]:
         """Return the new codes of the rows and the reductions of old and new codes.
 
-        In the labelled rows the must-link term is convex along the rows of A, with curvatures between 0 and c: linearised alone,
-        steps overshoot and swing once c exceeds the curvature of the row problem. A proximal term (c/4) ‖A (z − z_t)‖² for
-        those rows contracts for every curvature in between.
+        In the labelled rows the must-link term is convex along the rows of A, with curvatures between 0 and c:
+        linearised alone, steps overshoot and swing once c exceeds the curvature of the row problem. A proximal term
+        (c/4) ‖A (z − z_t)‖² for those rows contracts for every curvature in between.
         """
         dtype = self.codes.dtype
         pull = 0.5 * self.gradient.label_curvature * (self.gradient.embedding.T @ self.gradient.embedding)

@@ -33,9 +33,7 @@ def stack_codes(blocks: list[sparse.csr_array], n_columns: int) -> sparse.csr_ar
     return sparse.csr_array(sparse.vstack(blocks, format="csr"))
 
 
-def replace_rows(
-    codes: sparse.csr_array, index: npt.NDArray[np.intp], rows: sparse.csr_array
-) -> sparse.csr_array:
+def replace_rows(codes: sparse.csr_array, index: npt.NDArray[np.intp], rows: sparse.csr_array) -> sparse.csr_array:
     """Return the codes with the rows ``index`` replaced."""
     if len(index) == 0:
         return codes

@@ -72,9 +72,7 @@ def _rebuild(hessian: Any, b: Any, chol: Any, y: Any, passive: Any, keep: int, w
 
 
 @njit(cache=True, nogil=True)
-def _drop_non_positive(
-    hessian: Any, b: Any, chol: Any, y: Any, x: Any, passive: Any, size: int, spare: Any
-) -> int:
+def _drop_non_positive(hessian: Any, b: Any, chol: Any, y: Any, x: Any, passive: Any, size: int, spare: Any) -> int:
     """Drop indices until the solution on the passive set is positive; return the size left."""
     while True:
         _back_substitute(chol, y, x, size)
@@ -95,7 +93,7 @@ def _drop_non_positive(
 
 @njit(cache=True, nogil=True, fastmath=_FAST)
 def _negative_gradient(hessian: Any, b: Any, x: Any, passive: Any, size: int, w: Any) -> None:
-    """w = b − H[:, P] x."""
+    """W = b − H[:, P] x."""
     m = len(b)
     for j in range(m):
         w[j] = b[j]
@@ -116,7 +114,7 @@ def _negative_gradient(hessian: Any, b: Any, x: Any, passive: Any, size: int, w:
 
 @njit(cache=True, nogil=True)
 def _largest_violations(w: Any, is_passive: Any, tol: float, found: Any) -> int:
-    """Indices outside P with the largest w > tol, largest first; at most len(found)."""
+    """Find the indices outside P with the largest w > tol, largest first; at most len(found)."""
     count = 0
     for j in range(len(w)):
         if w[j] > tol and not is_passive[j]:

@@ -30,8 +30,9 @@ class CodeSums:
 
     @property
     def degrees(self) -> Matrix:
-        """q = ZᵀZ 1, kept above ε_q so that a landmark without samples does no harm."""
-        return np.maximum(self.gram.sum(axis=1), EPSILON)
+        """The degrees q = ZᵀZ 1, kept above ε_q so that a landmark without samples does no harm."""
+        result: Matrix = np.maximum(self.gram.sum(axis=1), EPSILON)
+        return result
 
 
 def sum_codes(problem: Problem, gram: Matrix, fit: float, total: float, labelled_codes: sparse.csr_array) -> CodeSums:
@@ -120,7 +121,8 @@ class CouplingGradient:
         longest = np.sqrt((self.smooth**2).sum(axis=0).max())
         projected = np.linalg.norm(codes @ self.smooth.T, axis=1) * longest
         bound: Matrix = projected + np.asarray(codes.sum(axis=1)) * np.abs(self.degree).max()
-        return bound + np.abs(codes @ self.degree)
+        bound += np.abs(codes @ self.degree)
+        return bound
 
 
 def coupling_gradient(

@@ -27,9 +27,7 @@ class Outcome(Enum):
     )
     DIVERGED = "the unguarded step diverged (NaN or infinity); use fixed_step=False."
     DENOMINATOR_GUARDED = "the trace-ratio denominator was not positive definite and was shifted."
-    FEWER_CLASSES = (
-        "fewer classes are labelled than clusters were asked for: rows can only get a labelled class."
-    )
+    FEWER_CLASSES = "fewer classes are labelled than clusters were asked for: rows can only get a labelled class."
     MORE_CLASSES = "more classes are labelled than n_clusters: the number of labelled classes was used instead."
     NO_LABELS = "no labels were given: clusters come from k-means on the embedding."
     LANDMARKS_CAPPED = "n_landmarks was lowered to a third of the number of rows."
