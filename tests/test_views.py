@@ -1,0 +1,324 @@
+"""Views: every input form, row selection, and scikit-learn's tools that slice rows."""
+
+from __future__ import annotations
+
+import pickle
+from typing import Any
+
+import numpy as np
+import pandas as pd
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from scipy import sparse
+from sklearn.linear_model import LogisticRegression
+from sklearn.model_selection import GridSearchCV, cross_val_predict, cross_val_score, train_test_split
+from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import FunctionTransformer, StandardScaler
+
+from anchorview import FSSMSC, Views
+from anchorview.datasets import hide_labels, make_multiview_subspaces
+
+A = np.arange(12.0).reshape(6, 2)
+B = np.arange(100, 118, dtype=np.int16).reshape(6, 3)
+AB = np.hstack([A, B])
+
+
+def frame() -> pd.DataFrame:
+    return pd.DataFrame(AB, columns=["a0", "a1", "b0", "b1", "b2"])
+
+
+def memmap(path: Any, array: np.ndarray) -> np.memmap:
+    np.save(path, array)
+    return np.load(path, mmap_mode="r")
+
+
+# Input forms
+
+
+@pytest.mark.parametrize("data", [[A, B], (A, B), {"view0": A, "view1": B}, Views([A, B])])
+def test_several_arrays_stay_the_users_own(data: Any) -> None:
+    views = Views(data)
+    assert views.names == ["view0", "view1"]
+    assert views.sizes == [2, 3]
+    assert views.shape == (6, 5) and len(views) == 6 and views.ndim == 2
+    assert views.arrays[0] is A and views.arrays[1] is B
+    assert views.arrays[1].dtype == np.int16
+
+
+def test_names_come_from_keys_or_from_names() -> None:
+    assert Views({"image": A, "text": B}).names == ["image", "text"]
+    assert Views([A, B], names=["image", "text"]).names == ["image", "text"]
+    assert Views(Views([A, B]), names=["u", "v"]).names == ["u", "v"]
+    assert repr(Views({"image": A, "text": B})) == "Views(6 rows; image: 2, text: 3)"
+    assert [name for name, _ in Views({"image": A, "text": B}).items()] == ["image", "text"]
+
+
+@pytest.mark.parametrize(
+    "groups",
+    [
+        [2, 3],
+        [np.int64(2), np.int64(3)],
+        [slice(0, 2), slice(2, 5)],
+        [slice(None, 2), slice(-3, None)],
+        [[0, 1], [2, 3, 4]],
+        [range(2), range(2, 5)],
+        [np.array([0, 1]), [-3, -2, -1]],
+    ],
+)
+def test_one_array_cut_into_views(groups: Any) -> None:
+    views = Views(AB, views=groups)
+    assert views.names == ["view0", "view1"]
+    np.testing.assert_array_equal(views.arrays[0], A)
+    np.testing.assert_array_equal(views.arrays[1], B)
+
+
+def test_mapping_names_the_groups_and_may_overlap_or_leave_columns_out() -> None:
+    views = Views(AB, views={"late": [4, 3], "early": slice(0, 1), "again": [4]})
+    assert views.names == ["late", "early", "again"]
+    np.testing.assert_array_equal(views.arrays[0], AB[:, [4, 3]])
+    np.testing.assert_array_equal(views.arrays[1], AB[:, :1])
+    np.testing.assert_array_equal(views.arrays[2], AB[:, [4]])
+    assert Views(AB, views={"a": 2, "b": 3}).sizes == [2, 3]
+
+
+def test_one_array_without_groups_is_one_view() -> None:
+    assert Views(AB).names == ["view0"]
+    assert Views(AB).arrays[0] is AB
+
+
+def test_sizes_and_slices_do_not_copy() -> None:
+    for groups in ([2, 3], [slice(0, 2), slice(2, 5)]):
+        assert all(np.shares_memory(array, AB) for array in Views(AB, views=groups).arrays)
+
+
+@pytest.mark.parametrize(
+    "groups", [[["a0", "a1"], ["b0", "b1", "b2"]], [2, 3], [slice(0, 2), slice(2, 5)], [[0, 1], [2, 3, 4]]]
+)
+def test_data_frame_cut_by_names_or_numbers(groups: Any) -> None:
+    views = Views(frame(), views=groups)
+    np.testing.assert_array_equal(views.arrays[0], A)
+    np.testing.assert_array_equal(views.arrays[1], B)
+
+
+def test_data_frame_with_a_mapping_of_names() -> None:
+    views = Views(frame(), views={"text": ["b2", "b0"], "number": "a1"})
+    assert views.names == ["text", "number"]
+    np.testing.assert_array_equal(views.arrays[0], AB[:, [4, 2]])
+    np.testing.assert_array_equal(views.arrays[1], AB[:, [1]])
+
+
+def test_data_frame_whose_columns_are_numbers_is_cut_by_those_names() -> None:
+    table = pd.DataFrame(AB, columns=[4, 3, 2, 1, 0])
+    np.testing.assert_array_equal(Views(table, views=[[4, 3], [0]]).arrays[0], A)
+
+
+def test_data_frames_as_views() -> None:
+    views = Views({"a": frame()[["a0", "a1"]], "b": frame()[["b0"]]})
+    assert all(isinstance(array, np.ndarray) for array in views.arrays)
+    np.testing.assert_array_equal(views.arrays[0], A)
+
+
+def test_data_frame_of_several_numeric_types() -> None:
+    table = pd.DataFrame({"x": [1, 2], "y": [0.5, 1.5], "z": [True, False]})
+    np.testing.assert_array_equal(Views(table).arrays[0], [[1, 0.5, 1], [2, 1.5, 0]])
+
+
+def test_nested_lists() -> None:
+    rows = Views([[1, 2, 3], [4, 5, 6]], views=[1, 2])  # one table
+    np.testing.assert_array_equal(rows.arrays[1], [[2, 3], [5, 6]])
+    several = Views([[[1, 2], [3, 4]], [[5], [6]]])  # two views
+    assert several.sizes == [2, 1]
+
+
+def test_objects_that_are_numbers_are_taken() -> None:
+    np.testing.assert_array_equal(Views([A.astype(object)]).arrays[0], A)
+
+
+# Rows
+
+
+@pytest.mark.parametrize(
+    "key",
+    [
+        slice(1, 4),
+        slice(None, None, -2),
+        slice(4, 2),
+        [3, 1, 1],
+        np.array([5, -6]),
+        np.array([True, False, True, False, False, True]),
+        [False] * 6,
+        [],
+        np.array([], dtype=float),  # what an empty list of rows becomes
+        pd.Series([2, 0]),
+    ],
+)
+def test_rows_are_selected_as_from_an_array(key: Any) -> None:
+    chosen = Views({"a": A, "b": B})[key]
+    expected = np.asarray(key) if not isinstance(key, slice) else key
+    if not isinstance(key, slice) and expected.size == 0:
+        expected = np.array([], dtype=int)
+    assert isinstance(chosen, Views) and chosen.names == ["a", "b"]
+    np.testing.assert_array_equal(chosen.arrays[0], A[expected])
+    np.testing.assert_array_equal(chosen.arrays[1], B[expected])
+    assert chosen.arrays[1].dtype == B.dtype
+    assert chosen.shape == (len(A[expected]), 5)
+
+
+@pytest.mark.parametrize("number", [0, 5, -1, -6, np.int64(2), np.int32(-1)])
+def test_an_integer_gives_one_row(number: Any) -> None:
+    row = Views([A, B])[number]
+    assert row.shape == (1, 5)
+    np.testing.assert_array_equal(row.arrays[0], A[[number]])
+
+
+@pytest.mark.parametrize("number", [6, -7])
+def test_a_row_out_of_range_is_an_error(number: int) -> None:
+    with pytest.raises(IndexError, match=f"Row {number} is out of range for 6 rows"):
+        Views([A, B])[number]
+
+
+def test_only_rows_can_be_selected() -> None:
+    views = Views([A, B])
+    assert views[:2, ...].shape == (2, 5)
+    assert views[[1, 2], :].shape == (2, 5)
+    for columns in (0, slice(0, 1), np.array([0, 1])):
+        with pytest.raises(IndexError, match="selects rows only"):
+            views[:2, columns]
+
+
+def test_iteration_ends_and_gives_rows() -> None:
+    assert [row.shape for row in Views([A, B])] == [(1, 5)] * 6
+
+
+@given(st.lists(st.integers(-6, 5), max_size=12))
+@settings(max_examples=50, deadline=None)
+def test_any_rows_in_any_order(rows: list[int]) -> None:
+    chosen = Views([A, B])[rows]
+    np.testing.assert_array_equal(np.asarray(chosen), AB[np.array(rows, dtype=int)])
+
+
+def test_slices_share_memory() -> None:
+    chosen = Views([A, B])[1:5]
+    assert np.shares_memory(chosen.arrays[0], A) and np.shares_memory(chosen.arrays[1], B)
+
+
+def test_memory_maps_stay_maps(tmp_path: Any) -> None:
+    mapped = memmap(tmp_path / "a.npy", A)
+    views = Views([mapped, B])
+    assert views.arrays[0] is mapped
+    assert isinstance(views[2:4].arrays[0], np.memmap)
+    np.testing.assert_array_equal(views[[4, 0]].arrays[0], A[[4, 0]])
+
+
+# As an array, and pickled
+
+
+def test_as_an_array_the_views_are_side_by_side() -> None:
+    np.testing.assert_array_equal(np.asarray(Views([A, B])), AB)
+    assert np.asarray(Views([A, B]), dtype=np.float32).dtype == np.float32
+    assert np.array(Views([B])).dtype == np.int16
+
+
+def test_pickling_keeps_arrays_and_names() -> None:
+    back = pickle.loads(pickle.dumps(Views({"image": A, "text": B})))
+    assert back.names == ["image", "text"]
+    np.testing.assert_array_equal(back.arrays[0], A)
+    assert back.arrays[1].dtype == np.int16
+
+
+# scikit-learn's tools
+
+
+@pytest.fixture(scope="module")
+def data() -> Any:
+    made = make_multiview_subspaces(90, 3, (6, 5), noise=0.05, random_state=3)
+    made.y = hide_labels(made.target, 0.5, stratified=True, random_state=0)
+    return made
+
+
+def model(**parameters: Any) -> FSSMSC:
+    return FSSMSC(**{"n_landmarks": 20, "random_state": 0, **parameters})
+
+
+def test_train_test_split(data: Any) -> None:
+    train, test, y_train, y_test = train_test_split(
+        data.views, data.target, test_size=30, random_state=0, stratify=data.target
+    )
+    assert isinstance(train, Views) and train.shape == (60, 11) and test.shape == (30, 11)
+    rows = np.asarray(data.views)
+    for part, target in ((train, y_train), (test, y_test)):
+        for row, label in zip(np.asarray(part), target, strict=True):
+            assert label == data.target[np.flatnonzero((rows == row).all(axis=1))[0]]
+    assert model().fit(train, y_train).score(test, y_test) > 0.9
+
+
+def test_cross_validation_leaves_unlabelled_rows_out_of_the_score(data: Any) -> None:
+    scores = cross_val_score(model(), data.views, data.y, cv=3)
+    assert scores.shape == (3,) and scores.min() > 0.9
+    assert (cross_val_predict(model(), data.views, data.y, cv=3) == data.target).mean() > 0.9
+
+
+@pytest.mark.parametrize("n_jobs", [1, 2])
+def test_grid_search(data: Any, n_jobs: int) -> None:
+    search = GridSearchCV(model(n_jobs=1), {"scaling": ["minmax", "standard"], "l1": [0.2]}, cv=2, n_jobs=n_jobs)
+    search.fit(data.views, data.y)
+    assert search.best_score_ > 0.9
+    assert (search.predict(data.views) == data.target).mean() > 0.9
+
+
+def test_pipelines(data: Any) -> None:
+    first = make_pipeline(FunctionTransformer(), model()).fit(data.views, data.y)
+    assert (first.predict(data.views[:9]) == data.target[:9]).all()
+    scaled = make_pipeline(StandardScaler(), model(views=[6, 5], scaling="l2"))
+    scaled.fit(np.asarray(data.views), data.y)
+    assert scaled.score(np.asarray(data.views), data.target) > 0.9
+    embedded = make_pipeline(model(), LogisticRegression()).fit(data.views, data.target)
+    assert embedded.score(data.views, data.target) > 0.9
+
+
+# Errors
+
+
+@pytest.mark.parametrize(
+    ("arguments", "error", "message"),
+    [
+        (([],), ValueError, "No view was given"),
+        (({},), ValueError, "No view was given"),
+        (({"image": A, "text": B[:5]},), ValueError, "View 'text' has 5 rows but view 'image' has 6"),
+        (([A, B], None, ["one"]), ValueError, "1 names were given for 2 views"),
+        (([A, B], None, ["same", "same"]), ValueError, "View names must differ"),
+        (([A, B], [2, 3]), ValueError, "a list of views is cut already"),
+        ((Views([A, B]), [2, 3]), ValueError, "cut into views already"),
+        ((AB, [2, 2]), ValueError, "adds up to 4 features, but X has 5"),
+        ((AB, [5, 0]), ValueError, "but X has 5 features"),
+        ((AB, []), ValueError, "views= is empty"),
+        ((AB, {"far": [0, 5]}), ValueError, "View 'far' names column 5, but X has 5 features"),
+        ((AB, {"far": [0, -6]}), ValueError, "View 'far' names column -6, but X has 5 features"),
+        ((AB, {"none": []}), ValueError, "View 'none': columns of an array are given as"),
+        ((AB, {"name": ["a0"]}), ValueError, "View 'name': columns of an array are given as"),
+        ((frame(), {"text": ["a0", "zz"]}), ValueError, r"View 'text' names columns the DataFrame lacks: \['zz'\]"),
+        (("text",), TypeError, "Cannot read views from str"),
+        ((iter([A, B]),), TypeError, "pass a list of 2-D arrays"),
+        (([A, B[:, 0]],), ValueError, "View 'view1' is one-dimensional"),
+        (([A, AB.reshape(6, 5, 1)],), ValueError, "View 'view1' has 3 dimensions"),
+        (([A, B * 1j],), ValueError, "view 'view1' is complex"),
+        (([A, B.astype(str)],), ValueError, "View 'view1' is not numeric"),
+        (([A, B[:, :0]],), ValueError, r"View 'view1' has 0 feature\(s\)"),
+        (([A, sparse.csr_array(B)],), TypeError, "View 'view1' is sparse"),
+        ((sparse.dok_array(B),), TypeError, "sparse"),
+        (([np.array([[1, "x"]], dtype=object)],), ValueError, "View 'view0'.*column 1, row 0 holds 'x'"),
+    ],
+)
+def test_errors_name_the_view_and_the_remedy(arguments: Any, error: type[Exception], message: str) -> None:
+    with pytest.raises(error, match=message):
+        Views(*arguments)
+
+
+def test_errors_name_the_column_of_a_data_frame() -> None:
+    table = frame().assign(day=pd.Timestamp("2024-05-01"))
+    with pytest.raises(ValueError, match="View 'when': column 'day' is not numeric"):
+        Views(table, views={"when": ["a0", "day"]})
+    table = frame().assign(word="blue")
+    with pytest.raises(ValueError, match="View 'words' is not numeric: column 1, row 0 holds 'blue'"):
+        Views(table, views={"words": ["a0", "word"]})
