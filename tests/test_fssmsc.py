@@ -202,6 +202,12 @@ def test_labelled_rows_keep_their_labels(data: Any) -> None:
         assert (model.confidence_[labelled] == 1).all()
 
 
+def test_identical_rows_keep_contradicting_labels(data: Any) -> None:
+    twice = np.append(np.arange(120), np.flatnonzero(data.y >= 0))
+    y = np.append(data.y, (data.y[data.y >= 0] + 1) % 3)
+    np.testing.assert_array_equal(build(tol=1).fit(data.views[twice], y).labels_[y >= 0], y[y >= 0])
+
+
 def names_of(y: np.ndarray, blank: Any) -> np.ndarray:
     result = np.array(["ash", "birch", "cedar", blank], dtype=object)[y]
     return result
@@ -270,6 +276,8 @@ def test_minus_one_and_one_are_two_classes(data: Any, kind: Any) -> None:
     with warnings.catch_warnings():
         warnings.simplefilter("error")
         assert model.score(data.views, kind(y)) == 1.0
+        wrong = np.where(np.arange(120) % 4 == 0, -1, y)
+        assert model.score(data.views, kind(wrong)) == (wrong == y).mean() < 1
 
 
 def test_truth_values_are_two_classes(data: Any) -> None:

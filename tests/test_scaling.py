@@ -259,6 +259,14 @@ def test_cross_products_of_blocks_and_of_rows(cache: bool) -> None:
     assert cross.squared_norm == pytest.approx((whole**2).sum())
 
 
+def test_part_of_a_block_is_not_taken_for_the_block() -> None:
+    views = Views([ROWS])
+    scaler = fit_scaling(views, "minmax")
+    cross = ViewCrossProducts(views, scaler, np.eye(5))
+    np.testing.assert_allclose(cross.rows(slice(3, 8)), literal(ROWS, "minmax")[3:8], atol=1e-12)
+    np.testing.assert_allclose(cross.rows(slice(0, 40)), literal(ROWS, "minmax"), atol=1e-12)
+
+
 # The user's arrays
 
 
