@@ -486,7 +486,7 @@ def test_status_with_more_clusters_than_labelled_classes(data: Any) -> None:
 
 
 def test_status_when_landmarks_are_capped(data: Any) -> None:
-    note = "n_landmarks was lowered to a third of the number of rows."
+    note = "n_landmarks was lowered: there are fewer than three rows per landmark."
     model = build(n_landmarks=500).fit(data.views, data.y)
     assert note in model.status_ and len(model.landmarks_) == 40
     assert note not in build(n_landmarks=40).fit(data.views, data.y).status_

@@ -4,11 +4,13 @@ from __future__ import annotations
 
 from typing import Any
 
+import pytest
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
 from anchorview import FSSMSC
 
 
+@pytest.mark.filterwarnings("ignore::UserWarning")  # the checks ask for one cluster, or for one round, on purpose
 @parametrize_with_checks(
     [
         FSSMSC(n_landmarks=30, random_state=0),

@@ -45,7 +45,9 @@ class Progress:
 
     def __init__(self, estimator: BaseEstimator, verbose: bool, max_iter: int, tol: float) -> None:
         self._estimator, self._verbose, self._max_iter, self._tol = estimator, verbose, max_iter, tol
-        self._start = time.perf_counter()
+        self._start = self._stage_start = time.perf_counter()
+        self._stage: str | None = None
+        self.seconds: dict[str, float] = {}  # of each finished stage
         if verbose and not _LOGGER.hasHandlers():
             handler = logging.StreamHandler()
             handler.setFormatter(logging.Formatter("[%(name)s] %(message)s"))
@@ -58,8 +60,19 @@ class Progress:
             self._context.call_on_fit_task_begin(estimator=estimator)
         self._round: Any = None
 
-    def stage(self, message: str) -> None:
-        """Announce a stage."""
+    def stage(self, name: str, message: str) -> None:
+        """Begin a stage; the time until the next one counts as its own."""
+        self._close_stage()
+        self._stage, self._stage_start = name, time.perf_counter()
+        self.log(message)
+
+    def _close_stage(self) -> None:
+        if self._stage is not None:
+            self.seconds[self._stage] = time.perf_counter() - self._stage_start
+            self._stage = None
+
+    def log(self, message: str) -> None:
+        """Write a line if verbose."""
         if self._verbose:
             _LOGGER.info("%6.2f s  %s", time.perf_counter() - self._start, message)
 
@@ -71,7 +84,7 @@ class Progress:
 
     def end_round(self, iteration: Iteration) -> bool:
         """Report a finished round; True if a callback asks to stop."""
-        self.stage(f"round {iteration.number}: objective {iteration.objective:.8g}, residual {iteration.residual:.2e}")
+        self.log(f"round {iteration.number}: objective {iteration.objective:.8g}, residual {iteration.residual:.2e}")
         stop = False
         if self._context is not None:
             if self._round is None:
@@ -84,6 +97,7 @@ class Progress:
 
     def finish(self) -> None:
         """Close what is open."""
+        self._close_stage()
         if self._round is not None:
             self._round.call_on_fit_task_end(estimator=self._estimator)
             self._round = None

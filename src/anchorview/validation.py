@@ -14,7 +14,6 @@ from sklearn.utils.validation import column_or_1d
 from .views import ColumnGroups, Views
 
 UNLABELLED = -1
-OMITTABLE = ("l1", "must_link", "cannot_link", "smoothness", "coupling")
 
 
 def as_views(X: Any, views: ColumnGroups | None) -> Views:
@@ -148,7 +147,7 @@ def check_number(name: str, value: Any, low: float, *, integer: bool = False, st
         raise ValueError(f"{name} must be {what} {'above' if strict else 'of at least'} {low}; got {value!r}.")
 
 
-def check_choice(name: str, value: Any, choices: tuple[str, ...]) -> None:
+def check_choice(name: str, value: Any, choices: tuple[Any, ...]) -> None:
     """Raise an error unless a parameter is one of the choices."""
     if value not in choices:
         raise ValueError(f"{name}={value!r} is not known; choose one of {', '.join(map(repr, choices))}.")

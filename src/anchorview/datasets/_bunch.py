@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 import numpy.typing as npt
+from scipy import sparse
 from sklearn.utils import Bunch
 
 
@@ -17,12 +18,13 @@ def make_bunch(
     target_names: Sequence[str],
     descr: str,
 ) -> Bunch:
-    """Bundle views and classes; `views` is the same data as one row-sliceable object."""
+    """Bundle views and classes; `views` is the same data as one row-sliceable object, None if a view is sparse."""
     from ..views import Views
 
+    is_dense = not any(sparse.issparse(view) for view in data)
     return Bunch(
         data=list(data),
-        views=Views(dict(zip(view_names, data, strict=True))),
+        views=Views(dict(zip(view_names, data, strict=True))) if is_dense else None,
         target=target,
         view_names=list(view_names),
         target_names=list(target_names),

@@ -30,7 +30,7 @@ class Outcome(Enum):
     FEWER_CLASSES = "fewer classes are labelled than clusters were asked for: rows can only get a labelled class."
     MORE_CLASSES = "more classes are labelled than n_clusters: the number of labelled classes was used instead."
     NO_LABELS = "no labels were given: clusters come from k-means on the embedding."
-    LANDMARKS_CAPPED = "n_landmarks was lowered to a third of the number of rows."
+    LANDMARKS_CAPPED = "n_landmarks was lowered: there are fewer than three rows per landmark."
     STOPPED_BY_CALLBACK = "stopped by a callback."
 
 
