@@ -142,8 +142,9 @@ def test_the_seed_decides_and_threads_do_not(how: str, dtype: type) -> None:
 def test_landmarks_are_the_means_of_the_scaled_rows(views: Views) -> None:
     scaler = fit_scaling(views, "minmax")
     rows = scaler.rows(views, slice(0, len(views)))
-    landmarks = choose_landmarks(views, scaler, "kmeans", 40, seeded())
-    np.testing.assert_allclose(landmarks, kmeans_centres(rows, 40), atol=1e-12)
+    enough = len(views) // ROWS_PER_LANDMARK + 1  # so that all rows are in the sample
+    landmarks = choose_landmarks(views, scaler, "kmeans", enough, seeded())
+    np.testing.assert_allclose(landmarks, kmeans_centres(rows, enough), atol=1e-12)
 
 
 def test_many_features_are_projected_for_the_assignment_only() -> None:

@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from hypothesis.extra import numpy as hnp
 
 from anchorview import Views
-from anchorview.engine.blocks import SOLVER_ROWS, ViewCrossProducts
+from anchorview.engine.blocks import ViewCrossProducts
 from anchorview.scaling import SCALINGS, check_finite, fit_scaling, working_dtype
 
 UNIT = ("minmax", "symmetric", "standard", "l2")
@@ -246,12 +246,12 @@ def test_the_fit_does_not_depend_on_threads_beyond_one_block() -> None:
 @pytest.mark.parametrize("cache", [True, False])
 def test_cross_products_of_blocks_and_of_rows(cache: bool) -> None:
     rng = np.random.default_rng(3)
-    views = Views([rng.normal(size=(SOLVER_ROWS + 300, 4)), rng.normal(size=(SOLVER_ROWS + 300, 3))])
+    views = Views([rng.normal(size=(512 + 300, 4)), rng.normal(size=(512 + 300, 3))])
     scaler = fit_scaling(views, "minmax")
     landmarks = rng.normal(size=(6, 7))
     cross = ViewCrossProducts(views, scaler, landmarks, cache=cache)
     whole = scaler.rows(views, slice(0, len(views)))
-    some = np.array([5, SOLVER_ROWS + 2, 5])
+    some = np.array([5, 512 + 2, 5])
     np.testing.assert_allclose(cross.rows(some), whole[some] @ landmarks.T, atol=1e-12)
     for block in cross.blocks + cross.blocks:
         np.testing.assert_allclose(cross.rows(block), whole[block] @ landmarks.T, atol=1e-12)

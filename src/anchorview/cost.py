@@ -51,7 +51,7 @@ def estimate_memory(
     square = 12 * n_landmarks**2 * 8
     landmarks = 2 * n_landmarks * n_features * itemsize + square
     sample = min(n_rows, ROWS_PER_LANDMARK * n_landmarks) * min(n_features, PROJECTION) * itemsize
-    blocks = n_threads * (1024 * n_landmarks + 256 * n_features) * itemsize * 2 + sample
+    blocks = n_threads * (4096 * n_landmarks + 256 * n_features) * itemsize + sample
     return MemoryEstimate(n_rows, {"codes": codes, "embedding": embedding, "landmarks": landmarks, "blocks": blocks})
 
 

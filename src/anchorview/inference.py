@@ -28,6 +28,10 @@ def unit_rows(rows: Matrix) -> Matrix:
     return result
 
 
+def _with_ones(rows: Matrix) -> Matrix:
+    return np.hstack([rows, np.ones((len(rows), 1), dtype=rows.dtype)])
+
+
 @dataclass(frozen=True)
 class LabelledNeighbours:
     """Classes from labelled rows of the embedding.
@@ -55,24 +59,22 @@ class LabelledNeighbours:
     def _starts(self) -> npt.NDArray[np.intp]:
         return np.flatnonzero(np.diff(self.classes, prepend=-1))
 
-    def _distances(self, rows: Matrix) -> Matrix:
-        """Squared distances to the labelled rows; for unit rows that is 2 − 2 cos."""
-        if self.rule != "euclidean":
-            rows = unit_rows(rows)
+    def _nearness(self, rows: Matrix) -> Matrix:
+        """Minus the squared distances to the labelled rows, up to a number per row: 2⟨f, r⟩ − ‖r‖² in one product."""
         squared = np.einsum("ij,ij->i", self.reference, self.reference)
-        result: Matrix = np.einsum("ij,ij->i", rows, rows)[:, None] - 2 * (rows @ self.reference.T) + squared
+        result: Matrix = _with_ones(rows) @ np.vstack([2 * self.reference.T, -squared])
         return result
 
-    def _evidence(self, distances: Matrix) -> Matrix:
-        """Turn squared distances to the labelled rows into one number per class, larger for likelier."""
+    def _evidence(self, rows: Matrix, nearness: Matrix) -> Matrix:
+        """Turn nearness to the labelled rows into one number per class, larger for likelier."""
         if self.rule != "knn":
-            result: Matrix = -np.minimum.reduceat(distances, self._starts, axis=1)
+            result: Matrix = np.maximum.reduceat(nearness, self._starts, axis=1)
             return result
-        n_neighbors = min(self.n_neighbors, distances.shape[1])
-        nearest = np.argpartition(distances, n_neighbors - 1, axis=1)[:, :n_neighbors]
-        near = np.sqrt(np.maximum(np.take_along_axis(distances, nearest, axis=1), 0.0))
-        weights = 1.0 / np.maximum(near, 1e-6)  # a row at distance zero outweighs all others
-        votes = np.zeros((len(distances), self.classes[-1] + 1))
+        n_neighbors = min(self.n_neighbors, nearness.shape[1])
+        nearest = np.argpartition(-nearness, n_neighbors - 1, axis=1)[:, :n_neighbors]
+        squared = np.einsum("ij,ij->i", rows, rows)[:, None] - np.take_along_axis(nearness, nearest, axis=1)
+        weights = 1.0 / np.maximum(np.sqrt(np.maximum(squared, 0.0)), 1e-6)  # distance zero outweighs all others
+        votes = np.zeros((len(rows), self.classes[-1] + 1))
         np.add.at(votes, (np.arange(len(votes))[:, None], self.classes[nearest]), weights)
         shares: Matrix = np.log(votes / votes.sum(axis=1, keepdims=True) + 1e-3)
         return shares
@@ -81,8 +83,12 @@ class LabelledNeighbours:
         """Evidence for each class, in blocks of rows."""
         step = max(1, _BLOCK_ENTRIES // len(self.reference))
         blocks = [embedding[start : start + step] for start in range(0, len(embedding), step)]
-        parts = map_blocks(lambda block: self._evidence(self._distances(block)), blocks, n_threads)
-        return np.concatenate(parts)
+
+        def of_block(block: Matrix) -> Matrix:
+            rows = block if self.rule == "euclidean" else unit_rows(block)
+            return self._evidence(rows, self._nearness(rows))
+
+        return np.concatenate(map_blocks(of_block, blocks, n_threads))
 
     def probabilities(self, evidence: Matrix) -> Matrix:
         """Softmax of the evidence."""
@@ -107,9 +113,10 @@ def _choose_temperature(neighbours: LabelledNeighbours) -> float:
     judged = judged[np.bincount(classes)[classes[judged]] > 1]  # a class's only row has nothing to be near to
     if len(judged) == 0 or len(np.unique(classes)) < 2:
         return 1.0
-    distances = neighbours._distances(neighbours.reference[judged])
-    distances[np.arange(len(judged)), judged] = distances.max() + 1.0
-    evidence = neighbours._evidence(distances)
+    rows = neighbours.reference[judged]
+    nearness = neighbours._nearness(rows)
+    nearness[np.arange(len(judged)), judged] = nearness.min() - 1.0
+    evidence = neighbours._evidence(rows, nearness)
     gap = float(np.median(evidence.max(axis=1) - evidence.min(axis=1)))
     if gap < 1e-30:  # nothing tells the classes apart, and dividing by less could overflow
         return 1.0

@@ -9,14 +9,15 @@ from __future__ import annotations
 
 import numpy as np
 import numpy.typing as npt
+from scipy import sparse
 
 from .engine.parallel import map_blocks
 from .scaling import BLOCK_ROWS, ViewsScaler
 from .views import Views
 
-ROWS_PER_LANDMARK = 40  # size of the sample that k-means sees
+ROWS_PER_LANDMARK = 20  # size of the sample that k-means sees
 PROJECTION = 128  # features of the projection in which rows are assigned
-MAX_ITER = 10
+MAX_ITER = 6
 
 Matrix = npt.NDArray[np.floating]
 Labels = npt.NDArray[np.intp]
@@ -74,8 +75,8 @@ def _means(views: Views, scaler: ViewsScaler, rows: Labels, labels: Labels, n_cl
 
     def sum_block(number: int) -> tuple[Labels, Matrix]:
         part = slice(number * BLOCK_ROWS, (number + 1) * BLOCK_ROWS)
-        starts = np.flatnonzero(np.diff(labels[part], prepend=-1))
-        return labels[part][starts], np.add.reduceat(scaler.rows(views, rows[part]), starts, axis=0)
+        found, local = np.unique(labels[part], return_inverse=True)
+        return found, _group_sums(scaler.rows(views, rows[part]), local, len(found))
 
     sums = np.zeros((n_clusters, sum(scaler.sizes)), dtype=scaler.dtype)
     for found, part in map_blocks(sum_block, range(-(-len(rows) // BLOCK_ROWS)), n_threads):
@@ -142,8 +143,13 @@ def _fill_empty(labels: Labels, distances: Matrix, n_clusters: int) -> None:
 
 def _cluster_means(rows: Matrix, labels: Labels, n_clusters: int) -> Matrix:
     """Means of the clusters, none of which is empty."""
-    order = np.argsort(labels, kind="stable")
     counts = np.bincount(labels, minlength=n_clusters)
-    starts = np.concatenate([[0], np.cumsum(counts)[:-1]])
-    means: Matrix = np.add.reduceat(rows[order], starts, axis=0) / counts[:, None].astype(rows.dtype)
+    means: Matrix = _group_sums(rows, labels, n_clusters) / counts[:, None].astype(rows.dtype)
     return means
+
+
+def _group_sums(rows: Matrix, labels: Labels, n_groups: int) -> Matrix:
+    """Sum the rows of each group, as a product with a sparse indicator: many times faster than ``np.add.at``."""
+    entries = (np.ones(len(rows), dtype=rows.dtype), (labels, np.arange(len(rows))))
+    sums: Matrix = sparse.csr_array(entries, shape=(n_groups, len(rows))) @ rows
+    return sums

@@ -33,23 +33,21 @@ class ViewScaler:
     unit_rows: bool
     extreme: bool = False  # ranges or offsets that float32 cannot work with
 
-    def apply(self, block: npt.NDArray[Any], out: npt.NDArray[np.floating]) -> None:
-        """Write the scaled block to ``out``; the block itself is not touched."""
-        dtype = out.dtype
+    def apply(self, block: npt.NDArray[Any], out: npt.NDArray[np.floating], start: int) -> None:
+        """Write the scaled block to the columns of ``out`` from ``start`` on; the block itself is not touched."""
+        from .engine.scale_kernel import scale_rows
+
+        stop = start + block.shape[1]
+        shift = factor = np.zeros(0, out.dtype)
         if self.shift is None or self.factor is None:
-            out[...] = block
-        elif block.dtype == dtype and not self.extreme:
-            np.subtract(block, self.shift.astype(dtype), out=out)
-            np.multiply(out, self.factor.astype(dtype), out=out)
+            out[:, start:stop] = block
+        elif block.dtype == out.dtype and self.unit_rows and not self.extreme:
+            out[:, start:stop] = block
+            shift, factor = self.shift.astype(out.dtype), self.factor.astype(out.dtype)
         else:  # integers, wider floats, extreme features: subtract before rounding to the working precision
-            np.multiply(block - self.shift, self.factor, out=out, casting="same_kind")
+            np.multiply(block - self.shift, self.factor, out=out[:, start:stop], casting="same_kind")
         if self.unit_rows:
-            largest = np.maximum(out.max(axis=1), -out.min(axis=1))  # squares of 1e20 would overflow float32
-            largest[largest == 0] = 1
-            out /= largest[:, None]
-            norms = np.sqrt(np.einsum("ij,ij->i", out, out))
-            norms[norms == 0] = 1  # an all-zero row stays zero
-            out /= norms[:, None]
+            scale_rows(out, start, stop, shift, factor)
 
 
 @dataclass(frozen=True)
@@ -66,7 +64,7 @@ class ViewsScaler:
         out = np.empty((len(parts[0]), sum(self.sizes)), dtype=self.dtype)
         start = 0
         for scaler, part, size in zip(self.scalers, parts, self.sizes, strict=True):
-            scaler.apply(part, out[:, start : start + size])
+            scaler.apply(part, out, start)
             start += size
         return out
 

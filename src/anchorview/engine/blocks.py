@@ -8,7 +8,7 @@ import numpy.typing as npt
 from ..scaling import BLOCK_ROWS, ViewsScaler
 from ..views import Views
 
-SOLVER_ROWS = 1024  # rows of a solver block: four products' worth
+_FEW_ROWS = 16_384  # below this, smaller blocks keep all threads busy
 CACHE_BYTES = 64 * 2**20  # E of small data is kept, so that later rounds do not compute it again
 
 
@@ -31,8 +31,10 @@ class ViewCrossProducts:
         self, views: Views, scaler: ViewsScaler, landmarks: npt.NDArray[np.floating], cache: bool = True
     ) -> None:
         self.n_rows = len(views)
+        self._block_rows = 512 if self.n_rows < _FEW_ROWS else 4096  # never by threads: sums must not depend on them
         self.blocks = [
-            slice(start, min(start + SOLVER_ROWS, self.n_rows)) for start in range(0, self.n_rows, SOLVER_ROWS)
+            slice(start, min(start + self._block_rows, self.n_rows))
+            for start in range(0, self.n_rows, self._block_rows)
         ]
         self._views, self._scaler = views, scaler
         self._landmarks = np.ascontiguousarray(landmarks.T, dtype=scaler.dtype)
@@ -47,7 +49,7 @@ class ViewCrossProducts:
     def rows(self, index: slice | npt.NDArray[np.intp]) -> npt.NDArray[np.floating]:
         """Return some rows of E."""
         if self._cache is not None and self._known is not None:
-            number = index.start // SOLVER_ROWS if isinstance(index, slice) else -1
+            number = index.start // self._block_rows if isinstance(index, slice) else -1
             if number >= 0 and self.blocks[number] == index and not self._known[number]:
                 self._cache[index] = self._compute(index)
                 self._known[number] = True

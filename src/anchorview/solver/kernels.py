@@ -4,12 +4,13 @@ Each row's code solves, exactly,
 
     min_{0 ≤ z ≤ u}  ½ zᵀ H z − bᵀ z,        H = G + (μ + L) I   (design 2.2)
 
-by an active-set method on the Gram matrix. The passive set P (the indices that may be non-zero) starts from a
-guess; H_PP = C Cᵀ is kept as a Cholesky factor that grows by one row per new index. At the solution on P the
-objective is −½ ‖y‖² with y = C⁻¹ b_P, so whether a move helped is read off y. Moves add several violated indices and
-drop all negative ones at once; if such a move does not lower the objective it is undone and a single-index step with a
-ratio test (Lawson and Hanson's) is made instead, which always does. Objectives over passive sets are finitely many
-and strictly falling, so the method ends.
+by an active-set method on the Gram matrix. P holds the indices that may be non-zero, x the solution on them and M
+the inverse of H_PP. An index that enters or leaves P changes M by a matrix of rank one and x by a multiple of a
+column: a few hundred multiplications in plain loops, where a Cholesky factor would need short recurrences and a new
+factor after each removal. At the solution on P the objective is −½ bᵀx, so whether a move helped is read off x.
+Moves add several violated indices and drop negative ones; if such a move does not lower the objective it is undone
+and a single-index step with a ratio test (Lawson and Hanson's) is made instead, which always does. Objectives over
+passive sets are finitely many and strictly falling, so the method ends.
 
 Everything here runs without the GIL on one thread; `anchorview.engine` runs blocks of rows in parallel.
 """
@@ -23,72 +24,107 @@ from numba import njit
 
 _FAST = {"reassoc", "contract", "arcp", "nsz"}  # vectorised sums; NaN and infinity keep their meaning
 _MAX_ADDED = 8  # indices added by one move: more are mostly dropped again, fewer need more moves
+_GROUP = 16  # entries of the gradient looked at together
+_WIDTH = 8  # inner loops run over whole groups of this size, so that no entry is left to a scalar loop
 
 
 @njit(cache=True, nogil=True, fastmath=_FAST)
-def _append(hessian: Any, b: Any, chol: Any, y: Any, passive: Any, size: int, j: int) -> bool:
-    """Add index j to the factor; False if H on the larger set is numerically singular."""
-    row = chol[size]
-    for i in range(size):
-        other = chol[i]
-        acc = np.float64(hessian[j, passive[i]])
-        for t in range(i):
-            acc -= other[t] * row[t]
-        row[i] = acc / other[i]
-    pivot = np.float64(hessian[j, j])
-    rhs = np.float64(b[j])
+def _add(hessian: Any, b: Any, inverse: Any, x: Any, passive: Any, size: int, j: int, h: Any, v: Any) -> bool:
+    """Add index j to P, its row and column to the inverse, and move x to the new solution.
+
+    False, with nothing changed, if H on the larger set is numerically singular. h and v are work space. Entries of
+    `inverse` beyond P are finite leftovers, which the zeros at the end of v keep from spreading.
+    """
+    padded = (size + _WIDTH - 1) // _WIDTH * _WIDTH
+    for t in range(padded):
+        v[t] = 0.0
+    for i in range(size):  # v = M h
+        hi = np.float64(hessian[j, passive[i]])
+        h[i] = hi
+        for t in range(padded):
+            v[t] += hi * inverse[i, t]
+    for t in range(size, padded):
+        v[t] = 0.0
+    pivot, rest = np.float64(hessian[j, j]), np.float64(b[j])
     for t in range(size):
-        pivot -= row[t] * row[t]
-        rhs -= row[t] * y[t]
+        pivot -= h[t] * v[t]
+        rest -= h[t] * x[t]
     if pivot <= 1e-12 * hessian[j, j]:
         return False
-    row[size] = np.sqrt(pivot)
-    y[size] = rhs / row[size]
+    scale = 1.0 / pivot
+    value = rest * scale
+    for i in range(size):
+        vi = v[i] * scale
+        x[i] -= v[i] * value
+        for t in range(padded):
+            inverse[i, t] += vi * v[t]
+        inverse[i, size] = -vi
+        inverse[size, i] = -vi
+    inverse[size, size] = scale
+    x[size] = value
     passive[size] = j
     return True
 
 
 @njit(cache=True, nogil=True, fastmath=_FAST)
-def _back_substitute(chol: Any, y: Any, x: Any, size: int) -> None:
-    """Solve Cᵀ x = y."""
+def _remove(inverse: Any, x: Any, passive: Any, size: int, p: int, c: Any) -> None:
+    """Take the index at position p out of P; the last one takes its place. c is work space."""
+    padded = (size + _WIDTH - 1) // _WIDTH * _WIDTH
+    scale = 1.0 / inverse[p, p]
+    value = x[p] * scale
+    for t in range(padded):
+        c[t] = inverse[p, t]
+    for t in range(size, padded):
+        c[t] = 0.0
     for i in range(size):
-        x[i] = y[i]
-    for i in range(size - 1, -1, -1):
-        row = chol[i]
-        x[i] /= row[i]
-        xi = x[i]
-        for t in range(i):
-            x[t] -= row[t] * xi
+        ci = c[i] * scale
+        x[i] -= c[i] * value
+        for t in range(padded):
+            inverse[i, t] -= ci * c[t]
+    last = size - 1
+    if p != last:
+        for t in range(size):
+            inverse[p, t] = inverse[last, t]
+        for i in range(size):
+            inverse[i, p] = inverse[i, last]
+        inverse[p, p] = inverse[last, last]
+        x[p] = x[last]
+        passive[p] = passive[last]
 
 
 @njit(cache=True, nogil=True)
-def _rebuild(hessian: Any, b: Any, chol: Any, y: Any, passive: Any, keep: int, wanted: Any, n_wanted: int) -> int:
-    """Extend the factor of the first `keep` indices by `wanted`; return the new size."""
-    size = keep
-    for i in range(n_wanted):
-        if _append(hessian, b, chol, y, passive, size, wanted[i]):
+def _add_all(
+    hessian: Any, b: Any, inverse: Any, x: Any, passive: Any, size: int, wanted: Any, count: int, h: Any, v: Any
+) -> int:
+    """Add some indices to P; return its new size."""
+    for i in range(count):
+        if _add(hessian, b, inverse, x, passive, size, wanted[i], h, v):
             size += 1
     return size
 
 
 @njit(cache=True, nogil=True)
-def _drop_non_positive(hessian: Any, b: Any, chol: Any, y: Any, x: Any, passive: Any, size: int, spare: Any) -> int:
-    """Drop indices until the solution on the passive set is positive; return the size left."""
-    while True:
-        _back_substitute(chol, y, x, size)
-        first = -1
-        for i in range(size):
-            if x[i] <= 0.0:
-                first = i
-                break
-        if first < 0:
-            return size
-        n_kept = 0
-        for i in range(first + 1, size):
-            if x[i] > 0.0:
-                spare[n_kept] = passive[i]
-                n_kept += 1
-        size = _rebuild(hessian, b, chol, y, passive, first, spare, n_kept)
+def _drop_non_positive(inverse: Any, x: Any, passive: Any, size: int, c: Any) -> int:
+    """Drop the most negative index until the solution on P is positive; return the size left."""
+    while size > 0:
+        worst = 0
+        for i in range(1, size):
+            if x[i] < x[worst]:
+                worst = i
+        if x[worst] > 0.0:
+            break
+        _remove(inverse, x, passive, size, worst, c)
+        size -= 1
+    return size
+
+
+@njit(cache=True, nogil=True, fastmath=_FAST)
+def _gain(b: Any, x: Any, passive: Any, size: int) -> float:
+    """Return bᵀx: at the solution on P the objective is minus half of it."""
+    total = 0.0
+    for i in range(size):
+        total += x[i] * b[passive[i]]
+    return total
 
 
 @njit(cache=True, nogil=True, fastmath=_FAST)
@@ -97,73 +133,82 @@ def _negative_gradient(hessian: Any, b: Any, x: Any, passive: Any, size: int, w:
     m = len(b)
     for j in range(m):
         w[j] = b[j]
+    for j in range(m, len(w)):
+        w[j] = -1.0
     i = 0
     while i + 3 < size:  # four rows at a time: w is read and written a quarter as often
-        r0, r1, r2, r3 = hessian[passive[i]], hessian[passive[i + 1]], hessian[passive[i + 2]], hessian[passive[i + 3]]
+        p0, p1, p2, p3 = passive[i], passive[i + 1], passive[i + 2], passive[i + 3]
         x0, x1, x2, x3 = w.dtype.type(x[i]), w.dtype.type(x[i + 1]), w.dtype.type(x[i + 2]), w.dtype.type(x[i + 3])
         for j in range(m):
-            w[j] -= x0 * r0[j] + x1 * r1[j] + x2 * r2[j] + x3 * r3[j]
+            w[j] -= x0 * hessian[p0, j] + x1 * hessian[p1, j] + x2 * hessian[p2, j] + x3 * hessian[p3, j]
         i += 4
     while i < size:
-        r0 = hessian[passive[i]]
-        x0 = w.dtype.type(x[i])
+        p0, x0 = passive[i], w.dtype.type(x[i])
         for j in range(m):
-            w[j] -= x0 * r0[j]
+            w[j] -= x0 * hessian[p0, j]
         i += 1
 
 
+@njit(cache=True, nogil=True, fastmath=_FAST | {"nnan"})
+def _group_maxima(wide: Any, maxima: Any) -> None:
+    """Largest entry of each row of a matrix without NaN."""
+    for g in range(wide.shape[0]):
+        largest = wide[g, 0]
+        for t in range(wide.shape[1]):
+            largest = max(largest, wide[g, t])
+        maxima[g] = largest
+
+
 @njit(cache=True, nogil=True)
-def _largest_violations(w: Any, is_passive: Any, tol: float, found: Any) -> int:
-    """Find the indices outside P with the largest w > tol, largest first; at most len(found)."""
-    count = 0
-    for j in range(len(w)):
-        if w[j] > tol and not is_passive[j]:
-            if count < len(found):
-                place = count
-                count += 1
-            elif w[j] > w[found[count - 1]]:
-                place = count - 1
-            else:
-                continue
-            while place > 0 and w[found[place - 1]] < w[j]:
-                found[place] = found[place - 1]
-                place -= 1
-            found[place] = j
+def _largest_violations(w: Any, maxima: Any, tol: float, found: Any) -> int:
+    """Find the indices with the largest w > tol, largest first; at most len(found).
+
+    `maxima` is work space, one entry per _GROUP entries of w.
+    """
+    count, threshold = 0, w.dtype.type(tol)
+    _group_maxima(w.reshape(-1, _GROUP), maxima)
+    for g in range(len(maxima)):
+        if maxima[g] <= threshold:
+            continue
+        for j in range(_GROUP * g, _GROUP * (g + 1)):
+            if w[j] > threshold:
+                place = min(count, len(found) - 1)
+                count = min(count + 1, len(found))
+                while place > 0 and w[found[place - 1]] < w[j]:
+                    found[place] = found[place - 1]
+                    place -= 1
+                found[place] = j
+                if count == len(found):
+                    threshold = w[found[count - 1]]
     return count
 
 
 @njit(cache=True, nogil=True)
 def _single_step(
-    hessian: Any, b: Any, chol: Any, y: Any, x: Any, passive: Any, size: int, j: int, current: Any, spare: Any
+    hessian: Any, b: Any, inverse: Any, x: Any, passive: Any, size: int, j: int, current: Any, h: Any, v: Any
 ) -> int:
-    """Lawson and Hanson's step: add index j and move towards each new solution until one is positive."""
-    if not _append(hessian, b, chol, y, passive, size, j):
+    """Lawson and Hanson's step: add index j and move towards each new solution until one is positive.
+
+    `current` holds the positive values of the present solution, in the order of P.
+    """
+    if not _add(hessian, b, inverse, x, passive, size, j, h, v):
         return size
+    current[size] = 0.0
     size += 1
-    current[size - 1] = 0.0
     while True:
-        _back_substitute(chol, y, x, size)
-        step = 2.0
+        step, blocking = 2.0, -1
         for i in range(size):
             if x[i] <= 0.0:
-                step = min(step, current[i] / (current[i] - x[i]) if current[i] > 0.0 else 0.0)
-        if step > 1.0:
+                reach = current[i] / (current[i] - x[i]) if current[i] > 0.0 else 0.0
+                if reach < step:
+                    step, blocking = reach, i
+        if blocking < 0:
             return size
-        first, n_kept = -1, 0
         for i in range(size):
-            moved = current[i] + step * (x[i] - current[i])
-            if x[i] <= 0.0 and moved <= 1e-15:
-                if first < 0:
-                    first = i
-            elif first < 0:
-                current[i] = moved
-            else:
-                current[first + n_kept] = moved
-                spare[n_kept] = passive[i]
-                n_kept += 1
-        if first < 0:
-            return size
-        size = _rebuild(hessian, b, chol, y, passive, first, spare, n_kept)
+            current[i] += step * (x[i] - current[i])
+        _remove(inverse, x, passive, size, blocking, h)
+        size -= 1
+        current[blocking] = current[size]
 
 
 @njit(cache=True, nogil=True, fastmath=_FAST)
@@ -212,13 +257,14 @@ def solve_rows(
     indptr, indices, data : CSR arrays with sorted indices.
     """
     n_rows, m = linear.shape
-    capacity = min(m, 64)
-    chol = np.empty((capacity, capacity))
-    y, x, current = np.empty(m), np.empty(m), np.empty(m)
-    passive, spare, before = np.empty(m, np.int32), np.empty(m, np.int32), np.empty(m, np.int32)
+    padded = (m + _GROUP - 1) // _GROUP * _GROUP
+    maxima = np.empty(padded // _GROUP, linear.dtype)
+    capacity = min(padded, 64)
+    inverse = np.zeros((capacity, capacity))
+    x, current, h, v = np.zeros(padded), np.empty(padded), np.empty(padded), np.empty(padded)
+    passive, before = np.empty(m, np.int32), np.empty(m, np.int32)
     found = np.empty(_MAX_ADDED, np.int32)
-    is_passive = np.zeros(m, np.bool_)
-    w = np.empty(m, linear.dtype)
+    w = np.empty(padded, linear.dtype)
     indptr = np.zeros(n_rows + 1, np.int64)
     indices = np.empty(n_rows * 32 + m, np.int32)
     data = np.empty(n_rows * 32 + m, linear.dtype)
@@ -226,52 +272,39 @@ def solve_rows(
 
     for row in range(n_rows):
         b = linear[row]
-        n_start = 0
+        size = 0
         if start_row[row] >= 0:
-            first, last = start_indptr[start_row[row]], start_indptr[start_row[row] + 1]
-            n_start = last - first
-            spare[:n_start] = start_indices[first:last]
-        if n_start > capacity:
-            capacity = min(m, 2 * n_start)
-            chol = np.empty((capacity, capacity))
-        size = _rebuild(hessian, b, chol, y, passive, 0, spare, n_start)
-        size = _drop_non_positive(hessian, b, chol, y, x, passive, size, spare)
+            start = start_indices[start_indptr[start_row[row]] : start_indptr[start_row[row] + 1]]
+            if len(start) > capacity:
+                capacity = (2 * len(start) + 15) // 16 * 16
+                inverse = np.zeros((capacity, capacity))
+            size = _add_all(hessian, b, inverse, x, passive, 0, start, len(start), h, v)
+            size = _drop_non_positive(inverse, x, passive, size, h)
         ignored = -1  # an index whose violation rounding made: adding it changes nothing
         for _ in range(10 * m):
             _negative_gradient(hessian, b, x, passive, size, w)
             for i in range(size):
-                is_passive[passive[i]] = True
+                w[passive[i]] = -1.0  # an index in P cannot be added
             if ignored >= 0:
-                is_passive[ignored] = True
-            n_found = _largest_violations(w, is_passive, tol, found)
-            for i in range(size):
-                is_passive[passive[i]] = False
-            if ignored >= 0:
-                is_passive[ignored] = False
+                w[ignored] = -1.0
+            n_found = _largest_violations(w, maxima, tol, found)
             if n_found == 0:
                 break
             if size + n_found > capacity:
-                capacity = min(m, 2 * (size + n_found))
-                larger = np.empty((capacity, capacity))
-                larger[:size, :size] = chol[:size, :size]
-                chol = larger
-            size_before, value_before = size, 0.0
+                capacity = (2 * (size + n_found) + 15) // 16 * 16
+                larger = np.zeros((capacity, capacity))
+                larger[:size, :size] = inverse[:size, :size]
+                inverse = larger
+            size_before, gain_before = size, _gain(b, x, passive, size)
             for i in range(size):
                 before[i] = passive[i]
                 current[i] = x[i]
-                value_before += y[i] * y[i]
-            size = _rebuild(hessian, b, chol, y, passive, size, found, n_found)
-            size = _drop_non_positive(hessian, b, chol, y, x, passive, size, spare)
-            value = 0.0
-            for i in range(size):
-                value += y[i] * y[i]
-            if value <= value_before * (1.0 + 1e-14):
-                size = _rebuild(hessian, b, chol, y, passive, 0, before, size_before)
-                size = _single_step(hessian, b, chol, y, x, passive, size, found[0], current, spare)
-                value = 0.0
-                for i in range(size):
-                    value += y[i] * y[i]
-                if value <= value_before * (1.0 + 1e-14):
+            size = _add_all(hessian, b, inverse, x, passive, size, found, n_found, h, v)
+            size = _drop_non_positive(inverse, x, passive, size, h)
+            if _gain(b, x, passive, size) <= gain_before * (1.0 + 1e-14):
+                size = _add_all(hessian, b, inverse, x, passive, 0, before, size_before, h, v)
+                size = _single_step(hessian, b, inverse, x, passive, size, found[0], current, h, v)
+                if _gain(b, x, passive, size) <= gain_before * (1.0 + 1e-14):
                     if ignored == found[0]:
                         break
                     ignored = found[0]
@@ -297,13 +330,25 @@ def solve_rows(
             new_indices, new_data = np.empty(longer, np.int32), np.empty(longer, linear.dtype)
             new_indices[:n_stored], new_data[:n_stored] = indices[:n_stored], data[:n_stored]
             indices, data = new_indices, new_data
-        order = np.argsort(passive[:size])
-        for i in range(size):
-            indices[n_stored + i] = passive[order[i]]
-            data[n_stored + i] = x[order[i]]
+        for i in range(size):  # in ascending order, by insertion: P is short
+            place = n_stored + i
+            while place > n_stored and indices[place - 1] > passive[i]:
+                indices[place], data[place] = indices[place - 1], data[place - 1]
+                place -= 1
+            indices[place], data[place] = passive[i], x[i]
         n_stored += size
         indptr[row + 1] = n_stored
     return indptr, indices[:n_stored].copy(), data[:n_stored].copy()
+
+
+@njit(cache=True, nogil=True)
+def dot_codes(indptr: Any, indices: Any, data: Any, cross: Any) -> float:
+    """Return ⟨E, Z⟩ in double precision, for CSR codes."""
+    total = 0.0
+    for row in range(len(indptr) - 1):
+        for a in range(indptr[row], indptr[row + 1]):
+            total += np.float64(data[a]) * cross[row, indices[a]]
+    return total
 
 
 @njit(cache=True, nogil=True)

@@ -62,18 +62,18 @@ def solve_trace_ratio(
             lowest = float(linalg.eigvalsh(within, subset_by_index=[0, 0])[0])
             within = within + (1e-10 * scale - lowest) * np.eye(len(within))
             guarded = True
-            ratio = _ratio(embedding, between, within)
+            ratio = _ratio(embedding, between, within, floor=1e-10 * scale)
         n_iter += 1
         embedding = _top_eigenvectors(between - ratio * within, n_components)
-        previous, ratio = ratio, _ratio(embedding, between, within)
+        previous, ratio = ratio, _ratio(embedding, between, within, floor=1e-10 * scale if guarded else 0.0)
         if np.isfinite(ratio) and abs(ratio - previous) <= tol * max(abs(ratio), np.finfo(np.float64).tiny):
             break
     return TraceRatio(_fix_signs(embedding), ratio, n_iter, guarded)
 
 
-def _ratio(embedding: Matrix, between: Matrix, within: Matrix) -> float:
+def _ratio(embedding: Matrix, between: Matrix, within: Matrix, floor: float = 0.0) -> float:
     """Return the trace ratio, infinity where its denominator is not positive."""
-    denominator = float(np.vdot(embedding @ within, embedding))
+    denominator = max(float(np.vdot(embedding @ within, embedding)), floor)
     return float(np.vdot(embedding @ between, embedding)) / denominator if denominator > 0 else float("inf")
 
 
