@@ -16,7 +16,8 @@ from .scaling import BLOCK_ROWS, ViewsScaler
 from .views import Views
 
 ROWS_PER_LANDMARK = 20  # size of the sample that k-means sees
-PROJECTION = 128  # features of the projection in which rows are assigned
+PROJECTION = 256  # features of the projection in which rows are assigned
+FULL_SPACE_WORK = 5e9  # rows × features × landmarks up to which k-means takes well under a second without a projection
 MAX_ITER = 6
 
 Matrix = npt.NDArray[np.floating]
@@ -45,7 +46,10 @@ def choose_landmarks(
     chosen = np.arange(n_rows) if n_sample == n_rows else np.sort(rng.choice(n_rows, n_sample, replace=False))
     if how == "random":
         return scaler.rows(views, chosen)
-    projection = _random_projection(sum(scaler.sizes), scaler.dtype, rng)
+    n_features = sum(scaler.sizes)
+    projection = None
+    if n_sample * n_features * n_landmarks > FULL_SPACE_WORK and n_features > 2 * PROJECTION:
+        projection = _random_projection(n_features, scaler.dtype, rng)
 
     def project(part: Labels) -> Matrix:
         rows = scaler.rows(views, part)
@@ -61,10 +65,8 @@ def _parts(rows: Labels) -> list[Labels]:
     return [rows[start : start + BLOCK_ROWS] for start in range(0, len(rows), BLOCK_ROWS)]
 
 
-def _random_projection(n_features: int, dtype: np.dtype[np.floating], rng: np.random.RandomState) -> Matrix | None:
-    """Return a Gaussian projection that keeps distances on average; None if it would not save much."""
-    if n_features <= 2 * PROJECTION:
-        return None
+def _random_projection(n_features: int, dtype: np.dtype[np.floating], rng: np.random.RandomState) -> Matrix:
+    """Return a Gaussian projection that keeps distances on average."""
     projection: Matrix = rng.standard_normal((n_features, PROJECTION)).astype(dtype)
     projection /= dtype.type(np.sqrt(PROJECTION))
     return projection

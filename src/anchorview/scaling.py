@@ -18,7 +18,7 @@ from .views import Views
 
 SCALINGS = ("minmax", "symmetric", "standard", "l2", "none")
 BLOCK_ROWS = 256  # a block of a few thousand features then stays in a core's cache
-_PASS_ROWS = 4096
+_PASS_ROWS = 512  # minima and maxima are two passes; the second finds the block in the cache
 _LARGEST = 1e30  # of a float32 range that is scaled in float32
 
 ScalingChoice = str | Sequence[str] | Mapping[str, str]

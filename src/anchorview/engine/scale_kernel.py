@@ -8,7 +8,7 @@ import numpy as np
 from numba import njit
 
 
-@njit(cache=True, nogil=True, fastmath={"reassoc", "contract", "arcp", "nsz"})
+@njit(cache=True, nogil=True, fastmath={"reassoc", "contract", "nsz"})  # no "arcp": 1/x of tiny x overflows
 def scale_rows(rows: Any, start: int, stop: int, shift: Any, factor: Any) -> None:
     """Replace some columns of each row by (x − shift) · factor, if these are given, and scale them to unit length.
 

@@ -151,6 +151,8 @@ def _encode_all(encoder: ElasticNetEncoder, cross: CrossProducts, n_threads: int
         return codes, _reduce(codes, rows)
 
     m = len(encoder.gram)
+    if cross.blocks:  # before the threads start, or each of them would do it
+        encoder.prepare(cross.rows(slice(0, 1)).dtype)
     blocks, gram, fit, total = [], np.zeros((m, m)), 0.0, 0.0
     for codes, part in map_blocks(encode, cross.blocks, n_threads):
         blocks.append(codes)

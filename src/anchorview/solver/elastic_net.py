@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 import numpy as np
 import numpy.typing as npt
 from scipy import sparse
 
+_MAX_START_BYTES = 64 * 2**20
 UPPER = 1.0  # m_Z of the paper: the largest value an entry of Z may take
 
 
@@ -29,18 +30,56 @@ def solve_codes(
     hessian: npt.NDArray[np.floating],
     linear: npt.NDArray[np.floating],
     tol: float,
-    start: sparse.csr_array | None = None,
+    start: sparse.csr_array | Starts | None = None,
 ) -> sparse.csr_array:
-    """Minimise ½ zᵀHz − bᵀz over 0 ≤ z ≤ 1 for every row b of ``linear``, starting from the pattern ``start``."""
-    from .kernels import solve_rows
+    """Minimise ½ zᵀHz − bᵀz over 0 ≤ z ≤ 1 for every row b of ``linear``.
+
+    `start` guesses the non-zeros: the pattern of a matrix, row by row, or that of the nearest landmark. It changes how
+    long it takes, not the codes.
+    """
+    from .kernels import nearest_landmarks, solve_rows
 
     n_rows, m = linear.shape
+    none = (np.zeros(0, np.int64), np.zeros(0))
     if start is None:
-        pattern = (np.full(n_rows, -1), np.zeros(1, np.int32), np.zeros(0, np.int32))
+        pattern = (np.full(n_rows, -1), np.zeros(1, np.int32), np.zeros(0, np.int32), *none)
+    elif isinstance(start, Starts):
+        nearest = nearest_landmarks(linear, start.half_squares)
+        pattern = (nearest, start.codes.indptr, start.codes.indices, start.offsets, start.inverses)
     else:
-        pattern = (np.arange(n_rows), start.indptr, start.indices)
+        pattern = (np.arange(n_rows), start.indptr, start.indices, *none)
     indptr, indices, data = solve_rows(hessian, linear, *pattern, UPPER, tol)
     return sparse.csr_array((data, indices, indptr.astype(np.int32)), shape=(n_rows, m))
+
+
+@dataclass(frozen=True)
+class Starts:
+    """Where to start the codes of new rows: the codes of the landmarks themselves.
+
+    The inverse of H on a landmark's non-zeros does not depend on the row, so it is computed once and each row that is
+    nearest to this landmark starts from it with one small product.
+    """
+
+    codes: sparse.csr_array
+    half_squares: npt.NDArray[np.floating]
+    offsets: npt.NDArray[np.int64]
+    inverses: npt.NDArray[np.float64]
+
+
+def make_starts(
+    gram: npt.NDArray[np.float64], hessian: npt.NDArray[np.floating], l1: float, tol: float
+) -> Starts | None:
+    """Solve the landmarks' own problems and invert H on their patterns; None if that would take much memory."""
+    from .kernels import invert_patterns
+
+    codes = solve_codes(hessian, (gram - l1).astype(hessian.dtype), tol)
+    sizes = np.diff(codes.indptr).astype(np.int64) ** 2
+    if 8 * sizes.sum() > _MAX_START_BYTES:
+        return None
+    offsets = np.concatenate([[0], np.cumsum(sizes)[:-1]]).astype(np.int64)
+    inverses = np.empty(int(sizes.sum()))
+    invert_patterns(hessian, codes.indptr, codes.indices, offsets, inverses)
+    return Starts(codes, (np.diagonal(gram) / 2).astype(hessian.dtype), offsets, inverses)
 
 
 @dataclass(frozen=True)
@@ -51,8 +90,24 @@ class ElasticNetEncoder:
     ridge: float
     l1: float
 
+    _prepared: dict[str, tuple[npt.NDArray[np.floating], Starts | None]] = field(
+        default_factory=dict, init=False, repr=False, compare=False
+    )
+
     def encode(self, cross: npt.NDArray[np.floating]) -> sparse.csr_array:
         """Return the codes for some rows of E, in the precision of those rows."""
-        hessian = hessian_of(self.gram, self.ridge, cross.dtype)
+        hessian, starts = self.prepare(cross.dtype)
         linear = np.subtract(cross, cross.dtype.type(self.l1))
-        return solve_codes(hessian, linear, optimality_tol(self.gram, cross.dtype))
+        return solve_codes(hessian, linear, optimality_tol(self.gram, cross.dtype), starts)
+
+    def prepare(self, dtype: np.dtype[np.floating]) -> tuple[npt.NDArray[np.floating], Starts | None]:
+        """Compute once what all rows share."""
+        if dtype.name not in self._prepared:
+            hessian = hessian_of(self.gram, self.ridge, dtype)
+            starts = make_starts(self.gram, hessian, self.l1, optimality_tol(self.gram, dtype))
+            self._prepared[dtype.name] = (hessian, starts)
+        return self._prepared[dtype.name]
+
+    def __getstate__(self) -> dict[str, object]:
+        """Leave out what can be computed again."""
+        return {**self.__dict__, "_prepared": {}}

@@ -233,9 +233,74 @@ def _box_descent(hessian: Any, b: Any, z: Any, w: Any, upper: float, tol: float)
             return
 
 
+@njit(cache=True, nogil=True, fastmath=_FAST)
+def _start_from(b: Any, start: Any, start_inverse: Any, inverse: Any, x: Any, passive: Any) -> int:
+    """Set P, its inverse and x from a set whose inverse is known; return its size."""
+    size = len(start)
+    padded = (size + _WIDTH - 1) // _WIDTH * _WIDTH
+    for i in range(size):
+        passive[i] = start[i]
+        total = 0.0
+        for t in range(size):
+            inverse[i, t] = start_inverse[i * size + t]
+            total += start_inverse[i * size + t] * b[start[t]]
+        for t in range(size, padded):
+            inverse[i, t] = 0.0
+        x[i] = total
+    return size
+
+
+@njit(cache=True, nogil=True)
+def invert_patterns(hessian: Any, indptr: Any, indices: Any, offsets: Any, out: Any) -> None:
+    """Write the inverse of H on each row of a CSR pattern to out[offsets[row]:offsets[row + 1]].
+
+    A set on which H is numerically singular gets offset −1.
+    """
+    m = len(hessian)
+    padded = (m + _GROUP - 1) // _GROUP * _GROUP
+    zero, x, h, v = np.zeros(m), np.zeros(padded), np.empty(padded), np.empty(padded)
+    passive = np.empty(m, np.int32)
+    longest = 1
+    for row in range(len(indptr) - 1):
+        longest = max(longest, indptr[row + 1] - indptr[row])
+    capacity = (longest + _WIDTH) // _WIDTH * _WIDTH
+    inverse = np.zeros((capacity, capacity))
+    for row in range(len(indptr) - 1):
+        wanted = indices[indptr[row] : indptr[row + 1]]
+        count = len(wanted)
+        if _add_all(hessian, zero, inverse, x, passive, 0, wanted, count, h, v) < count:
+            offsets[row] = -1
+            continue
+        for i in range(count):
+            for t in range(count):
+                out[offsets[row] + i * count + t] = inverse[i, t]
+
+
+@njit(cache=True, nogil=True)
+def nearest_landmarks(linear: Any, half_squares: Any) -> Any:
+    """Return the landmark nearest to each row: the largest b_j − G_jj / 2."""
+    nearest = np.zeros(len(linear), np.int64)
+    for row in range(len(linear)):
+        best = linear[row, 0] - half_squares[0]
+        for j in range(1, linear.shape[1]):
+            value = linear[row, j] - half_squares[j]
+            if value > best:
+                best = value
+                nearest[row] = j
+    return nearest
+
+
 @njit(cache=True, nogil=True)
 def solve_rows(
-    hessian: Any, linear: Any, start_row: Any, start_indptr: Any, start_indices: Any, upper: float, tol: float
+    hessian: Any,
+    linear: Any,
+    start_row: Any,
+    start_indptr: Any,
+    start_indices: Any,
+    offsets: Any,
+    inverses: Any,
+    upper: float,
+    tol: float,
 ) -> Any:
     """Solve the box-constrained problem of every row.
 
@@ -247,6 +312,8 @@ def solve_rows(
         b of each row, of the dtype of `hessian`.
     start_row : ndarray of int, shape (rows,)
         Row of the CSR pattern (`start_indptr`, `start_indices`) that guesses the non-zeros; −1 for none.
+    offsets, inverses : ndarray
+        Inverses of H on these patterns, as `invert_patterns` gives them; both empty if they are not known.
     upper : float
         Upper bound of every entry.
     tol : float
@@ -278,7 +345,10 @@ def solve_rows(
             if len(start) > capacity:
                 capacity = (2 * len(start) + 15) // 16 * 16
                 inverse = np.zeros((capacity, capacity))
-            size = _add_all(hessian, b, inverse, x, passive, 0, start, len(start), h, v)
+            if len(offsets) == 0:
+                size = _add_all(hessian, b, inverse, x, passive, 0, start, len(start), h, v)
+            elif offsets[start_row[row]] >= 0:
+                size = _start_from(b, start, inverses[offsets[start_row[row]] :], inverse, x, passive)
             size = _drop_non_positive(inverse, x, passive, size, h)
         ignored = -1  # an index whose violation rounding made: adding it changes nothing
         for _ in range(10 * m):
