@@ -608,3 +608,11 @@ def test_the_progress_bar_of_scikit_learn(data: Any) -> None:
     pytest.importorskip("rich")
     model = build().set_callbacks(callback.ProgressBar()).fit(data.views, data.y)
     np.testing.assert_array_equal(model.labels_, data.model.labels_)
+
+
+def test_single_precision_admm_gives_the_same_labels(digits: Any) -> None:
+    labels = []
+    for dtype in ("float32", "float64"):
+        model = FSSMSC(n_landmarks=200, solver="admm", ridge=0.0, random_state=0, solver_options={"dtype": dtype})
+        labels.append(model.fit(digits.views, digits.y).labels_)
+    assert np.mean(labels[0] == labels[1]) >= 0.999
