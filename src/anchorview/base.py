@@ -57,10 +57,15 @@ class MultiViewClassifier(
         check_is_fitted(self)
         views = self._read_views(X, reset=False)
         n_threads = count_threads(self.n_jobs)
-        check_finite(views, n_threads)
         cross = ViewCrossProducts(views, self._scaler, self.landmarks_, cache=False)
-        parts = map_blocks(lambda block: self._embed(self._encoder.encode(cross.rows(block))), cross.blocks, n_threads)
-        return np.concatenate(parts)
+
+        def embed(block: slice) -> npt.NDArray[np.floating]:
+            products = cross.rows(block)
+            if not np.isfinite(products.sum()):  # NaN and infinity pass through the product: no extra pass over X
+                check_finite(views)
+            return self._embed(self._encoder.encode(products))
+
+        return np.concatenate(map_blocks(embed, cross.blocks, n_threads))
 
     def _embed(self, codes: sparse.csr_array) -> npt.NDArray[np.floating]:
         embedding: npt.NDArray[np.floating] = (codes @ self.landmark_embedding_.T).astype(self._scaler.dtype)

@@ -9,6 +9,7 @@ import numpy.typing as npt
 from scipy import sparse
 
 _MAX_START_BYTES = 64 * 2**20
+_START_SHARE = 0.2  # entries of a landmark's code below this part of its largest are seldom in a row's code
 UPPER = 1.0  # m_Z of the paper: the largest value an entry of Z may take
 
 
@@ -73,6 +74,9 @@ def make_starts(
     from .kernels import invert_patterns
 
     codes = solve_codes(hessian, (gram - l1).astype(hessian.dtype), tol)
+    of_row = np.repeat(np.arange(len(gram)), np.diff(codes.indptr))
+    codes.data[codes.data < _START_SHARE * codes.max(axis=1).toarray().ravel()[of_row]] = 0
+    codes.eliminate_zeros()
     sizes = np.diff(codes.indptr).astype(np.int64) ** 2
     if 8 * sizes.sum() > _MAX_START_BYTES:
         return None
