@@ -275,6 +275,7 @@ def draw(found: dict[tuple[str, str, int], dict[str, Any]], path: Path) -> None:
 
     matplotlib.use("Agg")
     import matplotlib.pyplot as plt
+    from matplotlib.ticker import NullFormatter
 
     names = {
         "fssmsc": "anchorview FSSMSC",
@@ -296,6 +297,7 @@ def draw(found: dict[tuple[str, str, int], dict[str, Any]], path: Path) -> None:
             xlabel="rows",
             title={"fashion": "Fashion-MNIST, 5 views, 2,064 features"}.get(data, "Synthetic, 3 views, 200 features"),
         )
+        ax.xaxis.set_minor_formatter(NullFormatter())
         ax.grid(True, which="both", alpha=0.25)
         ax.legend(fontsize=9)
     axes[0].set_ylabel("seconds")
