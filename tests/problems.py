@@ -6,9 +6,12 @@ from dataclasses import dataclass
 
 import numpy as np
 import numpy.typing as npt
+from scipy import sparse
 
 from anchorview.landmarks import choose_landmarks
 from anchorview.scaling import fit_scaling
+from anchorview.solver.codes import code_gram
+from anchorview.solver.objective import CodeSums, sum_codes
 from anchorview.solver.problem import MemoryCrossProducts, Problem
 from anchorview.supervision import label_laplacians
 from anchorview.views import Views
@@ -68,3 +71,9 @@ def random_case(seed: int, n: int = 150, m: int = 40, k: int = 4, n_labelled: in
     target[:k] = np.arange(k)
     arrays = [rng.normal(size=(k, d))[target] + 0.7 * rng.normal(size=(n, d)) for d in (30, 12, 5)]
     return case_from(arrays, target, m, n_labelled, seed)
+
+
+def sums_of(problem: Problem, codes: sparse.csr_array, cross: npt.NDArray[np.float64]) -> CodeSums:
+    """All reductions of codes and cross products held in memory."""
+    fit = float(codes.multiply(cross).sum())
+    return sum_codes(problem, code_gram(codes), fit, float(codes.sum()), codes[problem.labelled])

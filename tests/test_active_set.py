@@ -13,12 +13,12 @@ from sklearn.linear_model import ElasticNet
 from anchorview.datasets import load_handwritten
 from anchorview.solver.active_set import solve_active_set
 from anchorview.solver.elastic_net import ElasticNetEncoder, solve_codes
-from anchorview.solver.objective import coupling_gradient, objective, sums_of
+from anchorview.solver.objective import coupling_gradient, objective
 from anchorview.solver.result import Outcome
 from anchorview.solver.trace_ratio import solve_trace_ratio
 from oracle import Parameters, dense_laplacians
 from oracle import objective as literal_objective
-from problems import Case, case_from, random_case
+from problems import Case, case_from, random_case, sums_of
 
 
 @pytest.fixture(scope="module")

@@ -12,7 +12,6 @@ import numpy as np
 import numpy.typing as npt
 from scipy import sparse
 
-from .codes import code_gram
 from .problem import EPSILON, Problem
 
 Matrix = npt.NDArray[np.float64]
@@ -148,12 +147,6 @@ def coupling_gradient(
     slope[sums.gram.sum(axis=1) <= EPSILON] = 0.0
     weight = beta / terms.denominator
     return CouplingGradient(embedding, np.sqrt(2 * weight) * scaled, weight * slope, pull, curvature)
-
-
-def sums_of(problem: Problem, codes: sparse.csr_array, cross: npt.NDArray[np.floating]) -> CodeSums:
-    """Compute all reductions at once, for codes and cross products held in memory."""
-    fit = float(codes.multiply(cross).sum())
-    return sum_codes(problem, code_gram(codes), fit, float(codes.sum()), codes[problem.labelled])
 
 
 def _trace(embedding: Matrix, matrix: Matrix) -> float:
