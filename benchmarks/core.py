@@ -51,13 +51,13 @@ def load(folder: Path, name: str) -> Any:
     return datasets.load_npz(path)
 
 
-def accuracy(folder: Path, names: list[str], repeats: int, fresh: bool) -> None:
+def accuracy(folder: Path, names: list[str], models: str, repeats: int, fresh: bool) -> None:
     records = Records(RESULTS)
     rows = []
     for name in names:
         data = load(folder, name)
         for label, parameters in MODELS.items():
-            if name not in LIKE_FOR_LIKE and label not in DEFAULT_MODELS:
+            if (name not in LIKE_FOR_LIKE and label not in DEFAULT_MODELS) or models not in label:
                 continue
             runs = []
             for seed in range(repeats):
@@ -134,11 +134,12 @@ def main() -> None:
     parser.add_argument("what", choices=["accuracy", "grid", "descent"])
     parser.add_argument("--data", type=Path, required=True, help="folder of .npz files")
     parser.add_argument("--names", nargs="+", default=list(PAPER), help="data sets of the accuracy table")
+    parser.add_argument("--models", default="", help="only models whose name holds this text")
     parser.add_argument("--repeats", type=int, default=20)
     parser.add_argument("--fresh", action="store_true", help="compute again what is already recorded")
     options = parser.parse_args()
     if options.what == "accuracy":
-        accuracy(options.data, options.names, options.repeats, options.fresh)
+        accuracy(options.data, options.names, options.models, options.repeats, options.fresh)
     elif options.what == "grid":
         grid(options.data, options.fresh)
     else:

@@ -194,13 +194,13 @@ class FSSMSC(MultiViewClassifier):
 
         progress = Progress(self, self.verbose, self.max_iter, self.tol)
         progress.stage("scaling", f"{views!r}, {len(labelled)} labelled in {len(classes)} classes")
+        if "anchorview.solver.kernels" not in sys.modules:
+            progress.log("loading the compiled kernels (the first run on a machine compiles them: 10-20 s)")
         scaler = fit_scaling(views, self.scaling, n_threads)
         progress.stage("landmarks", f"choosing {plan.n_landmarks} landmarks")
         given = self.landmarks if isinstance(self.landmarks, str) else np.asarray(self.landmarks)
         landmarks = choose_landmarks(views, scaler, given, plan.n_landmarks, rng, n_threads)
         progress.stage("solver", "solving")
-        if "anchorview.solver.kernels" not in sys.modules:
-            progress.log("loading the compiled kernels (the first run on a machine compiles them: 10-20 s)")
         cross = ViewCrossProducts(views, scaler, landmarks)
         problem = self._make_problem(landmarks, plan.n_components, codes[labelled], labelled, len(classes))
         progress.begin_round()

@@ -38,7 +38,7 @@ class _Reduction:
 
 
 def _reduce(codes: sparse.csr_array, cross: npt.NDArray[np.floating]) -> _Reduction:
-    from .kernels import dot_codes
+    from .code_kernels import dot_codes
 
     fit = dot_codes(codes.indptr, codes.indices, codes.data, cross)
     return _Reduction(code_gram(codes), fit, float(codes.data.sum(dtype=np.float64)))

@@ -17,7 +17,7 @@ def code_gram(codes: sparse.csr_array, weights: npt.NDArray[np.float64] | None =
     array([[ 1.,  2.],
            [ 2., 13.]])
     """
-    from .kernels import add_code_gram
+    from .code_kernels import add_code_gram
 
     m = codes.shape[1]
     upper = np.zeros((m, m))
