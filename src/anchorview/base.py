@@ -8,7 +8,7 @@ import numpy as np
 import numpy.typing as npt
 from scipy import sparse
 from sklearn.base import BaseEstimator, ClassifierMixin, ClassNamePrefixFeaturesOutMixin, TransformerMixin
-from sklearn.utils.validation import check_is_fitted, validate_data
+from sklearn.utils.validation import check_is_fitted
 
 from .engine.blocks import ViewCrossProducts
 from .engine.parallel import count_threads, map_blocks
@@ -16,7 +16,7 @@ from .inference import ClusterCentres, LabelledNeighbours
 from .progress import CallbackSupportMixin
 from .scaling import ViewsScaler, check_finite
 from .solver.result import Encoder
-from .validation import as_views, check_same_features, encode_labels, match_views
+from .validation import as_views, encode_labels, read_views
 from .views import ColumnGroups, Views
 
 
@@ -146,31 +146,7 @@ class MultiViewClassifier(
         return float(np.average(hits, weights=weights[known]))
 
     def _read_views(self, X: Any, *, reset: bool) -> Views:
-        """Turn input into Views, and record or check what scikit-learn wants to know of its features."""
-        if _is_table(X):
-            X = validate_data(
-                self, X, reset=reset, dtype=None, ensure_all_finite=False, skip_check_array=_keeps_type(X)
-            )
-        views = as_views(X, self.views)
-        if reset:
-            self.n_features_in_ = sum(views.sizes)
-            self.view_names_, self.view_sizes_ = list(views.names), list(views.sizes)
-        else:
-            views = match_views(views, self.view_names_)
-            check_same_features(views, self.view_sizes_, self.view_names_, type(self).__name__)
-        return views
-
-
-def _is_table(X: Any) -> bool:
-    """Tell one 2-D table, which scikit-learn can validate, from several views."""
-    if isinstance(X, list | tuple):
-        return len(X) > 0 and np.ndim(X[0]) < 2 and not hasattr(X[0], "shape")
-    return sparse.issparse(X) or not isinstance(X, Views | dict)
-
-
-def _keeps_type(X: Any) -> bool:
-    """DataFrames keep their columns, which `views` may name; only their feature names are checked."""
-    return hasattr(X, "iloc")
+        return read_views(self, X, reset=reset)
 
 
 def _plain_transform(model: MultiViewClassifier, X: Any) -> npt.NDArray[np.floating]:

@@ -8,8 +8,9 @@ from typing import Any
 
 import numpy as np
 import numpy.typing as npt
+from scipy import sparse
 from sklearn.utils.multiclass import check_classification_targets
-from sklearn.utils.validation import column_or_1d
+from sklearn.utils.validation import column_or_1d, validate_data
 
 from .views import ColumnGroups, Views
 
@@ -26,6 +27,34 @@ def as_views(X: Any, views: ColumnGroups | None) -> Views:
 
 def _is_one_table(X: Any) -> bool:
     return hasattr(X, "shape") and not isinstance(X, Views)
+
+
+def read_views(estimator: Any, X: Any, *, reset: bool) -> Views:
+    """Turn input into Views, and record on the estimator (or check) what scikit-learn wants to know of its features."""
+    if _can_be_validated(X):
+        X = validate_data(
+            estimator, X, reset=reset, dtype=None, ensure_all_finite=False, skip_check_array=_keeps_type(X)
+        )
+    views = as_views(X, estimator.views)
+    if reset:
+        estimator.n_features_in_ = sum(views.sizes)
+        estimator.view_names_, estimator.view_sizes_ = list(views.names), list(views.sizes)
+    else:
+        views = match_views(views, estimator.view_names_)
+        check_same_features(views, estimator.view_sizes_, estimator.view_names_, type(estimator).__name__)
+    return views
+
+
+def _can_be_validated(X: Any) -> bool:
+    """Tell one 2-D table, which scikit-learn can validate, from several views."""
+    if isinstance(X, list | tuple):
+        return len(X) > 0 and np.ndim(X[0]) < 2 and not hasattr(X[0], "shape")
+    return sparse.issparse(X) or not isinstance(X, Views | dict)
+
+
+def _keeps_type(X: Any) -> bool:
+    """DataFrames keep their columns, which `views` may name; only their feature names are checked."""
+    return hasattr(X, "iloc")
 
 
 def match_views(views: Views, names: list[str]) -> Views:
