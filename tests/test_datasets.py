@@ -2,6 +2,7 @@
 
 import hashlib
 import tracemalloc
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -12,6 +13,8 @@ from sklearn.linear_model import LogisticRegression
 
 from anchorview.datasets import _synthetic, hide_labels, load_handwritten, load_npz, make_multiview_subspaces
 from anchorview.views import Views
+
+NG20 = Path(__file__).parents[2] / "shared" / "data" / "ng20.npz"
 
 
 class TestHandwritten:
@@ -173,6 +176,18 @@ class TestNpz:
         for view, saved in zip(read.data, self.VIEWS, strict=True):
             assert sparse.issparse(view) and view.format == "csr"
             assert np.array_equal(view.toarray(), saved)
+        assert isinstance(read.views, Views) and read.views.names == ["a", "b"]
+        assert all(sparse.issparse(view) for view in read.views.arrays)
+        assert np.array_equal(np.asarray(read.views[1:]), np.hstack(self.VIEWS)[1:])
+
+    @pytest.mark.skipif(not NG20.exists(), reason="the shared data are not on this machine")
+    def test_newsgroups(self):
+        read = load_npz(NG20)
+        assert read.views.shape == (18_846, 23_655 + 4022 + 13_506 + 6701)
+        assert all(sparse.issparse(view) for view in read.views.arrays)
+        empty = [int((np.diff(view.indptr) == 0).sum()) for view in read.views.arrays]
+        assert empty == [70, 463, 6827, 2]
+        assert read.target.shape == (18_846,) and set(read.target) == set(range(20))
 
     def test_missing_files(self, tmp_path):
         with pytest.raises(FileNotFoundError, match=r"none\.npz"):

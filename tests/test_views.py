@@ -124,6 +124,17 @@ def test_data_frame_of_several_numeric_types() -> None:
     np.testing.assert_array_equal(Views(table).arrays[0], [[1, 0.5, 1], [2, 1.5, 0]])
 
 
+def test_data_frame_whose_columns_have_two_levels_is_cut_by_the_first() -> None:
+    columns = pd.MultiIndex.from_tuples([("b", "x"), ("a", "x"), ("b", "y"), ("a", "y"), (3, "x")])
+    table = pd.DataFrame(AB, columns=columns)
+    views = Views(table)
+    assert views.names == ["b", "a", "3"]
+    np.testing.assert_array_equal(views.arrays[0], AB[:, [0, 2]])
+    np.testing.assert_array_equal(views.arrays[1], AB[:, [1, 3]])
+    np.testing.assert_array_equal(Views(table, views=[2, 3]).arrays[0], AB[:, :2])
+    np.testing.assert_array_equal(Views(table, views={"one": [("b", "y")]}).arrays[0], AB[:, [2]])
+
+
 def test_nested_lists() -> None:
     rows = Views([[1, 2, 3], [4, 5, 6]], views=[1, 2])  # one table
     np.testing.assert_array_equal(rows.arrays[1], [[2, 3], [5, 6]])
@@ -209,6 +220,109 @@ def test_memory_maps_stay_maps(tmp_path: Any) -> None:
     assert views.arrays[0] is mapped
     assert isinstance(views[2:4].arrays[0], np.memmap)
     np.testing.assert_array_equal(views[[4, 0]].arrays[0], A[[4, 0]])
+
+
+# Sparse views
+
+FORMATS = ["csr", "csc", "coo", "lil", "dok", "bsr", "dia"]
+GAPS = np.where(B % 3 == 0, 0, B)
+
+
+@pytest.mark.parametrize("make", [sparse.csr_array, sparse.csr_matrix])
+def test_csr_views_are_not_copied(make: Any) -> None:
+    stored = make(GAPS)
+    array = Views([A, stored]).arrays[1]
+    assert isinstance(array, sparse.csr_array) and array.dtype == np.int16
+    for part in ("data", "indices", "indptr"):
+        assert np.shares_memory(getattr(array, part), getattr(stored, part))
+
+
+@pytest.mark.parametrize("form", FORMATS)
+@pytest.mark.parametrize("kind", ["array", "matrix"])
+def test_any_sparse_format_becomes_csr(form: str, kind: str) -> None:
+    stored = getattr(sparse, f"{form}_{kind}")(GAPS)
+    for views in (Views([A, stored]), Views({"a": A, "b": stored})):
+        assert isinstance(views.arrays[1], sparse.csr_array)
+        assert views.shape == (6, 5) and views.sizes == [2, 3] and len(views) == 6
+        np.testing.assert_array_equal(views.arrays[1].toarray(), GAPS)
+    assert Views(stored).sizes == [3]
+    assert stored.format == form
+
+
+def test_repeated_and_unsorted_entries_are_put_right_in_a_copy() -> None:
+    parts = (np.array([1.0, 2.0, 4.0, 8.0]), np.array([1, 0, 0, 2]), np.array([0, 2, 4]))
+    unsorted = sparse.csr_array(parts, shape=(2, 3))
+    repeated = sparse.csr_array((parts[0], np.array([1, 1, 0, 2]), parts[2]), shape=(2, 3))
+    for stored, expected in ((unsorted, [[2, 1, 0], [4, 0, 8]]), (repeated, [[0, 3, 0], [4, 0, 8]])):
+        before = [getattr(stored, part).copy() for part in ("data", "indices", "indptr")]
+        array = Views([stored]).arrays[0]
+        assert array.has_canonical_format
+        np.testing.assert_array_equal(array.toarray(), expected)
+        for part, old in zip(("data", "indices", "indptr"), before, strict=True):
+            np.testing.assert_array_equal(getattr(stored, part), old)
+
+
+@pytest.mark.parametrize("make", [sparse.csr_array, sparse.csc_matrix, sparse.coo_array])
+@pytest.mark.parametrize(
+    "groups", [[2, 3], [slice(None, 2), slice(-3, None)], [[0, 1], [-3, -2, -1]], [[1, 0], [4, 2]]]
+)
+def test_one_sparse_table_cut_into_views(make: Any, groups: Any) -> None:
+    views, dense = Views(make(AB), views=groups), Views(AB, views=groups)
+    assert views.names == dense.names and views.sizes == dense.sizes
+    for array, expected in zip(views.arrays, dense.arrays, strict=True):
+        assert array.has_sorted_indices
+        np.testing.assert_array_equal(array.toarray(), expected)
+
+
+@pytest.mark.parametrize("first", [A, sparse.csr_array(A)])
+@pytest.mark.parametrize(
+    "key",
+    [
+        2,
+        -1,
+        slice(1, 4),
+        slice(None, None, -2),
+        slice(4, 2),
+        [3, 1, 1],
+        np.array([5, -6]),
+        np.array([True, False, True, False, False, True]),
+        [False] * 6,
+        [],
+    ],
+)
+def test_rows_of_sparse_views(first: Any, key: Any) -> None:
+    chosen, expected = Views([first, sparse.csc_matrix(GAPS)])[key], Views([A, GAPS])[key]
+    assert chosen.shape == expected.shape and len(chosen) == len(expected)
+    assert isinstance(chosen.arrays[1], sparse.csr_array)
+    np.testing.assert_array_equal(np.asarray(chosen), np.asarray(expected))
+
+
+@pytest.mark.parametrize("key", [[0.5], [[0, 1]], np.array(1), ["a"], [True, False], [6]])
+@pytest.mark.parametrize("array", [A, sparse.csr_array(A)])
+def test_rows_that_cannot_be_selected(array: Any, key: Any) -> None:
+    with pytest.raises(IndexError):
+        Views([array])[key]
+
+
+def test_sparse_views_are_shown_and_become_dense_as_an_array() -> None:
+    views = Views({"image": A, "text": sparse.csr_array(GAPS)})
+    assert repr(views) == "Views(6 rows; image: 2, text: 3 sparse)"
+    np.testing.assert_array_equal(np.asarray(views), np.hstack([A, GAPS]))
+    assert np.asarray(views, dtype=np.float32).dtype == np.float32
+    back = pickle.loads(pickle.dumps(views))
+    np.testing.assert_array_equal(np.asarray(back), np.asarray(views))
+
+
+def test_data_frames_with_sparse_columns_are_dense() -> None:
+    table = pd.DataFrame.sparse.from_spmatrix(sparse.csr_array(GAPS.astype(float)))
+    np.testing.assert_array_equal(Views([table]).arrays[0], GAPS)
+
+
+def test_sparse_views_are_split_by_scikit_learn() -> None:
+    train, test = train_test_split(Views([A, sparse.csr_array(GAPS)]), test_size=2, random_state=0)
+    assert train.shape == (4, 5) and test.shape == (2, 5)
+    both = np.vstack([np.asarray(train), np.asarray(test)])
+    np.testing.assert_array_equal(both[np.argsort(both[:, 0])], np.hstack([A, GAPS]))
 
 
 # As an array, and pickled
@@ -305,8 +419,16 @@ def test_pipelines(data: Any) -> None:
         (([A, B * 1j],), ValueError, "view 'view1' is complex"),
         (([A, B.astype(str)],), ValueError, "View 'view1' is not numeric"),
         (([A, B[:, :0]],), ValueError, r"View 'view1' has 0 feature\(s\)"),
-        (([A, sparse.csr_array(B)],), TypeError, "View 'view1' is sparse"),
-        ((sparse.dok_array(B),), TypeError, "sparse"),
+        (({"image": A}, [2]), ValueError, "a dict of views is cut already"),
+        ((AB, {"none": slice(5, 9)}), ValueError, r"View 'none' has 0 feature\(s\)"),
+        (([A, sparse.csr_array((6, 0))],), ValueError, r"View 'view1' has 0 feature\(s\)"),
+        ((sparse.csr_array(AB), {"none": slice(5, 9)}), ValueError, r"View 'none' has 0 feature\(s\)"),
+        ((sparse.csr_array(AB), [2, 2]), ValueError, "adds up to 4 features, but X has 5"),
+        ((sparse.csr_array(AB), {"far": [0, 5]}), ValueError, "View 'far' names column 5, but X has 5 features"),
+        (([A, sparse.csr_array(B * 1j)],), ValueError, "view 'view1' is complex"),
+        (([A, sparse.coo_array(AB[0])],), ValueError, "View 'view1' is one-dimensional"),
+        (([A, sparse.csr_array(B[:5])],), ValueError, "View 'view1' has 5 rows but view 'view0' has 6"),
+        (([sparse.csr_array(B), A[:5]],), ValueError, "View 'view1' has 5 rows but view 'view0' has 6"),
         (([np.array([[1, "x"]], dtype=object)],), ValueError, "View 'view0'.*column 1, row 0 holds 'x'"),
     ],
 )

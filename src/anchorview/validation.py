@@ -20,9 +20,22 @@ UNLABELLED = -1
 def as_views(X: Any, views: ColumnGroups | None) -> Views:
     """Turn any accepted input into Views with at least one row."""
     result = Views(X, views=views if _is_one_table(X) else None)
+    refuse_unsupported(result)
     if len(result) == 0:
         raise ValueError(f"Found array with 0 sample(s) (shape={result.shape}) while a minimum of 1 is required.")
     return result
+
+
+def refuse_unsupported(views: Views) -> None:
+    """Raise an error for views that `Views` can hold but no estimator works on."""
+    for name, array in views.items():
+        if sparse.issparse(array):
+            raise TypeError(
+                f"View {name!r} is sparse; sparse data is not supported yet, pass .toarray() if it fits in memory."
+            )
+    if views.present is not None:
+        rows = np.flatnonzero(~views.present.all(axis=1))[:5]
+        raise ValueError(f"Rows {rows.tolist()} lack a view; missing views are not supported yet, remove such rows.")
 
 
 def _is_one_table(X: Any) -> bool:
@@ -68,7 +81,7 @@ def match_views(views: Views, names: list[str]) -> Views:
     unknown = sorted(set(views.names) - set(names))
     if unknown:
         raise ValueError(f"X has views that were not in the fit: {unknown}; the fit had {names}.")
-    return Views([views.arrays[views.names.index(name)] for name in names], names=names)
+    return views.select(names)
 
 
 def check_same_features(views: Views, sizes: list[int], names: list[str], estimator: str) -> None:

@@ -7,7 +7,6 @@ from typing import Any
 
 import numpy as np
 import numpy.typing as npt
-from scipy import sparse
 from sklearn.utils import Bunch
 
 
@@ -18,13 +17,12 @@ def make_bunch(
     target_names: Sequence[str],
     descr: str,
 ) -> Bunch:
-    """Bundle views and classes; `views` is the same data as one row-sliceable object, None if a view is sparse."""
+    """Bundle views and classes; `views` is the same data as one row-sliceable object."""
     from ..views import Views
 
-    is_dense = not any(sparse.issparse(view) for view in data)
     return Bunch(
         data=list(data),
-        views=Views(dict(zip(view_names, data, strict=True))) if is_dense else None,
+        views=Views(dict(zip(view_names, data, strict=True))),
         target=target,
         view_names=list(view_names),
         target_names=list(target_names),
