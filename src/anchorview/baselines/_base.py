@@ -1,0 +1,245 @@
+"""What all baselines share: the forms of input, checks, scaling, progress and the attributes of a fit."""
+
+from __future__ import annotations
+
+import warnings
+from abc import ABC, abstractmethod
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any, Self
+
+import numpy as np
+import numpy.typing as npt
+from sklearn.base import BaseEstimator, ClusterMixin
+from sklearn.exceptions import ConvergenceWarning
+from sklearn.utils import check_random_state
+
+from ..engine.parallel import count_threads
+from ..progress import CallbackSupportMixin, Progress, with_callbacks
+from ..scaling import check_finite
+from ..solver.result import Iteration
+from ..validation import check_number, encode_labels, read_views
+from ..views import ColumnGroups, Views
+from ._matrix import Dense, Index, Matrix, one_hot
+from ._scaling import check_scaling, scale_views
+
+
+@dataclass
+class Task:
+    """What a method works on: scaled views, and the means to draw numbers and to report."""
+
+    views: list[Matrix]
+    names: list[str]
+    rng: np.random.RandomState
+    n_threads: int
+    progress: Progress
+
+    @property
+    def n_rows(self) -> int:
+        """Number of rows."""
+        return int(self.views[0].shape[0])
+
+    def report(self, number: int, objective: float, change: float) -> bool:
+        """Report a finished round; True if a callback asks to stop."""
+        return self.progress.end_round(Iteration(number, objective, change))
+
+
+@dataclass(frozen=True)
+class Labels:
+    """The class number of each row, −1 where it is not known."""
+
+    codes: Index
+    n_classes: int
+
+    @property
+    def labelled(self) -> Index:
+        """Numbers of the labelled rows, ascending."""
+        return np.flatnonzero(self.codes >= 0)
+
+    @property
+    def unlabelled(self) -> Index:
+        """Numbers of the other rows, ascending."""
+        return np.flatnonzero(self.codes < 0)
+
+    @property
+    def targets(self) -> Dense:
+        """One row per labelled row, with a one at its class."""
+        return one_hot(self.codes[self.labelled], self.n_classes)
+
+
+class _MultiViewEstimator(CallbackSupportMixin, BaseEstimator, ABC):
+    """Reading, checking and scaling of the views."""
+
+    views: ColumnGroups | None
+    scaling: str | Sequence[str]
+    random_state: int | np.random.RandomState | None
+    n_jobs: int | None
+    verbose: bool
+    labels_: npt.NDArray[Any]
+    n_iter_: int
+    objective_history_: npt.NDArray[np.float64]
+
+    def _check_parameters(self) -> None:
+        """Raise an error that names the first parameter that makes no sense; methods add their own."""
+        if self.n_jobs is not None:
+            check_number("n_jobs", self.n_jobs, -(2**20), integer=True)
+
+    def _read(self, X: Any) -> Views:
+        self._check_parameters()
+        views = read_views(self, X, reset=True)
+        check_scaling(views, self.scaling)
+        check_finite(views)
+        return views
+
+    def _begin(self, views: Views) -> Task:
+        progress = Progress(self, self.verbose, self._max_rounds(len(views.names)), getattr(self, "tol", -1.0))
+        progress.log(f"{type(self).__name__}: {views!r}")
+        return Task(
+            scale_views(views, self.scaling),
+            list(views.names),
+            check_random_state(self.random_state),
+            count_threads(self.n_jobs),
+            progress,
+        )
+
+    def _max_rounds(self, n_views: int) -> int:
+        return int(getattr(self, "max_iter", 1))
+
+    def _record(self, history: Sequence[float], *, converged: bool = True) -> None:
+        """Keep the objective of each round, and warn if the rounds ended before they had converged."""
+        self.objective_history_ = np.asarray(history, dtype=np.float64)
+        self.n_iter_ = len(self.objective_history_)
+        if not converged:
+            warnings.warn(
+                f"{type(self).__name__} stopped at max_iter={self.n_iter_} before the objective settled; raise "
+                "max_iter or tol.",
+                ConvergenceWarning,
+                stacklevel=5,
+            )
+
+
+class MultiViewClusterer(ClusterMixin, _MultiViewEstimator):
+    """A method without labels; a subclass says in `_cluster` how."""
+
+    n_clusters: int | None
+
+    @abstractmethod
+    def _cluster(self, task: Task, n_clusters: int) -> Index:
+        """Return a cluster number per row and `_record` the rounds."""
+
+    @with_callbacks  # type: ignore[untyped-decorator,unused-ignore]
+    def fit(self, X: Any, y: Any = None) -> Self:
+        """Cluster the rows.
+
+        Parameters
+        ----------
+        X : Views, list or dict of arrays, or array-like of shape (n_rows, n_features)
+            The views; a 2-D array or DataFrame is cut by the parameter `views`.
+        y : ignored
+            Here for scikit-learn.
+
+        Returns
+        -------
+        self
+        """
+        views = self._read(X)
+        if self.n_clusters is None:
+            raise ValueError(f"{type(self).__name__} needs the number of clusters: pass n_clusters.")
+        check_number("n_clusters", self.n_clusters, 1, integer=True)
+        if len(views) < self.n_clusters:
+            raise ValueError(f"n_samples={len(views)} should be >= n_clusters={self.n_clusters}.")
+        task = self._begin(views)
+        self.labels_ = self._cluster(task, int(self.n_clusters))
+        task.progress.finish()
+        return self
+
+    def fit_predict(self, X: Any, y: Any = None) -> npt.NDArray[Any]:
+        """Fit and return ``labels_``.
+
+        Parameters
+        ----------
+        X : Views, list or dict of arrays, or array-like of shape (n_rows, n_features)
+            The views.
+        y : ignored
+            Here for scikit-learn.
+
+        Returns
+        -------
+        ndarray of shape (n_rows,)
+        """
+        labels: npt.NDArray[Any] = self.fit(X).labels_
+        return labels
+
+
+class SemiSupervisedMultiView(_MultiViewEstimator):
+    """A method that carries labels to the unlabelled rows of its input; a subclass says in `_classify` how."""
+
+    classes_: npt.NDArray[Any]
+
+    def __sklearn_tags__(self) -> Any:
+        """Tell scikit-learn that labels are needed."""
+        tags = super().__sklearn_tags__()
+        tags.target_tags.required = True
+        return tags
+
+    @abstractmethod
+    def _classify(self, task: Task, labels: Labels) -> Index:
+        """Return a class number per row (those of labelled rows do not matter) and `_record` the rounds."""
+
+    @with_callbacks  # type: ignore[untyped-decorator,unused-ignore]
+    def fit(self, X: Any, y: Any = None) -> Self:
+        """Label every row.
+
+        Parameters
+        ----------
+        X : Views, list or dict of arrays, or array-like of shape (n_rows, n_features)
+            The views; a 2-D array or DataFrame is cut by the parameter `views`.
+        y : array-like of shape (n_rows,)
+            Labels; -1 (None or "" among strings) where there is none. Rows can only get classes that occur in it.
+
+        Returns
+        -------
+        self
+        """
+        views = self._read(X)
+        if y is None:
+            raise ValueError(
+                f"{type(self).__name__} requires y to be passed, but the target y is None; "
+                "give labels, -1 where there is none."
+            )
+        classes, codes = encode_labels(y, len(views))
+        if len(classes) < 2:
+            raise ValueError(
+                f"{'No row' if len(classes) == 0 else 'Only one class'} is labelled; "
+                f"{type(self).__name__} needs labelled rows of at least two classes."
+            )
+        task = self._begin(views)
+        numbers = np.asarray(self._classify(task, Labels(codes, len(classes))), dtype=np.intp)
+        self.classes_ = classes
+        self.labels_ = classes[np.where(codes >= 0, codes, numbers)]
+        task.progress.finish()
+        return self
+
+    def fit_predict(self, X: Any, y: Any = None) -> npt.NDArray[Any]:
+        """Fit and return ``labels_``.
+
+        Parameters
+        ----------
+        X : Views, list or dict of arrays, or array-like of shape (n_rows, n_features)
+            The views.
+        y : array-like of shape (n_rows,)
+            Labels, -1 where there is none.
+
+        Returns
+        -------
+        ndarray of shape (n_rows,)
+        """
+        labels: npt.NDArray[Any] = self.fit(X, y).labels_
+        return labels
+
+
+def relative_change(history: Sequence[float]) -> float:
+    """Change of the objective in the last round, relative to its value before; infinity after the first round."""
+    if len(history) < 2:
+        return np.inf
+    return float(abs(history[-2] - history[-1]) / max(abs(history[-2]), np.finfo(np.float64).tiny))

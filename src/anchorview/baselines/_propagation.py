@@ -1,0 +1,109 @@
+"""Harmonic labels on a graph: F minimises Tr(Fᵀ L F) with the labelled rows of F fixed."""
+
+from __future__ import annotations
+
+import numpy as np
+from scipy import linalg, sparse
+from scipy.sparse.csgraph import connected_components
+from scipy.sparse.linalg import splu
+
+from ._matrix import Dense, Index
+
+_DENSE_ROWS = 500  # up to here a dense factorisation is the quickest
+_LARGE_ROWS = 20_000  # from here on a tolerance of 1e-8 does
+_MAX_ITER = 2000
+
+
+def harmonic(laplacian: sparse.csr_array, labelled: Index, targets: Dense, start: Dense | None = None) -> Dense:
+    """Return F with F_l given and F_u = −L_uu⁻¹ L_ul F_l.
+
+    Parameters
+    ----------
+    laplacian : csr_array of shape (n, n)
+        Symmetric, positive semidefinite and singular only along connected components, as D − W and I − D^{−1/2} W
+        D^{−1/2} are.
+    labelled : ndarray of shape (n_labelled,)
+        Row numbers, at least one.
+    targets : ndarray of shape (n_labelled, n_classes)
+        Their rows of F.
+    start : ndarray of shape (n, n_classes), optional
+        A guess, such as F of the round before.
+
+    Returns
+    -------
+    ndarray of shape (n, n_classes)
+        Rows of connected components without a labelled row, where F is not determined, hold the mean of `targets`:
+        the share of each class among the labelled rows.
+
+    Examples
+    --------
+    >>> path = sparse.csr_array([[1.0, -1, 0, 0], [-1, 2, -1, 0], [0, -1, 1, 0], [0, 0, 0, 0]])
+    >>> harmonic(path, np.array([0, 2]), np.array([[1.0, 0.0], [0.0, 1.0]]))
+    array([[1. , 0. ],
+           [0.5, 0.5],
+           [0. , 1. ],
+           [0.5, 0.5]])
+    """
+    n = laplacian.shape[0]
+    result = np.empty((n, targets.shape[1]))
+    result[:] = targets.mean(axis=0)
+    result[labelled] = targets
+    unknown = _reachable(laplacian, labelled)
+    if len(unknown):
+        rows = laplacian[unknown]
+        right = -(rows[:, labelled] @ targets)
+        guess = None if start is None else start[unknown]
+        result[unknown] = _solve(sparse.csr_array(rows[:, unknown]), right, guess)
+    return result
+
+
+def _reachable(laplacian: sparse.csr_array, labelled: Index) -> Index:
+    """Unlabelled rows in the components of labelled ones."""
+    graph = laplacian.copy()
+    graph.eliminate_zeros()
+    component = connected_components(graph, directed=False)[1]
+    has_label = np.zeros(component.max() + 1, dtype=bool)
+    has_label[component[labelled]] = True
+    reached = has_label[component]
+    reached[labelled] = False
+    return np.flatnonzero(reached)
+
+
+def _solve(matrix: sparse.csr_array, right: Dense, guess: Dense | None) -> Dense:
+    """Solve a positive definite system for several right-hand sides."""
+    n = matrix.shape[0]
+    if n <= _DENSE_ROWS:
+        result: Dense = linalg.solve(matrix.toarray(), right, assume_a="pos")
+        return result
+    solution = conjugate_gradients(matrix, right, guess, tol=1e-8 if n > _LARGE_ROWS else 1e-10, max_iter=_MAX_ITER)
+    if solution is None:  # a nearly singular system: slow, but sure
+        solution = splu(matrix.tocsc(), permc_spec="MMD_AT_PLUS_A", options={"SymmetricMode": True}).solve(right)
+    return solution
+
+
+def conjugate_gradients(
+    matrix: sparse.csr_array, right: Dense, guess: Dense | None = None, *, tol: float = 1e-10, max_iter: int = 2000
+) -> Dense | None:
+    """Solve a positive definite system for each column at once, with the diagonal as preconditioner.
+
+    Ends when every column's residual is below `tol` of its right-hand side; returns None if that takes too long.
+    """
+    scale = 1.0 / matrix.diagonal()[:, None]
+    solution = np.zeros_like(right) if guess is None else guess.copy()
+    residual = right - matrix @ solution
+    limit = tol * np.linalg.norm(right, axis=0)
+    direction = scale * residual
+    power = np.einsum("ij,ij->j", residual, direction)
+    for _ in range(max_iter):
+        active = np.linalg.norm(residual, axis=0) > limit
+        if not active.any():
+            return solution
+        image = matrix @ direction
+        curvature = np.einsum("ij,ij->j", direction, image)
+        step = np.where(active, power / np.where(curvature > 0, curvature, 1.0), 0.0)
+        solution += step * direction
+        residual -= step * image
+        conditioned = scale * residual
+        previous, power = power, np.einsum("ij,ij->j", residual, conditioned)
+        direction = conditioned + power / np.where(previous > 0, previous, 1.0) * direction
+    return None
