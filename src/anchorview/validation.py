@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 from scipy import sparse
+from sklearn.utils import get_tags
 from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import column_or_1d, validate_data
 
@@ -17,19 +18,19 @@ from .views import ColumnGroups, Views
 UNLABELLED = -1
 
 
-def as_views(X: Any, views: ColumnGroups | None) -> Views:
+def as_views(X: Any, views: ColumnGroups | None, *, accept_sparse: bool = False) -> Views:
     """Turn any accepted input into Views with at least one row."""
     result = Views(X, views=views if _is_one_table(X) else None)
-    refuse_unsupported(result)
+    refuse_unsupported(result, accept_sparse=accept_sparse)
     if len(result) == 0:
         raise ValueError(f"Found array with 0 sample(s) (shape={result.shape}) while a minimum of 1 is required.")
     return result
 
 
-def refuse_unsupported(views: Views) -> None:
-    """Raise an error for views that `Views` can hold but no estimator works on."""
+def refuse_unsupported(views: Views, *, accept_sparse: bool = False) -> None:
+    """Raise an error for views that `Views` can hold but an estimator cannot work on."""
     for name, array in views.items():
-        if sparse.issparse(array):
+        if sparse.issparse(array) and not accept_sparse:
             raise TypeError(
                 f"View {name!r} is sparse; sparse data is not supported yet, pass .toarray() if it fits in memory."
             )
@@ -43,12 +44,22 @@ def _is_one_table(X: Any) -> bool:
 
 
 def read_views(estimator: Any, X: Any, *, reset: bool) -> Views:
-    """Turn input into Views, and record on the estimator (or check) what scikit-learn wants to know of its features."""
+    """Turn input into Views, and record on the estimator (or check) what scikit-learn wants to know of its features.
+
+    Sparse views are accepted if the estimator's tags say that it takes sparse input.
+    """
+    accept_sparse = bool(get_tags(estimator).input_tags.sparse)
     if _can_be_validated(X):
         X = validate_data(
-            estimator, X, reset=reset, dtype=None, ensure_all_finite=False, skip_check_array=_keeps_type(X)
+            estimator,
+            X,
+            reset=reset,
+            accept_sparse=accept_sparse,
+            dtype=None,
+            ensure_all_finite=False,
+            skip_check_array=_keeps_type(X),
         )
-    views = as_views(X, estimator.views)
+    views = as_views(X, estimator.views, accept_sparse=accept_sparse)
     if reset:
         estimator.n_features_in_ = sum(views.sizes)
         estimator.view_names_, estimator.view_sizes_ = list(views.names), list(views.sizes)

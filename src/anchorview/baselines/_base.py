@@ -20,7 +20,7 @@ from ..scaling import check_finite
 from ..solver.result import Iteration
 from ..validation import check_number, encode_labels, read_views
 from ..views import ColumnGroups, Views
-from ._matrix import Dense, Index, Matrix, one_hot
+from ._matrix import Dense, Index, Matrix, is_sparse, one_hot
 from ._scaling import check_scaling, scale_views
 
 
@@ -88,7 +88,7 @@ class _MultiViewEstimator(CallbackSupportMixin, BaseEstimator, ABC):
         self._check_parameters()
         views = read_views(self, X, reset=True)
         check_scaling(views, self.scaling)
-        check_finite(views)
+        _check_finite(views)
         return views
 
     def _begin(self, views: Views) -> Task:
@@ -236,6 +236,20 @@ class SemiSupervisedMultiView(_MultiViewEstimator):
         """
         labels: npt.NDArray[Any] = self.fit(X, y).labels_
         return labels
+
+
+def _check_finite(views: Views) -> None:
+    """Raise an error naming the view and the first rows that hold NaN or infinity, in dense and sparse views."""
+    for name, array in views.items():
+        if not is_sparse(array):
+            check_finite(Views({name: array}))
+        elif not np.isfinite(array.data).all():
+            bad = np.unique(array.tocoo().row[~np.isfinite(array.data)])[:5]
+            raise ValueError(
+                f"View {name!r} contains NaN or infinity in row{'s' if len(bad) > 1 else ''} "
+                f"{', '.join(map(str, bad))}{', …' if len(bad) == 5 else ''}; remove or impute those values before "
+                "fitting."
+            )
 
 
 def relative_change(history: Sequence[float]) -> float:
