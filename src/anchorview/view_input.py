@@ -17,6 +17,11 @@ def is_sparse(array: Any) -> bool:
     return bool(sparse.issparse(array))
 
 
+def is_mudata(data: Any) -> bool:
+    """Tell a MuData object by what it has, so that the package it comes from is not needed."""
+    return isinstance(getattr(data, "mod", None), Mapping) and hasattr(data, "obs_names")
+
+
 def read_arrays(data: Any, views: ColumnGroups | None) -> tuple[list[Any], list[str]]:
     """Return the arrays and their names; nothing is copied that is a numeric array or a CSR matrix already."""
     if isinstance(data, Mapping) and not is_sparse(data):  # SciPy's DOK matrices are mappings too

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from .view_input import ColumnGroups, is_sparse, read_arrays
+from .view_input import ColumnGroups, is_mudata, is_sparse, read_arrays
 from .view_rows import Presence, align_rows, ids_by_view, is_per_view, join_ids, read_ids, read_mask
 
 __all__ = ["ColumnGroups", "Views"]
@@ -23,9 +23,10 @@ class Views:
 
     Parameters
     ----------
-    data : sequence or mapping of array-like, Views, or a 2-D array-like with ``views``
+    data : sequence or mapping of array-like, Views, a 2-D array-like with ``views``, or MuData
         One 2-D array per view, each with one row per sample: arrays, read-only memory maps, DataFrames or SciPy's
-        sparse matrices, also side by side. A DataFrame whose columns have two levels is cut by the first.
+        sparse matrices, also side by side. A DataFrame whose columns have two levels is cut by the first. Of
+        a MuData object, each modality's ``X`` is a view, and the ids are its ``obs_names``.
     views : sequence or mapping, optional
         How to cut one 2-D array, sparse matrix or DataFrame into views: sizes (``[76, 216]``), slices, lists of
         columns (numbers or DataFrame names), or a mapping from a view's name to one of the last two.
@@ -84,6 +85,10 @@ class Views:
         present: Presence | None = None
         self.ids: npt.NDArray[Any] | None = None
         self.known_ids: npt.NDArray[Any] | None = None
+        if is_mudata(data):
+            from .mudata_io import views_from_mudata
+
+            data = views_from_mudata(data)
         if isinstance(data, Views):
             if views is not None:
                 raise ValueError("views= cuts one 2-D array; the data given is cut into views already.")
