@@ -56,8 +56,7 @@ def nearest_rows(rows: Matrix, n_neighbors: int, metric: str = "euclidean", n_th
         distances[np.arange(len(distances)), np.arange(block.start, block.stop)] = np.inf
         index = _smallest(distances, count, noise[block])
         exact = _exact_distances(rows, block, index, metric)
-        order = np.lexsort((index, exact), axis=1)
-        return np.take_along_axis(index, order, axis=1), np.take_along_axis(exact, order, axis=1)
+        return _in_order(index, exact, np.sqrt(squared[block] + squared.max()))
 
     parts = map_blocks(of_block, [slice(s, min(s + step, n)) for s in range(0, n, step)], n_threads)
     return np.concatenate([part[0] for part in parts]), np.concatenate([part[1] for part in parts])
@@ -73,6 +72,16 @@ def _smallest(distances: Dense, count: int, noise: Dense) -> Index:
         near[row, ties[count - np.count_nonzero(surely) :]] = False
     result: Index = near.nonzero()[1].reshape(len(distances), count)
     return result
+
+
+def _in_order(index: Index, distances: Dense, size: Dense) -> tuple[Index, Dense]:
+    """Sort by distance; distances that only rounding tells apart are ties, and go by row number."""
+    order = np.argsort(distances, axis=1, kind="stable")
+    index, distances = np.take_along_axis(index, order, axis=1), np.take_along_axis(distances, order, axis=1)
+    noise = 8 * np.finfo(np.float64).eps * size[:, None] * np.sqrt(np.abs(distances[:, 1:]))
+    rank = np.cumsum(np.diff(distances, axis=1) > noise, axis=1)
+    rank = np.concatenate([np.zeros((len(rank), 1), dtype=rank.dtype), rank], axis=1)
+    return np.take_along_axis(index, np.lexsort((index, rank), axis=1), axis=1), distances
 
 
 def _exact_distances(rows: Matrix, block: slice, index: Index, metric: str) -> Dense:
