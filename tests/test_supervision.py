@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import numpy as np
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy import sparse
 
@@ -11,6 +11,7 @@ from anchorview.supervision import label_laplacians
 from oracle import dense_laplacians
 
 
+@settings(deadline=None)  # the first call loads the compiled kernels
 @given(st.lists(st.integers(0, 4), min_size=2, max_size=30), st.integers(0, 1000))
 def test_operators_equal_the_dense_matrices(labels: list[int], seed: int) -> None:
     _, classes = np.unique(labels, return_inverse=True)

@@ -1,0 +1,322 @@
+"""Laplacians of weighted pairs of rows: of single pairs, and of groups whose pairs are never listed.
+
+A symmetric matrix W ≥ 0 holds the weight of each ordered pair. Its Laplacian, divided by the number of pairs
+ΣW, is
+
+    L = (diag(W 1) − W) / ΣW,   Tr(Fᵀ L F) = Σ_ij W_ij ‖f_i − f_j‖² / (2 ΣW)
+
+A pair i=i moves nothing but counts in ΣW, as it does in the paper. Single pairs are a sparse W. Groups are
+W = SᵀS − TᵀT, where S has one row per group and T one per member of a group, so that time and memory are linear in
+the rows.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+from scipy import sparse
+from scipy.sparse.linalg import ArpackError, LinearOperator, eigsh
+
+from .solver.codes import code_gram
+
+Rows = npt.NDArray[np.intp]
+Array = npt.NDArray[np.floating]
+Vector = npt.NDArray[np.float64]
+Matrix = npt.NDArray[np.float64]
+
+_CHUNK = 4096  # rows whose weighted sums of codes are held at a time
+
+
+@dataclass(frozen=True, eq=False)
+class PairList:
+    """Weighted pairs, of row numbers or of sample ids."""
+
+    first: npt.NDArray[Any]
+    second: npt.NDArray[Any]
+    weight: npt.NDArray[np.float64]
+
+    @classmethod
+    def empty(cls, dtype: npt.DTypeLike) -> PairList:
+        """Return no pairs."""
+        return cls(np.empty(0, dtype=dtype), np.empty(0, dtype=dtype), np.empty(0))
+
+    def __len__(self) -> int:
+        return len(self.weight)
+
+    def __add__(self, other: PairList) -> PairList:
+        return PairList(
+            np.concatenate([self.first, other.first]),
+            np.concatenate([self.second, other.second]),
+            np.concatenate([self.weight, other.weight]),
+        )
+
+    def merged(self, n_rows: int) -> PairList:
+        """Return each pair of rows once, the smaller number first; weights of equal pairs are added."""
+        ends = np.minimum(self.first, self.second), np.maximum(self.first, self.second)
+        return _upper_pairs(sparse.coo_array((self.weight, ends), shape=(n_rows, n_rows)))
+
+    def take(self, index: Rows, n_rows: int) -> PairList:
+        """Return the pairs among the rows ``index``, renumbered; a row taken twice has its pairs twice."""
+        matrix = pair_matrix(self.first, self.second, self.weight, n_rows)
+        return _upper_pairs(sparse.triu(matrix[index][:, index]))
+
+
+@dataclass(frozen=True, eq=False)
+class RowGroups:
+    """Groups of rows; the pairs within them are never listed.
+
+    `members` None: rows of one group must link. Else rows of one group and different members must not; a member is a
+    row of the data the constraints were made for, so a row that a bootstrap draws twice is not told apart from itself.
+    """
+
+    numbers: Rows  # group of each row, −1 without
+    weight: float
+    members: Rows | None = None
+
+    @property
+    def n_groups(self) -> int:
+        """Number of the last group plus one."""
+        return int(self.numbers.max(initial=-1)) + 1
+
+    def count(self) -> int:
+        """Return the number of groups that have a row."""
+        return len(np.unique(self.numbers[self.numbers >= 0]))
+
+    def take(self, index: Rows) -> RowGroups:
+        """Return the groups of the rows ``index``."""
+        return RowGroups(self.numbers[index], self.weight, None if self.members is None else self.members[index])
+
+
+@dataclass(frozen=True, eq=False)
+class ResolvedPairs:
+    """Constraints as row numbers: single pairs (each once, first < second; first = second in `must` only) and groups.
+
+    A pair that is stated in several places has the sum of the weights.
+    """
+
+    n_rows: int
+    must: PairList
+    cannot: PairList
+    must_groups: tuple[RowGroups, ...] = ()
+    cannot_groups: tuple[RowGroups, ...] = ()
+
+    @classmethod
+    def empty(cls, n_rows: int) -> ResolvedPairs:
+        """Return no pairs."""
+        return cls(n_rows, PairList.empty(np.intp), PairList.empty(np.intp))
+
+    def __add__(self, other: ResolvedPairs) -> ResolvedPairs:
+        return ResolvedPairs(
+            self.n_rows,
+            (self.must + other.must).merged(self.n_rows),
+            (self.cannot + other.cannot).merged(self.n_rows),
+            self.must_groups + other.must_groups,
+            self.cannot_groups + other.cannot_groups,
+        )
+
+    def take(self, index: Rows) -> ResolvedPairs:
+        """Return what holds among the rows ``index``."""
+        return ResolvedPairs(
+            len(index),
+            self.must.take(index, self.n_rows),
+            self.cannot.take(index, self.n_rows),
+            tuple(groups.take(index) for groups in self.must_groups),
+            tuple(groups.take(index) for groups in self.cannot_groups),
+        )
+
+    def touched(self) -> npt.NDArray[np.bool_]:
+        """Tell which rows are in a pair or a group."""
+        result = np.zeros(self.n_rows, dtype=bool)
+        for pairs in (self.must, self.cannot):
+            result[pairs.first] = result[pairs.second] = True
+        for groups in self.must_groups + self.cannot_groups:
+            result |= groups.numbers >= 0
+        return result
+
+
+@dataclass(frozen=True)
+class PairLaplacian:
+    """The Laplacian of single pairs.
+
+    Parameters
+    ----------
+    weights : csr_array of shape (n_rows, n_rows)
+        W, symmetric, not negative, not all zero.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from scipy import sparse
+    >>> PairLaplacian(sparse.csr_array(np.array([[0.0, 1.0], [1.0, 0.0]]))).apply(np.array([[1.0], [3.0]]))
+    array([[-1.],
+           [ 1.]])
+    """
+
+    weights: sparse.csr_array
+
+    @cached_property
+    def n_pairs(self) -> float:
+        """ΣW, the number of ordered pairs."""
+        return float(self.weights.sum())
+
+    @cached_property
+    def _links(self) -> sparse.csr_array:
+        """W/ΣW without the pairs i=i."""
+        links = self.weights - sparse.diags_array(self.weights.diagonal())
+        return sparse.csr_array(links / self.n_pairs)
+
+    @cached_property
+    def _degrees(self) -> Vector:
+        """Row sums of the links."""
+        result: Vector = self._links @ np.ones(self.weights.shape[0])
+        return result
+
+    def apply(self, values: Array) -> Array:
+        """Return ``L @ values``."""
+        result: Array = self._degrees[:, None] * values - self._links @ values
+        return result
+
+    def quadratic(self, codes: sparse.csr_array) -> Matrix:
+        """Return ``codesᵀ L codes``."""
+        pairs = np.zeros((codes.shape[1], codes.shape[1]))
+        for start in range(0, codes.shape[0], _CHUNK):
+            chunk = slice(start, start + _CHUNK)
+            pairs += (codes[chunk].T @ (self._links[chunk] @ codes)).toarray()
+        result: Matrix = code_gram(codes, self._degrees) - 0.5 * (pairs + pairs.T)
+        return result
+
+    def largest_eigenvalue(self) -> float:
+        """Return the largest eigenvalue of L, or slightly more."""
+        return self._largest_eigenvalue
+
+    @cached_property
+    def _largest_eigenvalue(self) -> float:
+        return lanczos_bound(self.apply, len(self._degrees), 2 * float(self._degrees.max()))  # Gershgorin
+
+
+@dataclass(frozen=True)
+class GroupLaplacian:
+    """The Laplacian of all pairs within groups, or of all pairs of different members within groups.
+
+    With row weights s: W_ij = s_i s_j [same group] for must-link, and W_ij = s_i s_j ([same group] − [same member])
+    for cannot-link. For labels, must-link groups are the classes; the cannot-link group is all labelled rows together
+    and its members are the classes.
+
+    Parameters
+    ----------
+    groups : csr_array of shape (n_groups, n_rows)
+        S: the weight s_i of row i, in the row of its group; rows without a group have an empty column.
+    members : csr_array of shape (n_members, n_rows), optional
+        T: likewise for the members, each of which lies in one group. Without it the groups are must-link groups.
+    """
+
+    groups: sparse.csr_array
+    members: sparse.csr_array | None = None
+
+    @cached_property
+    def _row_sums(self) -> Vector:
+        """W 1."""
+        ones = np.ones(self.groups.shape[1])
+        result: Vector = self.groups.T @ (self.groups @ ones)
+        if self.members is not None:
+            result = result - self.members.T @ (self.members @ ones)
+        return result
+
+    @cached_property
+    def n_pairs(self) -> float:
+        """ΣW, the number of ordered pairs; exactly 0 if no group has two members."""
+        return float(self._row_sums.sum())
+
+    def apply(self, values: Array) -> Array:
+        """Return ``L @ values``."""
+        neighbours = self.groups.T @ (self.groups @ values)
+        if self.members is not None:
+            neighbours -= self.members.T @ (self.members @ values)
+        result: Array = (self._row_sums / self.n_pairs)[:, None] * values - neighbours / self.n_pairs
+        return result
+
+    def quadratic(self, codes: sparse.csr_array) -> Matrix:
+        """Return ``codesᵀ L codes``."""
+        pairs = _gram_of_sums(self.groups, codes)
+        if self.members is not None:
+            pairs -= _gram_of_sums(self.members, codes)
+        result: Matrix = code_gram(codes, self._row_sums / self.n_pairs) - pairs / self.n_pairs
+        return result
+
+    def largest_eigenvalue(self) -> float:
+        """Return a bound of the largest eigenvalue of L, exact for must-link groups with equal row weights."""
+        largest = float(self._row_sums.max()) / self.n_pairs
+        # Must-link: W = SᵀS has no negative eigenvalue, so L cannot exceed its degrees. Else Gershgorin.
+        return largest if self.members is None else 2 * largest
+
+
+def lanczos_bound(apply: Callable[[Array], Array], n_rows: int, bound: float) -> float:
+    """Return the largest eigenvalue of an operator from above, by Lanczos' method, at most the known `bound`.
+
+    The solver's steps shrink with this number, and a bound from the degrees alone may be twice the eigenvalue.
+    """
+    if bound == 0 or n_rows < 3:
+        return bound
+
+    def multiply(vector: Vector) -> Array:
+        return apply(vector.reshape(-1, 1)).ravel()
+
+    operator = LinearOperator((n_rows, n_rows), matvec=multiply, dtype=np.float64)
+    start = np.random.default_rng(0).normal(size=n_rows)
+    try:
+        found = eigsh(operator, k=1, which="LA", v0=start, tol=1e-3, maxiter=100, return_eigenvectors=False)
+    except ArpackError:  # not converged, or L = 0
+        return bound
+    return min(bound, 1.01 * float(found[0]))  # found to 0.1 %, from below
+
+
+def group_matrix(numbers: Rows, n_groups: int, row_weights: Vector) -> sparse.csr_array:
+    """Return the matrix S of some groups: s_i at (group of i, i), nothing where the group is −1.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> group_matrix(np.array([1, -1, 0, 1]), 2, np.array([1.0, 1.0, 1.0, 2.0])).toarray()
+    array([[0., 0., 1., 0.],
+           [1., 0., 0., 2.]])
+    """
+    rows = np.flatnonzero(numbers >= 0)
+    return sparse.csr_array((row_weights[rows], (numbers[rows], rows)), shape=(n_groups, len(numbers)))
+
+
+def pair_matrix(first: Rows, second: Rows, weight: Vector, n_rows: int) -> sparse.csr_array:
+    """Return the symmetric W of pairs that are listed once each; a pair i=i is counted once.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> pair_matrix(np.array([0, 1]), np.array([1, 1]), np.array([2.0, 3.0]), 2).toarray()
+    array([[0., 2.],
+           [2., 3.]])
+    """
+    listed = sparse.coo_array((weight, (first, second)), shape=(n_rows, n_rows)).tocsr()
+    return sparse.csr_array(listed + listed.T - sparse.diags_array(listed.diagonal()))
+
+
+def _gram_of_sums(groups: sparse.csr_array, codes: sparse.csr_array) -> Matrix:
+    """Return (S codes)ᵀ (S codes): by a dense product if the sums are dense, else by their non-zeros."""
+    sums = sparse.csr_array(groups @ codes)
+    if 4 * sums.nnz > sums.shape[0] * sums.shape[1]:
+        dense = sums.toarray()
+        result: Matrix = dense.T @ dense
+        return result
+    sums.sort_indices()
+    return code_gram(sums)
+
+
+def _upper_pairs(matrix: sparse.coo_array) -> PairList:
+    """Return the entries of an upper triangular matrix; equal positions are added, zeros left out."""
+    summed = sparse.csr_array(matrix)
+    summed.eliminate_zeros()
+    listed = sparse.coo_array(summed)
+    return PairList(listed.row.astype(np.intp), listed.col.astype(np.intp), listed.data)
