@@ -168,7 +168,8 @@ def knn_graph(
 
 def _to_csr(index: Index, weights: Dense, n: int) -> sparse.csr_array:
     starts = np.arange(0, index.size + 1, index.shape[1]) if index.size else np.zeros(n + 1, dtype=np.intp)
-    graph = sparse.csr_array((weights.ravel(), index.ravel(), starts), shape=(n, n))
+    # flatten copies, ravel would not: the two calls below work in place
+    graph = sparse.csr_array((weights.flatten(), index.flatten(), starts), shape=(n, n))
     graph.eliminate_zeros()
     graph.sort_indices()
     return graph
