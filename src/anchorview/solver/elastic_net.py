@@ -71,7 +71,7 @@ def make_starts(
     gram: npt.NDArray[np.float64], hessian: npt.NDArray[np.floating], l1: float, tol: float
 ) -> Starts | None:
     """Solve the landmarks' own problems and invert H on their patterns; None if that would take much memory."""
-    from .kernels import invert_patterns
+    from .passive_set import invert_patterns
 
     codes = solve_codes(hessian, (gram - l1).astype(hessian.dtype), tol)
     of_row = np.repeat(np.arange(len(gram)), np.diff(codes.indptr))

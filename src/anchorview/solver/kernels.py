@@ -4,10 +4,8 @@ Each row's code solves, exactly,
 
     min_{0 ≤ z ≤ u}  ½ zᵀ H z − bᵀ z,        H = G + (μ + L) I   (design 2.2)
 
-by an active-set method on the Gram matrix. P holds the indices that may be non-zero, x the solution on them and M
-the inverse of H_PP. An index that enters or leaves P changes M by a matrix of rank one and x by a multiple of a
-column: a few hundred multiplications in plain loops, where a Cholesky factor would need short recurrences and a new
-factor after each removal. At the solution on P the objective is −½ bᵀx, so whether a move helped is read off x.
+by an active-set method on the Gram matrix. P holds the indices that may be non-zero, x the solution on them; see
+`passive_set`. At the solution on P the objective is −½ bᵀx, so whether a move helped is read off x.
 Moves add several violated indices and drop negative ones; if such a move does not lower the objective it is undone
 and a single-index step with a ratio test (Lawson and Hanson's) is made instead, which always does. Objectives over
 passive sets are finitely many and strictly falling, so the method ends.
@@ -22,100 +20,11 @@ from typing import Any
 import numpy as np
 from numba import njit
 
+from .passive_set import BLOCK, add_indices, drop_non_positive, make_work, remove_index, start_from
+
 _FAST = {"reassoc", "contract", "arcp", "nsz"}  # vectorised sums; NaN and infinity keep their meaning
-_MAX_ADDED = 8  # indices added by one move: more are mostly dropped again, fewer need more moves
+_MAX_ADDED = BLOCK  # indices added by one move: more are mostly dropped again, fewer need more moves
 _GROUP = 16  # entries of the gradient looked at together
-_WIDTH = 8  # inner loops run over whole groups of this size, so that no entry is left to a scalar loop
-
-
-@njit(cache=True, nogil=True, fastmath=_FAST)
-def _add(hessian: Any, b: Any, inverse: Any, x: Any, passive: Any, size: int, j: int, h: Any, v: Any) -> bool:
-    """Add index j to P, its row and column to the inverse, and move x to the new solution.
-
-    False, with nothing changed, if H on the larger set is numerically singular. h and v are work space. Entries of
-    `inverse` beyond P are finite leftovers, which the zeros at the end of v keep from spreading.
-    """
-    padded = (size + _WIDTH - 1) // _WIDTH * _WIDTH
-    for t in range(padded):
-        v[t] = 0.0
-    for i in range(size):  # v = M h
-        hi = np.float64(hessian[j, passive[i]])
-        h[i] = hi
-        for t in range(padded):
-            v[t] += hi * inverse[i, t]
-    for t in range(size, padded):
-        v[t] = 0.0
-    pivot, rest = np.float64(hessian[j, j]), np.float64(b[j])
-    for t in range(size):
-        pivot -= h[t] * v[t]
-        rest -= h[t] * x[t]
-    if pivot <= 1e-12 * hessian[j, j]:
-        return False
-    scale = 1.0 / pivot
-    value = rest * scale
-    for i in range(size):
-        vi = v[i] * scale
-        x[i] -= v[i] * value
-        for t in range(padded):
-            inverse[i, t] += vi * v[t]
-        inverse[i, size] = -vi
-        inverse[size, i] = -vi
-    inverse[size, size] = scale
-    x[size] = value
-    passive[size] = j
-    return True
-
-
-@njit(cache=True, nogil=True, fastmath=_FAST)
-def _remove(inverse: Any, x: Any, passive: Any, size: int, p: int, c: Any) -> None:
-    """Take the index at position p out of P; the last one takes its place. c is work space."""
-    padded = (size + _WIDTH - 1) // _WIDTH * _WIDTH
-    scale = 1.0 / inverse[p, p]
-    value = x[p] * scale
-    for t in range(padded):
-        c[t] = inverse[p, t]
-    for t in range(size, padded):
-        c[t] = 0.0
-    for i in range(size):
-        ci = c[i] * scale
-        x[i] -= c[i] * value
-        for t in range(padded):
-            inverse[i, t] -= ci * c[t]
-    last = size - 1
-    if p != last:
-        for t in range(size):
-            inverse[p, t] = inverse[last, t]
-        for i in range(size):
-            inverse[i, p] = inverse[i, last]
-        inverse[p, p] = inverse[last, last]
-        x[p] = x[last]
-        passive[p] = passive[last]
-
-
-@njit(cache=True, nogil=True)
-def _add_all(
-    hessian: Any, b: Any, inverse: Any, x: Any, passive: Any, size: int, wanted: Any, count: int, h: Any, v: Any
-) -> int:
-    """Add some indices to P; return its new size."""
-    for i in range(count):
-        if _add(hessian, b, inverse, x, passive, size, wanted[i], h, v):
-            size += 1
-    return size
-
-
-@njit(cache=True, nogil=True)
-def _drop_non_positive(inverse: Any, x: Any, passive: Any, size: int, c: Any) -> int:
-    """Drop the most negative index until the solution on P is positive; return the size left."""
-    while size > 0:
-        worst = 0
-        for i in range(1, size):
-            if x[i] < x[worst]:
-                worst = i
-        if x[worst] > 0.0:
-            break
-        _remove(inverse, x, passive, size, worst, c)
-        size -= 1
-    return size
 
 
 @njit(cache=True, nogil=True, fastmath=_FAST)
@@ -135,15 +44,18 @@ def _negative_gradient(hessian: Any, b: Any, x: Any, passive: Any, size: int, w:
         w[j] = b[j]
     for j in range(m, len(w)):
         w[j] = -1.0
-    i = 0
-    while i + 3 < size:  # four rows at a time: w is read and written a quarter as often
+    i, number = 0, w.dtype.type
+    while i + 7 < size:  # eight rows at a time: w is read and written an eighth as often
         p0, p1, p2, p3 = passive[i], passive[i + 1], passive[i + 2], passive[i + 3]
-        x0, x1, x2, x3 = w.dtype.type(x[i]), w.dtype.type(x[i + 1]), w.dtype.type(x[i + 2]), w.dtype.type(x[i + 3])
+        p4, p5, p6, p7 = passive[i + 4], passive[i + 5], passive[i + 6], passive[i + 7]
+        x0, x1, x2, x3 = number(x[i]), number(x[i + 1]), number(x[i + 2]), number(x[i + 3])
+        x4, x5, x6, x7 = number(x[i + 4]), number(x[i + 5]), number(x[i + 6]), number(x[i + 7])
         for j in range(m):
-            w[j] -= x0 * hessian[p0, j] + x1 * hessian[p1, j] + x2 * hessian[p2, j] + x3 * hessian[p3, j]
-        i += 4
+            first = x0 * hessian[p0, j] + x1 * hessian[p1, j] + x2 * hessian[p2, j] + x3 * hessian[p3, j]
+            w[j] -= first + x4 * hessian[p4, j] + x5 * hessian[p5, j] + x6 * hessian[p6, j] + x7 * hessian[p7, j]
+        i += 8
     while i < size:
-        p0, x0 = passive[i], w.dtype.type(x[i])
+        p0, x0 = passive[i], number(x[i])
         for j in range(m):
             w[j] -= x0 * hessian[p0, j]
         i += 1
@@ -186,13 +98,14 @@ def _largest_violations(w: Any, maxima: Any, tol: float, found: Any) -> int:
 
 @njit(cache=True, nogil=True)
 def _single_step(
-    hessian: Any, b: Any, inverse: Any, x: Any, passive: Any, size: int, j: int, current: Any, h: Any, v: Any
+    hessian: Any, b: Any, inverse: Any, x: Any, passive: Any, size: int, j: int, current: Any, work: Any
 ) -> int:
     """Lawson and Hanson's step: add index j and move towards each new solution until one is positive.
 
     `current` holds the positive values of the present solution, in the order of P.
     """
-    if not _add(hessian, b, inverse, x, passive, size, j, h, v):
+    added = add_indices(hessian, b, inverse, x, passive, size, np.array([j], np.int32), work)
+    if added == size:
         return size
     current[size] = 0.0
     size += 1
@@ -207,7 +120,7 @@ def _single_step(
             return size
         for i in range(size):
             current[i] += step * (x[i] - current[i])
-        _remove(inverse, x, passive, size, blocking, h)
+        remove_index(inverse, x, passive, size, blocking, work[0][0])
         size -= 1
         current[blocking] = current[size]
 
@@ -232,49 +145,6 @@ def _box_descent(hessian: Any, b: Any, z: Any, w: Any, upper: float, tol: float)
                     w[t] -= change * row[t]
         if largest <= tol:
             return
-
-
-@njit(cache=True, nogil=True, fastmath=_FAST)
-def _start_from(b: Any, start: Any, start_inverse: Any, inverse: Any, x: Any, passive: Any) -> int:
-    """Set P, its inverse and x from a set whose inverse is known; return its size."""
-    size = len(start)
-    padded = (size + _WIDTH - 1) // _WIDTH * _WIDTH
-    for i in range(size):
-        passive[i] = start[i]
-        total = 0.0
-        for t in range(size):
-            inverse[i, t] = start_inverse[i * size + t]
-            total += start_inverse[i * size + t] * b[start[t]]
-        for t in range(size, padded):
-            inverse[i, t] = 0.0
-        x[i] = total
-    return size
-
-
-@njit(cache=True, nogil=True)
-def invert_patterns(hessian: Any, indptr: Any, indices: Any, offsets: Any, out: Any) -> None:
-    """Write the inverse of H on each row of a CSR pattern to out[offsets[row]:offsets[row + 1]].
-
-    A set on which H is numerically singular gets offset −1.
-    """
-    m = len(hessian)
-    padded = (m + _GROUP - 1) // _GROUP * _GROUP
-    zero, x, h, v = np.zeros(m), np.zeros(padded), np.empty(padded), np.empty(padded)
-    passive = np.empty(m, np.int32)
-    longest = 1
-    for row in range(len(indptr) - 1):
-        longest = max(longest, indptr[row + 1] - indptr[row])
-    capacity = (longest + _WIDTH) // _WIDTH * _WIDTH
-    inverse = np.zeros((capacity, capacity))
-    for row in range(len(indptr) - 1):
-        wanted = indices[indptr[row] : indptr[row + 1]]
-        count = len(wanted)
-        if _add_all(hessian, zero, inverse, x, passive, 0, wanted, count, h, v) < count:
-            offsets[row] = -1
-            continue
-        for i in range(count):
-            for t in range(count):
-                out[offsets[row] + i * count + t] = inverse[i, t]
 
 
 @njit(cache=True, nogil=True)
@@ -327,9 +197,9 @@ def solve_rows(
     n_rows, m = linear.shape
     padded = (m + _GROUP - 1) // _GROUP * _GROUP
     maxima = np.empty(padded // _GROUP, linear.dtype)
-    capacity = min(padded, 64)
+    capacity = 72  # strides of a power of two would fall on the same lines of the cache
     inverse = np.zeros((capacity, capacity))
-    x, current, h, v = np.zeros(padded), np.empty(padded), np.empty(padded), np.empty(padded)
+    x, current, work = np.zeros(padded), np.empty(padded), make_work(padded)
     passive, before = np.empty(m, np.int32), np.empty(m, np.int32)
     found = np.empty(_MAX_ADDED, np.int32)
     w = np.empty(padded, linear.dtype)
@@ -344,13 +214,13 @@ def solve_rows(
         if start_row[row] >= 0:
             start = start_indices[start_indptr[start_row[row]] : start_indptr[start_row[row] + 1]]
             if len(start) > capacity:
-                capacity = (2 * len(start) + 15) // 16 * 16
+                capacity = (2 * len(start) + 15) // 16 * 16 + 8
                 inverse = np.zeros((capacity, capacity))
             if len(offsets) == 0:
-                size = _add_all(hessian, b, inverse, x, passive, 0, start, len(start), h, v)
+                size = add_indices(hessian, b, inverse, x, passive, 0, start, work)
             elif offsets[start_row[row]] >= 0:
-                size = _start_from(b, start, inverses[offsets[start_row[row]] :], inverse, x, passive)
-            size = _drop_non_positive(inverse, x, passive, size, h)
+                size = start_from(b, start, inverses[offsets[start_row[row]] :], inverse, x, passive)
+            size = drop_non_positive(inverse, x, passive, size, work[0][0])
         ignored = -1  # an index whose violation rounding made: adding it changes nothing
         for _ in range(10 * m):
             _negative_gradient(hessian, b, x, passive, size, w)
@@ -362,7 +232,7 @@ def solve_rows(
             if n_found == 0:
                 break
             if size + n_found > capacity:
-                capacity = (2 * (size + n_found) + 15) // 16 * 16
+                capacity = (2 * (size + n_found) + 15) // 16 * 16 + 8
                 larger = np.zeros((capacity, capacity))
                 larger[:size, :size] = inverse[:size, :size]
                 inverse = larger
@@ -370,11 +240,11 @@ def solve_rows(
             for i in range(size):
                 before[i] = passive[i]
                 current[i] = x[i]
-            size = _add_all(hessian, b, inverse, x, passive, size, found, n_found, h, v)
-            size = _drop_non_positive(inverse, x, passive, size, h)
+            size = add_indices(hessian, b, inverse, x, passive, size, found[:n_found], work)
+            size = drop_non_positive(inverse, x, passive, size, work[0][0])
             if _gain(b, x, passive, size) <= gain_before * (1.0 + 1e-14):
-                size = _add_all(hessian, b, inverse, x, passive, 0, before, size_before, h, v)
-                size = _single_step(hessian, b, inverse, x, passive, size, found[0], current, h, v)
+                size = add_indices(hessian, b, inverse, x, passive, 0, before[:size_before], work)
+                size = _single_step(hessian, b, inverse, x, passive, size, found[0], current, work)
                 if _gain(b, x, passive, size) <= gain_before * (1.0 + 1e-14):
                     if ignored == found[0]:
                         break

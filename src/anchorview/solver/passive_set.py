@@ -1,0 +1,269 @@
+"""Compiled upkeep of a passive set: P, the inverse M of H on it, and the solution x = M b_P.
+
+An index that enters or leaves P changes M by a matrix of rank one and x by a multiple of a column: a few hundred
+multiplications in plain loops, where a Cholesky factor would need short recurrences and a new factor after each
+removal. Up to eight indices enter together, by a change of rank eight that reads M twice instead of sixteen times.
+Rows and columns of `inverse` beyond P hold finite leftovers.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from numba import njit
+
+_FAST = {"reassoc", "contract", "arcp", "nsz"}  # vectorised sums; NaN and infinity keep their meaning
+WIDTH = 8  # inner loops run over whole groups of this size, so that no entry is left to a scalar loop
+BLOCK = 8  # indices that enter together
+_SINGULAR = 1e-12  # a pivot below this part of the diagonal is rounding
+_DEPENDENT = 1e-4  # indices with smaller pivots enter one by one, which loses less precision
+
+
+@njit(cache=True, nogil=True, fastmath=_FAST)
+def _add(hessian: Any, b: Any, inverse: Any, x: Any, passive: Any, size: int, j: int, h: Any, v: Any) -> bool:
+    """Add index j to P, its row and column to the inverse, and move x to the new solution.
+
+    False, with nothing changed, if H on the larger set is numerically singular. h and v are work space. The zeros
+    at the end of v keep the leftovers beyond P from spreading.
+    """
+    padded = (size + WIDTH - 1) // WIDTH * WIDTH
+    for t in range(padded):
+        v[t] = 0.0
+    for i in range(size):  # v = M h
+        hi = np.float64(hessian[j, passive[i]])
+        h[i] = hi
+        for t in range(padded):
+            v[t] += hi * inverse[i, t]
+    for t in range(size, padded):
+        v[t] = 0.0
+    pivot, rest = np.float64(hessian[j, j]), np.float64(b[j])
+    for t in range(size):
+        pivot -= h[t] * v[t]
+        rest -= h[t] * x[t]
+    if pivot <= _SINGULAR * hessian[j, j]:
+        return False
+    scale = 1.0 / pivot
+    value = rest * scale
+    for i in range(size):
+        vi = v[i] * scale
+        x[i] -= v[i] * value
+        for t in range(padded):
+            inverse[i, t] += vi * v[t]
+        inverse[i, size] = -vi
+        inverse[size, i] = -vi
+    inverse[size, size] = scale
+    x[size] = value
+    passive[size] = j
+    return True
+
+
+@njit(cache=True, nogil=True, fastmath=_FAST)
+def _add_block(
+    hessian: Any,
+    b: Any,
+    inverse: Any,
+    x: Any,
+    passive: Any,
+    size: int,
+    wanted: Any,
+    columns: Any,
+    wide: Any,
+    small: Any,
+) -> bool:
+    """Add the indices Q = `wanted`, at most eight, together.
+
+    With C = H_PQ, V = M C and S = H_QQ − CᵀV,
+
+        M ← [[M + V S⁻¹ Vᵀ, −V S⁻¹], [−S⁻¹ Vᵀ, S⁻¹]],   x ← [x − V y, y],   y = S⁻¹ (b_Q − Cᵀ x).
+
+    False, with nothing changed, if H on the larger set is near to singular. `columns` (8×padded: Cᵀ, later S⁻¹Vᵀ),
+    `wide` (8×padded: Vᵀ) and `small` (8×16: S, its inverse, the right-hand side, y) are work space. Fewer than eight
+    indices are filled up with zeros, so that the inner sums have a fixed number of terms.
+    """
+    count = len(wanted)
+    padded = (size + WIDTH - 1) // WIDTH * WIDTH
+    for k in range(BLOCK):
+        for t in range(padded):
+            columns[k, t] = 0.0
+            wide[k, t] = 0.0
+    for k in range(count):
+        for i in range(size):
+            columns[k, i] = hessian[wanted[k], passive[i]]
+    for i in range(size):  # V = M C, eight sums in one pass over a row of M
+        a0 = a1 = a2 = a3 = a4 = a5 = a6 = a7 = 0.0
+        for t in range(padded):
+            value = inverse[i, t]
+            a0 += value * columns[0, t]
+            a1 += value * columns[1, t]
+            a2 += value * columns[2, t]
+            a3 += value * columns[3, t]
+            a4 += value * columns[4, t]
+            a5 += value * columns[5, t]
+            a6 += value * columns[6, t]
+            a7 += value * columns[7, t]
+        wide[0, i], wide[1, i], wide[2, i], wide[3, i] = a0, a1, a2, a3
+        wide[4, i], wide[5, i], wide[6, i], wide[7, i] = a4, a5, a6, a7
+    for k in range(BLOCK):
+        for other in range(BLOCK):
+            small[k, other] = 0.0
+        small[k, 8] = 0.0
+        small[k, 9] = 0.0
+    for k in range(count):
+        for other in range(k + 1):
+            total = np.float64(hessian[wanted[k], wanted[other]])
+            for t in range(padded):
+                total -= wide[other, t] * columns[k, t]
+            small[k, other] = total
+            small[other, k] = total
+        total = np.float64(b[wanted[k]])
+        for t in range(size):
+            total -= columns[k, t] * x[t]
+        small[k, 8] = total
+    for k in range(count):  # Gauss-Jordan inversion in place: S is positive definite and needs no pivoting
+        pivot = small[k, k]
+        if pivot <= _DEPENDENT * hessian[wanted[k], wanted[k]]:
+            return False
+        scale = 1.0 / pivot
+        small[k, k] = 1.0
+        for other in range(BLOCK):
+            small[k, other] *= scale
+        for i in range(count):
+            if i != k:
+                factor = small[i, k]
+                small[i, k] = 0.0
+                for other in range(BLOCK):
+                    small[i, other] -= factor * small[k, other]
+    for k in range(count):
+        for other in range(count):
+            small[k, 9] += small[k, other] * small[other, 8]
+    for k in range(BLOCK):  # S⁻¹ Vᵀ, over the C that is no longer needed
+        s0, s1, s2, s3 = small[k, 0], small[k, 1], small[k, 2], small[k, 3]
+        s4, s5, s6, s7 = small[k, 4], small[k, 5], small[k, 6], small[k, 7]
+        for t in range(padded):
+            first = s0 * wide[0, t] + s1 * wide[1, t] + s2 * wide[2, t] + s3 * wide[3, t]
+            columns[k, t] = first + s4 * wide[4, t] + s5 * wide[5, t] + s6 * wide[6, t] + s7 * wide[7, t]
+    for i in range(size):
+        for k in range(count):
+            x[i] -= wide[k, i] * small[k, 9]
+        v0, v1, v2, v3 = wide[0, i], wide[1, i], wide[2, i], wide[3, i]
+        v4, v5, v6, v7 = wide[4, i], wide[5, i], wide[6, i], wide[7, i]
+        for t in range(padded):
+            first = v0 * columns[0, t] + v1 * columns[1, t] + v2 * columns[2, t] + v3 * columns[3, t]
+            last = v4 * columns[4, t] + v5 * columns[5, t] + v6 * columns[6, t] + v7 * columns[7, t]
+            inverse[i, t] += first + last
+        for k in range(count):
+            inverse[i, size + k] = -columns[k, i]
+            inverse[size + k, i] = -columns[k, i]
+    for k in range(count):
+        for other in range(count):
+            inverse[size + k, size + other] = small[k, other]
+        x[size + k] = small[k, 9]
+        passive[size + k] = wanted[k]
+    return True
+
+
+@njit(cache=True, nogil=True)
+def make_work(padded: int) -> Any:
+    """Return work space for sets of up to `padded` indices."""
+    return np.empty((BLOCK, padded)), np.empty((BLOCK, padded)), np.empty((BLOCK, 16))
+
+
+@njit(cache=True, nogil=True)
+def add_indices(hessian: Any, b: Any, inverse: Any, x: Any, passive: Any, size: int, wanted: Any, work: Any) -> int:
+    """Add some indices to P, those that would make H on it singular left out; return its new size."""
+    columns, wide, small = work
+    for first in range(0, len(wanted), BLOCK):
+        part = wanted[first : first + BLOCK]
+        if len(part) > 2 and _add_block(hessian, b, inverse, x, passive, size, part, columns, wide, small):
+            size += len(part)
+            continue
+        for j in part:
+            if _add(hessian, b, inverse, x, passive, size, j, columns[0], wide[0]):
+                size += 1
+    return size
+
+
+@njit(cache=True, nogil=True, fastmath=_FAST)
+def remove_index(inverse: Any, x: Any, passive: Any, size: int, p: int, c: Any) -> None:
+    """Take the index at position p out of P; the last one takes its place. c is work space."""
+    padded = (size + WIDTH - 1) // WIDTH * WIDTH
+    scale = 1.0 / inverse[p, p]
+    value = x[p] * scale
+    for t in range(padded):
+        c[t] = inverse[p, t]
+    for t in range(size, padded):
+        c[t] = 0.0
+    for i in range(size):
+        ci = c[i] * scale
+        x[i] -= c[i] * value
+        for t in range(padded):
+            inverse[i, t] -= ci * c[t]
+    last = size - 1
+    if p != last:
+        for t in range(size):
+            inverse[p, t] = inverse[last, t]
+        for i in range(size):
+            inverse[i, p] = inverse[i, last]
+        inverse[p, p] = inverse[last, last]
+        x[p] = x[last]
+        passive[p] = passive[last]
+
+
+@njit(cache=True, nogil=True)
+def drop_non_positive(inverse: Any, x: Any, passive: Any, size: int, c: Any) -> int:
+    """Drop the most negative index until the solution on P is positive; return the size left."""
+    while size > 0:
+        worst = 0
+        for i in range(1, size):
+            if x[i] < x[worst]:
+                worst = i
+        if x[worst] > 0.0:
+            break
+        remove_index(inverse, x, passive, size, worst, c)
+        size -= 1
+    return size
+
+
+@njit(cache=True, nogil=True, fastmath=_FAST)
+def start_from(b: Any, start: Any, start_inverse: Any, inverse: Any, x: Any, passive: Any) -> int:
+    """Set P, its inverse and x from a set whose inverse is known; return its size."""
+    size = len(start)
+    padded = (size + WIDTH - 1) // WIDTH * WIDTH
+    for i in range(size):
+        passive[i] = start[i]
+        total = 0.0
+        for t in range(size):
+            inverse[i, t] = start_inverse[i * size + t]
+            total += start_inverse[i * size + t] * b[start[t]]
+        for t in range(size, padded):
+            inverse[i, t] = 0.0
+        x[i] = total
+    return size
+
+
+@njit(cache=True, nogil=True)
+def invert_patterns(hessian: Any, indptr: Any, indices: Any, offsets: Any, out: Any) -> None:
+    """Write the inverse of H on each row of a CSR pattern to out[offsets[row]:offsets[row + 1]].
+
+    A set on which H is numerically singular gets offset −1.
+    """
+    m = len(hessian)
+    padded = (m + WIDTH - 1) // WIDTH * WIDTH
+    zero, x = np.zeros(m), np.zeros(padded)
+    passive = np.empty(m, np.int32)
+    work = make_work(padded)
+    longest = 1
+    for row in range(len(indptr) - 1):
+        longest = max(longest, indptr[row + 1] - indptr[row])
+    capacity = (longest + BLOCK + WIDTH) // WIDTH * WIDTH
+    inverse = np.zeros((capacity, capacity))
+    for row in range(len(indptr) - 1):
+        wanted = indices[indptr[row] : indptr[row + 1]]
+        count = len(wanted)
+        if add_indices(hessian, zero, inverse, x, passive, 0, wanted, work) < count:
+            offsets[row] = -1
+            continue
+        for i in range(count):
+            for t in range(count):
+                out[offsets[row] + i * count + t] = inverse[i, t]
