@@ -9,7 +9,10 @@ from __future__ import annotations
 from importlib import import_module
 from typing import Any
 
-_MODULES: dict[str, str] = {}
+_MODULES: dict[str, str] = {
+    "AMGL": "amgl",
+    "MLAN": "mlan",
+}
 __all__ = list(_MODULES)
 
 
