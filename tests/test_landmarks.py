@@ -15,7 +15,8 @@ from sklearn.datasets import make_blobs
 from sklearn.metrics import pairwise_distances
 
 from anchorview import FSSMSC, Views
-from anchorview.landmarks import PROJECTION, ROWS_PER_LANDMARK, choose_landmarks, kmeans_labels
+from anchorview.kmeans import kmeans_labels
+from anchorview.landmarks import PROJECTION, ROWS_PER_LANDMARK, choose_landmarks
 from anchorview.scaling import fit_scaling
 
 
@@ -169,13 +170,13 @@ def test_duplicate_rows(n_rows: int) -> None:
 def test_kmeans_of_many_rows_sees_a_sample_only(monkeypatch: pytest.MonkeyPatch) -> None:
     views = Views([seeded().normal(size=(1000, 2))])
     scaler, touched = fit_scaling(views, "minmax"), set()
-    scale = type(scaler).rows
+    scale = type(scaler).scale
 
-    def rows(self: Any, views: Views, index: npt.NDArray[np.intp]) -> Any:
+    def watched(self: Any, views: Views, index: npt.NDArray[np.intp], present: Any = None) -> Any:
         touched.update(index.tolist())
-        return scale(self, views, index)
+        return scale(self, views, index, present)
 
-    monkeypatch.setattr(type(scaler), "rows", rows)
+    monkeypatch.setattr(type(scaler), "scale", watched)
     choose_landmarks(views, scaler, "kmeans", 5, seeded())
     assert len(touched) == 5 * ROWS_PER_LANDMARK
 

@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 from scipy import sparse
 from sklearn.model_selection import train_test_split
 
-from anchorview import FSSMSC, Views, missing
+from anchorview import Views, missing
 from anchorview.missing import check_no_empty, check_no_empty_view, find_present, patterns
 from anchorview.validation import match_views
 
@@ -343,13 +343,3 @@ def test_patterns(n_rows: int, n_views: int, seed: int) -> None:
         assert distinct[0].all()
     order = np.random.default_rng(seed).permutation(n_rows)
     np.testing.assert_array_equal(patterns(present[order])[0], distinct)
-
-
-# The estimator, for now
-
-
-def test_the_estimator_refuses_what_it_would_get_wrong() -> None:
-    with pytest.raises(ValueError, match=r"Rows \[1, 2, 3\] lack a view; missing views are not supported yet"):
-        FSSMSC(n_clusters=2).fit(gaps())
-    with pytest.raises(TypeError, match="View 'view1' is sparse"):
-        FSSMSC(n_clusters=2).fit(Views([A, sparse.csr_array(B)]))

@@ -13,7 +13,9 @@ from hypothesis.extra import numpy as hnp
 
 from anchorview import Views
 from anchorview.engine.blocks import ViewCrossProducts
-from anchorview.scaling import SCALINGS, check_finite, fit_scaling, working_dtype
+from anchorview.scaling import check_finite, fit_scaling, working_dtype
+
+SCALINGS = ("minmax", "symmetric", "standard", "l2", "none")  # of dense views
 
 UNIT = ("minmax", "symmetric", "standard", "l2")
 ROWS = np.random.default_rng(0).normal(size=(40, 5)) * [1, 10, 0.1, 3, 5] + [0, 5, -2, 100, 1]
@@ -77,7 +79,7 @@ def test_each_view_may_have_its_own_choice() -> None:
 @pytest.mark.parametrize(
     ("scaling", "message"),
     [
-        ("zscore", "scaling='zscore' .*choose one of minmax, symmetric, standard, l2, none"),
+        ("zscore", "scaling='zscore' .*choose one of auto, minmax, symmetric, standard, l2, tfidf, lsa, none"),
         (["l2"], "scaling lists 1 choices for 2 views"),
         (["l2", "max"], "scaling='max' .view 'text'. is not known"),
         ({"sound": "l2"}, r"scaling names views that are not there: \['sound'\]; the views are \['image', 'text'\]"),

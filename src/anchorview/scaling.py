@@ -1,4 +1,4 @@
-"""Scaling of each view: fitted in one pass over the rows, stored, applied block by block.
+"""Scaling of all views: which kind each view gets, fitted on the training rows, stored, applied block by block.
 
 The paper does not scale; it matters more than any parameter of the model (docs/method.md). Every choice but "none"
 ends with rows of unit length, so that each view has the same say.
@@ -8,69 +8,103 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
-from .engine.parallel import map_blocks
+from .dense_scaling import DenseScaler, column_extremes, fit_dense
+from .scaled_rows import ScaledRows
+from .text_scaling import TextScaler, check_finite_sparse, fit_text
+from .view_input import is_sparse
 from .views import Views
 
-SCALINGS = ("minmax", "symmetric", "standard", "l2", "none")
+SCALINGS = ("auto", "minmax", "symmetric", "standard", "l2", "tfidf", "lsa", "none")
+_FOR_SPARSE = ("auto", "minmax", "l2", "tfidf", "lsa", "none")
+_AUTO = {False: "minmax", True: "lsa"}  # by whether the view is sparse
 BLOCK_ROWS = 256  # a block of a few thousand features then stays in a core's cache
-_PASS_ROWS = 512  # minima and maxima are two passes; the second finds the block in the cache
-_LARGEST = 1e30  # of a float32 range that is scaled in float32
 
 ScalingChoice = str | Sequence[str] | Mapping[str, str]
-
-
-@dataclass(frozen=True)
-class ViewScaler:
-    """x ↦ (x − shift) · factor, then unit length if asked."""
-
-    shift: npt.NDArray[np.float64] | None
-    factor: npt.NDArray[np.float64] | None
-    unit_rows: bool
-    extreme: bool = False  # ranges or offsets that float32 cannot work with
-
-    def apply(self, block: npt.NDArray[Any], out: npt.NDArray[np.floating], start: int) -> None:
-        """Write the scaled block to the columns of ``out`` from ``start`` on; the block itself is not touched."""
-        from .engine.scale_kernel import scale_rows
-
-        stop = start + block.shape[1]
-        shift = factor = np.zeros(0, out.dtype)
-        if self.shift is None or self.factor is None:
-            out[:, start:stop] = block
-        elif block.dtype == out.dtype and self.unit_rows and not self.extreme:
-            out[:, start:stop] = block
-            shift, factor = self.shift.astype(out.dtype), self.factor.astype(out.dtype)
-        else:  # integers, wider floats, extreme features: subtract before rounding to the working precision
-            np.multiply(block - self.shift, self.factor, out=out[:, start:stop], casting="same_kind")
-        if self.unit_rows:
-            scale_rows(out, start, stop, shift, factor)
+Presence = npt.NDArray[np.bool_] | None
 
 
 @dataclass(frozen=True)
 class ViewsScaler:
     """Scalers of all views; turns rows of Views into one block of scaled features side by side."""
 
-    scalers: tuple[ViewScaler, ...]
-    sizes: tuple[int, ...]
+    scalers: tuple[DenseScaler | TextScaler, ...]
     dtype: np.dtype[np.floating]
 
-    def rows(self, views: Views, index: slice | npt.NDArray[np.intp]) -> npt.NDArray[np.floating]:
-        """Return the scaled features of some rows, all views side by side."""
+    @property
+    def sizes(self) -> tuple[int, ...]:
+        """Number of scaled features of each view."""
+        return tuple(scaler.n_out for scaler in self.scalers)
+
+    @property
+    def has_sparse(self) -> bool:
+        """Whether some view stays sparse."""
+        return any(scaler.is_sparse for scaler in self.scalers)
+
+    def scale(self, views: Views, index: slice | npt.NDArray[np.intp], present: Presence = None) -> ScaledRows:
+        """Return the scaled features of some rows; zero where `present` (of all rows) says that a view is missing."""
         parts = [array[index] for array in views.arrays]
-        out = np.empty((len(parts[0]), sum(self.sizes)), dtype=self.dtype)
-        start = 0
-        for scaler, part, size in zip(self.scalers, parts, self.sizes, strict=True):
-            scaler.apply(part, out, start)
-            start += size
-        return out
+        n_rows = parts[0].shape[0]
+        has = None if present is None else present[index]
+        found = []
+        for first, last, start, stop in self._runs():
+            if self.scalers[first].is_sparse:
+                rows = self.scalers[first].rows(parts[first])  # type: ignore[union-attr]
+                if has is not None:
+                    rows.data *= np.repeat(has[:, first], np.diff(rows.indptr))
+                found.append((slice(start, stop), rows))
+                continue
+            out = np.empty((n_rows, stop - start), dtype=self.dtype)
+            column = 0
+            for number in range(first, last):
+                scaler = self.scalers[number]
+                scaler.write(parts[number], out, column)
+                if has is not None:
+                    out[~has[:, number], column : column + scaler.n_out] = 0
+                column += scaler.n_out
+            found.append((slice(start, stop), out))
+        return ScaledRows(found, n_rows, sum(self.sizes), self.dtype)
+
+    def rows(self, views: Views, index: slice | npt.NDArray[np.intp]) -> npt.NDArray[np.floating]:
+        """Return the scaled features of some rows as one dense array."""
+        return self.scale(views, index).dense()
+
+    def _runs(self) -> list[tuple[int, int, int, int]]:
+        """Neighbouring views with dense results, each sparse view alone: first view, last, first column, last."""
+        runs: list[tuple[int, int, int, int]] = []
+        column = 0
+        for number, scaler in enumerate(self.scalers):
+            stop = column + scaler.n_out
+            if runs and not scaler.is_sparse and not self.scalers[runs[-1][0]].is_sparse:
+                runs[-1] = (runs[-1][0], number + 1, runs[-1][2], stop)
+            else:
+                runs.append((number, number + 1, column, stop))
+            column = stop
+        return runs
 
 
-def fit_scaling(views: Views, scaling: ScalingChoice, n_threads: int = 1) -> ViewsScaler:
+def fit_scaling(
+    views: Views,
+    scaling: ScalingChoice,
+    n_threads: int = 1,
+    *,
+    rng: np.random.RandomState | None = None,
+    present: Presence = None,
+    weights: npt.NDArray[np.float64] | None = None,
+) -> ViewsScaler:
     """Fit the scaling of every view in one pass, which also finds NaN and infinity.
+
+    Parameters
+    ----------
+    rng : RandomState, optional
+        For "lsa".
+    present : ndarray of bool of shape (n_rows, n_views), optional
+        Which rows have which view; the others are not looked at.
+    weights : ndarray of shape (n_rows,), optional
+        A row of weight 2 counts as two rows, one of weight 0 not at all.
 
     Examples
     --------
@@ -83,10 +117,27 @@ def fit_scaling(views: Views, scaling: ScalingChoice, n_threads: int = 1) -> Vie
            [0.71, 0.71]])
     """
     kinds, dtype = resolve_scaling(views, scaling), working_dtype(views)
-    scalers = tuple(
-        _fit_view(array, kind, name, dtype, n_threads) for (name, array), kind in zip(views.items(), kinds, strict=True)
-    )
-    return ViewsScaler(scalers, tuple(views.sizes), dtype)
+    rng = np.random.RandomState(0) if rng is None else rng
+    scalers: list[DenseScaler | TextScaler] = []
+    for number, ((name, array), kind) in enumerate(zip(views.items(), kinds, strict=True)):
+        has = None if present is None else present[:, number]
+        if is_sparse(array) or kind in ("tfidf", "lsa"):
+            if not is_sparse(array):
+                column_extremes(array, name, n_threads, has)  # finds NaN and infinity
+            used = _used(has, weights)
+            scalers.append(fit_text(array, kind, name, dtype, rng, used, weights))
+        else:
+            if weights is not None:
+                column_extremes(array, name, n_threads, has)  # rows of weight 0 must be finite too
+            scalers.append(fit_dense(array, kind, name, dtype, n_threads, _used(has, weights), weights))
+    return ViewsScaler(tuple(scalers), dtype)
+
+
+def _used(has: Presence, weights: npt.NDArray[np.float64] | None) -> Presence:
+    """Rows that a scaling is fitted on."""
+    if weights is None:
+        return has
+    return weights > 0 if has is None else has & (weights > 0)
 
 
 def working_dtype(views: Views) -> np.dtype[np.floating]:
@@ -103,106 +154,27 @@ def resolve_scaling(views: Views, scaling: ScalingChoice) -> list[str]:
         unknown = sorted(set(scaling) - set(views.names))
         if unknown:
             raise ValueError(f"scaling names views that are not there: {unknown}; the views are {views.names}.")
-        kinds = [scaling.get(name, "minmax") for name in views.names]
+        kinds = [scaling.get(name, "auto") for name in views.names]
     else:
         kinds = list(scaling) if isinstance(scaling, Iterable) else [scaling] * len(views.names)
         if len(kinds) != len(views.names):
             raise ValueError(f"scaling lists {len(kinds)} choices for {len(views.names)} views.")
-    for kind, name in zip(kinds, views.names, strict=True):
+    for number, (kind, (name, array)) in enumerate(zip(kinds, views.items(), strict=True)):
         if kind not in SCALINGS:
             raise ValueError(f"scaling={kind!r} (view {name!r}) is not known; choose one of {', '.join(SCALINGS)}.")
+        if is_sparse(array) and kind not in _FOR_SPARSE:
+            raise ValueError(
+                f"scaling={kind!r} would fill in the zeros of the sparse view {name!r}; "
+                f"choose one of {', '.join(_FOR_SPARSE)} for it."
+            )
+        kinds[number] = _AUTO[is_sparse(array)] if kind == "auto" else kind
     return kinds
 
 
-def check_finite(views: Views, n_threads: int = 1) -> None:
+def check_finite(views: Views, n_threads: int = 1, present: Presence = None) -> None:
     """Raise an error naming the view and the first rows that hold NaN or infinity."""
-    for name, array in views.items():
-        if array.dtype.kind == "f":
-            _extremes(array, name, n_threads)
-
-
-def _blocks(n_rows: int) -> list[slice]:
-    return [slice(start, min(start + _PASS_ROWS, n_rows)) for start in range(0, n_rows, _PASS_ROWS)]
-
-
-def _extremes(array: npt.NDArray[Any], name: str, n_threads: int) -> tuple[npt.NDArray[Any], npt.NDArray[Any]]:
-    """Column minima and maxima; NaN and infinity show up in them."""
-
-    def of_block(block: slice) -> tuple[npt.NDArray[Any], npt.NDArray[Any]]:
-        part = array[block]
-        return part.min(axis=0), part.max(axis=0)
-
-    parts = map_blocks(of_block, _blocks(len(array)), n_threads)
-    low = np.min([part[0] for part in parts], axis=0)
-    high = np.max([part[1] for part in parts], axis=0)
-    if not (np.isfinite(low).all() and np.isfinite(high).all()):
-        _raise_not_finite(array, name)
-    return low, high
-
-
-def _raise_not_finite(array: npt.NDArray[Any], name: str) -> None:
-    bad: list[int] = []
-    has_nan = False
-    for block in _blocks(len(array)):
-        part = array[block]
-        rows = np.flatnonzero(~np.isfinite(part).all(axis=1))
-        has_nan = has_nan or bool(np.isnan(part).any())
-        bad.extend(int(row) + block.start for row in rows[: 5 - len(bad)])
-        if len(bad) == 5:
-            break
-    what = "NaN" if has_nan else "infinity"
-    raise ValueError(
-        f"View {name!r} contains {what} (NaN or infinity) in row{'s' if len(bad) > 1 else ''} "
-        f"{', '.join(map(str, bad))}{', …' if len(bad) == 5 else ''}; remove or impute those values before fitting."
-    )
-
-
-def _moments(
-    array: npt.NDArray[Any], width: npt.NDArray[np.float64], n_threads: int
-) -> tuple[npt.NDArray[np.float64], npt.NDArray[np.float64]]:
-    """Mean and standard deviation per column, in float64.
-
-    Shifted by the first row against cancellation, and in units of the column's `width` against overflow.
-    """
-    origin = np.asarray(array[0], dtype=np.float64)
-
-    def of_block(block: slice) -> tuple[npt.NDArray[np.float64], npt.NDArray[np.float64]]:
-        centred = array[block] - origin
-        centred /= width
-        return centred.sum(axis=0), np.einsum("ij,ij->j", centred, centred)
-
-    parts = map_blocks(of_block, _blocks(len(array)), n_threads)
-    first = np.sum([part[0] for part in parts], axis=0) / len(array)
-    second = np.sum([part[1] for part in parts], axis=0) / len(array)
-    deviation: npt.NDArray[np.float64] = np.sqrt(np.maximum(second - first**2, 0.0)) * width
-    first *= width
-    deviation[deviation <= 1e-12 * (np.abs(origin + first) + np.abs(first))] = 0.0
-    return origin + first, deviation
-
-
-def _fit_view(
-    array: npt.NDArray[Any], kind: str, name: str, dtype: np.dtype[np.floating], n_threads: int
-) -> ViewScaler:
-    low, high = (extreme.astype(np.float64) for extreme in _extremes(array, name, n_threads))
-    if kind == "none":
-        largest = max(float(high.max()), -float(low.min()))
-        if largest > 1e-3 * np.sqrt(np.finfo(dtype).max):  # products of rows add up many squares
-            raise ValueError(
-                f"View {name!r} holds values up to {largest:.2g}, whose squares overflow {dtype}; "
-                "choose a scaling other than 'none' for it."
-            )
-        return ViewScaler(None, None, unit_rows=False)
-    if kind == "l2":
-        return ViewScaler(None, None, unit_rows=True)
-    spread = high / 2 - low / 2  # halves: the difference itself could overflow
-    spread[spread < np.finfo(np.float64).tiny] = 0.0  # one over it would overflow
-    extreme = bool(np.any(spread > _LARGEST) or np.any((spread > 0) & (spread < 1 / _LARGEST)))
-    if kind == "standard":
-        shift, spread = _moments(array, np.where(spread > 0, spread, 1.0), n_threads)
-        factor = 1.0 / np.where(spread > 0, spread, 1.0)
-    else:
-        shift = low if kind == "minmax" else low / 2 + high / 2
-        factor = (0.5 if kind == "minmax" else 1.0) / np.where(spread > 0, spread, 1.0)
-    factor[spread == 0] = 0.0  # a constant feature says nothing, also about new rows
-    extreme = extreme or bool(np.any(np.abs(shift) * factor > 1e4))  # rounding the shift would bias the feature
-    return ViewScaler(shift, factor, unit_rows=True, extreme=extreme)
+    for number, (name, array) in enumerate(views.items()):
+        if is_sparse(array):
+            check_finite_sparse(array, name)
+        elif array.dtype.kind == "f":
+            column_extremes(array, name, n_threads, None if present is None else present[:, number])

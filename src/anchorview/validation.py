@@ -13,30 +13,33 @@ from sklearn.utils import get_tags
 from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import column_or_1d, validate_data
 
+from .view_input import is_mudata
 from .views import ColumnGroups, Views
 
 UNLABELLED = -1
 
 
-def as_views(X: Any, views: ColumnGroups | None, *, accept_sparse: bool = False) -> Views:
+def as_views(
+    X: Any, views: ColumnGroups | None, *, accept_sparse: bool = True, accept_missing: bool = True
+) -> Views:
     """Turn any accepted input into Views with at least one row."""
     result = Views(X, views=views if _is_one_table(X) else None)
-    refuse_unsupported(result, accept_sparse=accept_sparse)
+    _refuse_unsupported(result, accept_sparse, accept_missing)
     if len(result) == 0:
         raise ValueError(f"Found array with 0 sample(s) (shape={result.shape}) while a minimum of 1 is required.")
     return result
 
 
-def refuse_unsupported(views: Views, *, accept_sparse: bool = False) -> None:
+def _refuse_unsupported(views: Views, accept_sparse: bool, accept_missing: bool) -> None:
     """Raise an error for views that `Views` can hold but an estimator cannot work on."""
     for name, array in views.items():
         if sparse.issparse(array) and not accept_sparse:
             raise TypeError(
-                f"View {name!r} is sparse; sparse data is not supported yet, pass .toarray() if it fits in memory."
+                f"View {name!r} is sparse, which this method does not support; pass .toarray() if it fits in memory."
             )
-    if views.present is not None:
+    if views.present is not None and not accept_missing:
         rows = np.flatnonzero(~views.present.all(axis=1))[:5]
-        raise ValueError(f"Rows {rows.tolist()} lack a view; missing views are not supported yet, remove such rows.")
+        raise ValueError(f"Rows {rows.tolist()} lack a view, which this method does not support; remove such rows.")
 
 
 def _is_one_table(X: Any) -> bool:
@@ -46,9 +49,11 @@ def _is_one_table(X: Any) -> bool:
 def read_views(estimator: Any, X: Any, *, reset: bool) -> Views:
     """Turn input into Views, and record on the estimator (or check) what scikit-learn wants to know of its features.
 
-    Sparse views are accepted if the estimator's tags say that it takes sparse input.
+    Sparse views are accepted if the estimator's tags say that it takes sparse input, missing views if it has a true
+    attribute ``_accepts_missing``.
     """
     accept_sparse = bool(get_tags(estimator).input_tags.sparse)
+    accept_missing = bool(getattr(estimator, "_accepts_missing", False))
     if _can_be_validated(X):
         X = validate_data(
             estimator,
@@ -59,7 +64,7 @@ def read_views(estimator: Any, X: Any, *, reset: bool) -> Views:
             ensure_all_finite=False,
             skip_check_array=_keeps_type(X),
         )
-    views = as_views(X, estimator.views, accept_sparse=accept_sparse)
+    views = as_views(X, estimator.views, accept_sparse=accept_sparse, accept_missing=accept_missing)
     if reset:
         estimator.n_features_in_ = sum(views.sizes)
         estimator.view_names_, estimator.view_sizes_ = list(views.names), list(views.sizes)
@@ -73,7 +78,7 @@ def _can_be_validated(X: Any) -> bool:
     """Tell one 2-D table, which scikit-learn can validate, from several views."""
     if isinstance(X, list | tuple):
         return len(X) > 0 and np.ndim(X[0]) < 2 and not hasattr(X[0], "shape")
-    return sparse.issparse(X) or not isinstance(X, Views | dict)
+    return sparse.issparse(X) or not (isinstance(X, Views | dict) or is_mudata(X))
 
 
 def _keeps_type(X: Any) -> bool:

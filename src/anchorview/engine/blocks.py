@@ -5,7 +5,8 @@ from __future__ import annotations
 import numpy as np
 import numpy.typing as npt
 
-from ..scaling import BLOCK_ROWS, ViewsScaler
+from ..scaled_rows import ScaledRows
+from ..scaling import BLOCK_ROWS, Presence, ViewsScaler
 from ..views import Views
 
 _FEW_ROWS = 16_384  # below this, smaller blocks keep all threads busy
@@ -25,12 +26,25 @@ class ViewCrossProducts:
         Landmarks in the scaled feature space, views side by side.
     cache : bool
         Keep E in memory if it is small.
+    presence : ndarray of bool of shape (n_rows, n_views), optional
+        Which rows have which view. A row's products are then those of its own views times V / (views it has), so that
+        the weights of the model keep their meaning (design 2.7).
+    weights : ndarray of shape (n_rows,), optional
+        Weights of the rows, for `squared_norm` only.
     """
 
     def __init__(
-        self, views: Views, scaler: ViewsScaler, landmarks: npt.NDArray[np.floating], cache: bool = True
+        self,
+        views: Views,
+        scaler: ViewsScaler,
+        landmarks: npt.NDArray[np.floating],
+        cache: bool = True,
+        *,
+        presence: Presence = None,
+        weights: npt.NDArray[np.float64] | None = None,
     ) -> None:
         self.n_rows = len(views)
+        self.presence, self._weights = presence, weights
         self._block_rows = 512 if self.n_rows < _FEW_ROWS else 4096  # never by threads: sums must not depend on them
         self.blocks = [
             slice(start, min(start + self._block_rows, self.n_rows))
@@ -64,12 +78,37 @@ class ViewCrossProducts:
         for first in range(start, stop, BLOCK_ROWS):
             last = min(first + BLOCK_ROWS, stop)
             part = slice(first, last) if isinstance(index, slice) else index[first:last]
-            scaled = self._scaler.rows(self._views, part)
-            np.matmul(scaled, self._landmarks, out=out[first - start : last - start])
-            squared_norm += float(np.vdot(scaled, scaled))
+            scaled = self._scaler.scale(self._views, part, self.presence)
+            products = scaled.product(self._landmarks, out=out[first - start : last - start])
+            share = self._shares(part)
+            if share is not None:
+                products *= share[:, None]
+            squared_norm += self._sum_squares(scaled, part, share)
         if isinstance(index, slice):
             self._squared_norms[start] = squared_norm
         return out
+
+    def present(self, index: slice | npt.NDArray[np.intp]) -> npt.NDArray[np.bool_] | None:
+        """Return which of some rows have which view; None if every row has every view."""
+        return None if self.presence is None else self.presence[index]
+
+    def _shares(self, index: slice | npt.NDArray[np.intp]) -> npt.NDArray[np.floating] | None:
+        """V / (views present) of each row."""
+        if self.presence is None:
+            return None
+        count = np.maximum(self.presence[index].sum(axis=1), 1)
+        shares: npt.NDArray[np.floating] = (self.presence.shape[1] / count).astype(self._scaler.dtype)
+        return shares
+
+    def _sum_squares(
+        self, scaled: ScaledRows, index: slice | npt.NDArray[np.intp], share: npt.NDArray[np.floating] | None
+    ) -> float:
+        if share is None and self._weights is None:
+            return scaled.squared_norm()
+        squares = scaled.squared_norms().astype(np.float64)
+        squares *= 1.0 if share is None else share
+        squares *= 1.0 if self._weights is None else self._weights[index]
+        return float(squares.sum())
 
     @property
     def squared_norm(self) -> float:
