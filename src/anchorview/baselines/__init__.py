@@ -11,6 +11,8 @@ from typing import Any
 
 _MODULES: dict[str, str] = {
     "AMGL": "amgl",
+    "FPMVS": "fpmvs",
+    "LMVSC": "lmvsc",
     "MLAN": "mlan",
 }
 __all__ = list(_MODULES)

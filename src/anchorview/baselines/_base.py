@@ -14,7 +14,7 @@ from sklearn.base import BaseEstimator, ClusterMixin
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils import check_random_state
 
-from ..engine.parallel import count_threads
+from ..engine.parallel import count_threads, one_blas_thread
 from ..progress import CallbackSupportMixin, Progress, with_callbacks
 from ..scaling import check_finite
 from ..solver.result import Iteration
@@ -149,7 +149,8 @@ class MultiViewClusterer(ClusterMixin, _MultiViewEstimator):
         if len(views) < self.n_clusters:
             raise ValueError(f"n_samples={len(views)} should be >= n_clusters={self.n_clusters}.")
         task = self._begin(views)
-        self.labels_ = self._cluster(task, int(self.n_clusters))
+        with one_blas_thread():
+            self.labels_ = self._cluster(task, int(self.n_clusters))
         task.progress.finish()
         return self
 
@@ -214,7 +215,8 @@ class SemiSupervisedMultiView(_MultiViewEstimator):
                 f"{type(self).__name__} needs labelled rows of at least two classes."
             )
         task = self._begin(views)
-        numbers = np.asarray(self._classify(task, Labels(codes, len(classes))), dtype=np.intp)
+        with one_blas_thread():
+            numbers = np.asarray(self._classify(task, Labels(codes, len(classes))), dtype=np.intp)
         self.classes_ = classes
         self.labels_ = classes[np.where(codes >= 0, codes, numbers)]
         task.progress.finish()
@@ -250,6 +252,16 @@ def _check_finite(views: Views) -> None:
                 f"{', '.join(map(str, bad))}{', …' if len(bad) == 5 else ''}; remove or impute those values before "
                 "fitting."
             )
+
+
+def check_anchors(n_anchors: int | None, n_clusters: int, n_rows: int) -> int:
+    """Return the number of anchors, by default as many as clusters, or raise an error."""
+    if n_anchors is None:
+        return n_clusters
+    check_number("n_anchors", n_anchors, n_clusters, integer=True)
+    if n_anchors > n_rows:
+        raise ValueError(f"n_anchors={n_anchors} is above the {n_rows} rows; anchors are means of distinct rows.")
+    return int(n_anchors)
 
 
 def relative_change(history: Sequence[float]) -> float:

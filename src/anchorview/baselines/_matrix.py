@@ -1,4 +1,4 @@
-"""Products and norms that are the same for dense and sparse rows."""
+"""Products, norms and singular vectors; those of rows are the same for dense and sparse ones."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 import numpy.typing as npt
-from scipy import sparse
+from scipy import linalg, sparse
 
 Dense = npt.NDArray[np.float64]
 Matrix = Any  # Dense or csr_array of float64: their types have too little in common to be written down
@@ -90,4 +90,22 @@ def one_hot(codes: Index, n_classes: int) -> Dense:
     """
     result = np.zeros((len(codes), n_classes))
     result[np.arange(len(codes)), codes] = 1.0
+    return result
+
+
+def leading_vectors(matrix: Dense, count: int) -> Dense:
+    """Return the left singular vectors of the largest singular values, without those whose value is zero.
+
+    Examples
+    --------
+    >>> np.abs(leading_vectors(np.array([[3.0, 0.0], [0.0, 0.0], [4.0, 0.0]]), 2)).round(2)
+    array([[0.6],
+           [0. ],
+           [0.8]])
+    """
+    size = matrix.shape[1]
+    values, vectors = linalg.eigh(matrix.T @ matrix, subset_by_index=(max(size - count, 0), size - 1))
+    values, vectors = values[::-1], vectors[:, ::-1]
+    kept = values > 1e-10 * values[0]
+    result: Dense = matrix @ (vectors[:, kept] / np.sqrt(values[kept]))
     return result
