@@ -113,8 +113,12 @@ class ReplayEncoder:
     model: RowModel
     pushes: tuple[Push, ...]
 
-    def encode(self, cross: Array) -> sparse.csr_array:
-        """Return the codes (rows×m) for some rows of E."""
+    def encode(self, cross: Array, present: npt.NDArray[np.bool_] | None = None) -> sparse.csr_array:
+        """Return the codes (rows×m) for some rows of E; ADMM has one Gram matrix, so they must have all views."""
+        if present is not None and not present.all():
+            raise ValueError(
+                'solver="admm" needs rows that have all views; use solver="active_set" or drop the others.'
+            )
         first = first_consensus(self.model, cross)
         codes = first_codes(self.model, first)
         consensus, dual = first, np.zeros_like(first)

@@ -4,17 +4,32 @@ from __future__ import annotations
 
 from typing import Any
 
-import numpy as np
 from numba import njit
 
 
 @njit(cache=True, nogil=True)
-def dot_codes(indptr: Any, indices: Any, data: Any, cross: Any) -> float:
-    """Return ⟨E, Z⟩ in double precision, for CSR codes."""
+def dot_codes(indptr: Any, indices: Any, data: Any, weights: Any, cross: Any) -> float:
+    """Return ⟨diag(weights) E, Z⟩ in double precision, for CSR codes."""
     total = 0.0
     for row in range(len(indptr) - 1):
         for a in range(indptr[row], indptr[row + 1]):
-            total += np.float64(data[a]) * cross[row, indices[a]]
+            total += weights[row] * data[a] * cross[row, indices[a]]
+    return total
+
+
+@njit(cache=True, nogil=True)
+def quadratic_codes(indptr: Any, indices: Any, data: Any, weights: Any, gram: Any, rows: Any) -> float:
+    """Return Σ w zᵀ G z over some rows of CSR codes."""
+    total = 0.0
+    for row in rows:
+        value = 0.0
+        for a in range(indptr[row], indptr[row + 1]):
+            line = gram[indices[a]]
+            product = 0.0
+            for t in range(indptr[row], indptr[row + 1]):
+                product += data[t] * line[indices[t]]
+            value += data[a] * product
+        total += weights[row] * value
     return total
 
 

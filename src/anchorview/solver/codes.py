@@ -33,6 +33,24 @@ def stack_codes(blocks: list[sparse.csr_array], n_columns: int) -> sparse.csr_ar
     return sparse.csr_array(sparse.vstack(blocks, format="csr"))
 
 
+def gather_rows(parts: list[sparse.csr_array], places: list[npt.NDArray[np.intp]]) -> sparse.csr_array:
+    """Put codes that were computed in parts, at least one, into the order of their rows.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from scipy import sparse
+    >>> parts = [sparse.csr_array([[1.0], [3.0]]), sparse.csr_array([[2.0]])]
+    >>> gather_rows(parts, [np.array([0, 2]), np.array([1])]).toarray().ravel()
+    array([1., 2., 3.])
+    """
+    stacked = parts[0] if len(parts) == 1 else stack_codes(parts, parts[0].shape[1])
+    order = np.concatenate(places)
+    if (np.diff(order) > 0).all():
+        return stacked
+    return sparse.csr_array(stacked[np.argsort(order)])
+
+
 def replace_rows(codes: sparse.csr_array, index: npt.NDArray[np.intp], rows: sparse.csr_array) -> sparse.csr_array:
     """Return the codes with the rows ``index`` replaced."""
     if len(index) == 0:

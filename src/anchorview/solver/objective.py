@@ -19,13 +19,14 @@ Matrix = npt.NDArray[np.float64]
 
 @dataclass(frozen=True)
 class CodeSums:
-    """What J needs to know of all codes together."""
+    """What J needs to know of all codes together; with weights, a row of weight w counts w times."""
 
     gram: Matrix  # W = ZᵀZ
     fit: float  # ⟨E, Z⟩
     total: float  # ‖Z‖₁
     must: Matrix | None  # Z_lᵀ L_M Z_l
     cannot: Matrix | None  # Z_lᵀ L_C Z_l
+    quadratic: float | None = None  # Σ_i z_iᵀ G_p(i) z_i; None if all rows have all views: then it is ⟨G, W⟩
 
     @property
     def degrees(self) -> Matrix:
@@ -34,7 +35,14 @@ class CodeSums:
         return result
 
 
-def sum_codes(problem: Problem, gram: Matrix, fit: float, total: float, labelled_codes: sparse.csr_array) -> CodeSums:
+def sum_codes(
+    problem: Problem,
+    gram: Matrix,
+    fit: float,
+    total: float,
+    labelled_codes: sparse.csr_array,
+    quadratic: float | None = None,
+) -> CodeSums:
     """Complete the reductions with those of the labelled rows."""
     return CodeSums(
         gram=gram,
@@ -42,6 +50,7 @@ def sum_codes(problem: Problem, gram: Matrix, fit: float, total: float, labelled
         total=total,
         must=None if problem.must is None else problem.must.quadratic(labelled_codes),
         cannot=None if problem.cannot is None else problem.cannot.quadratic(labelled_codes),
+        quadratic=quadratic,
     )
 
 
@@ -83,10 +92,11 @@ def coupling_terms(problem: Problem, sums: CodeSums, embedding: Matrix) -> Coupl
 def objective(problem: Problem, sums: CodeSums, embedding: Matrix) -> float:
     """Evaluate J(A, Z)."""
     terms = coupling_terms(problem, sums, embedding)
+    quadratic = float(np.vdot(problem.gram, sums.gram)) if sums.quadratic is None else sums.quadratic
     return (
         0.5 * problem.squared_norm
         - sums.fit
-        + 0.5 * float(np.vdot(problem.gram, sums.gram))
+        + 0.5 * quadratic
         + problem.l1 * sums.total
         + 0.5 * problem.ridge * float(np.trace(sums.gram))
         + problem.coupling * terms.numerator / terms.denominator
@@ -98,7 +108,8 @@ class CouplingGradient:
     """∇g at some (A, Z), ready to be evaluated row by row.
 
     For a row z, with P = A D^-½:  ∇g = −(2β/τ₂) Pᵀ P z + (1ᵀz) γ + (γᵀz) 1 + Aᵀ c, where γ is the derivative of φ_s
-    through the degrees and c = β (2 λ_M/τ₂ (L_M F) − 2 τ₁/τ₂² (L_C F)) is non-zero for labelled rows only.
+    through the degrees and c = β (2 λ_M/τ₂ (L_M F) − 2 τ₁/τ₂² (L_C F)) is non-zero for labelled rows only. All this is
+    per copy of a row: for a row of weight w, ∂g/∂z is w times as large, and c above is divided by w.
     """
 
     embedding: Matrix  # A
@@ -134,10 +145,13 @@ def coupling_gradient(
     embedded = labelled_codes @ embedding.T
     curvature = 0.0
     if problem.must is not None:
-        curvature = 2 * beta * problem.must_link_weight / terms.denominator * problem.must.largest_eigenvalue()
+        curvature = 2 * beta * problem.must_link_weight / terms.denominator * problem.must_curvature
         pull += 2 * beta * problem.must_link_weight / terms.denominator * problem.must.apply(embedded)
     if problem.cannot is not None:
         pull -= 2 * beta * terms.numerator / terms.denominator**2 * problem.cannot.apply(embedded)
+    weights = problem.labelled_weights
+    if weights is not None:
+        pull /= np.where(weights > 0, weights, np.inf)[:, None]
     if not problem.smoothness:
         return CouplingGradient(embedding, np.zeros((1, m)), np.zeros(m), pull, curvature)
     degrees = sums.degrees

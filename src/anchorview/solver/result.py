@@ -37,8 +37,8 @@ class Outcome(Enum):
 class Encoder(Protocol):
     """Codes of rows that were not in the fit, row by row."""
 
-    def encode(self, cross: npt.NDArray[np.floating]) -> sparse.csr_array:
-        """Return the codes (rows×m) for some rows of E."""
+    def encode(self, cross: npt.NDArray[np.floating], present: npt.NDArray[np.bool_] | None = None) -> sparse.csr_array:
+        """Return the codes (rows×m) for some rows of E; `present` (rows×V) tells which views they have, None all."""
         ...
 
 
