@@ -68,10 +68,10 @@ def joint_neighbours(
 
     Examples
     --------
-    >>> views = [np.array([[0.0], [1.0], [9.0]]), np.array([[9.0], [0.0], [8.0]])]
+    >>> views = [np.array([[0.0], [1.0], [9.0]]), np.array([[9.0], [0.0], [9.0]])]
     >>> index, distances = joint_neighbours(views, 1, [False, False])
     >>> index[:, 0].tolist(), distances[..., 0].tolist()
-    ([2, 0, 0], [[81.0, 1.0, 81.0], [1.0, 81.0, 1.0]])
+    ([2, 0, 0], [[81.0, 1.0, 81.0], [0.0, 81.0, 0.0]])
     """
     n = views[0].shape[0]
     count = min(n_neighbors, n - 1)

@@ -143,7 +143,8 @@ class AMGL(SemiSupervisedMultiView):
         result = _reweighted_propagation(laplacians, labels, self.max_iter, self.tol, task.report)
         self.view_weights_ = result.weights / result.weights.sum()
         self._record(result.history, converged=result.converged)
-        return result.scores.argmax(axis=1)
+        numbers: Index = result.scores.argmax(axis=1)
+        return numbers
 
 
 @dataclass

@@ -163,7 +163,8 @@ class MLAN(SemiSupervisedMultiView):
         self.view_weights_ = result.weights / total if total > 0 else np.full(len(task.views), 1.0 / len(task.views))
         self.graph_ = pairs.to_matrix(result.graph)
         self._record(result.history, converged=result.converged)
-        return result.scores.argmax(axis=1)
+        numbers: Index = result.scores.argmax(axis=1)
+        return numbers
 
 
 class _Pairs:
