@@ -25,7 +25,7 @@ from anchorview.baselines._graphs import (
     pkn_graph,
 )
 from anchorview.baselines._kmeans import litekmeans
-from anchorview.baselines._matrix import multiply, squared_norms, unit_rows
+from anchorview.baselines._matrix import as_dense, multiply, squared_norms, unit_rows
 from anchorview.baselines._propagation import _solve, conjugate_gradients, harmonic
 from anchorview.baselines._scaling import check_nonnegative, scale_views
 from anchorview.baselines._simplex import project_rows
@@ -396,6 +396,10 @@ def test_dense_and_sparse_products_and_unit_rows_agree() -> None:
 # The base classes, through the smallest methods that can stand on them
 
 
+def side_by_side(views: Any) -> Any:
+    return np.hstack([as_dense(rows) for rows in views])
+
+
 class NearestSeed(MultiViewClusterer):
     """k-means on the views side by side."""
 
@@ -413,7 +417,7 @@ class NearestSeed(MultiViewClusterer):
         self.random_state, self.n_jobs, self.verbose = random_state, n_jobs, verbose
 
     def _cluster(self, task: Any, n_clusters: int) -> Any:
-        found = litekmeans(np.hstack(task.views), n_clusters, task.rng)
+        found = litekmeans(side_by_side(task.views), n_clusters, task.rng)
         task.report(1, found.cost, 0.0)
         self._record([found.cost])
         return found.labels
@@ -435,7 +439,7 @@ class OneGraph(SemiSupervisedMultiView):
         self.random_state, self.n_jobs, self.verbose = random_state, n_jobs, verbose
 
     def _classify(self, task: Any, labels: Any) -> Any:
-        matrix = laplacian(pkn_graph(np.hstack(task.views)))
+        matrix = laplacian(pkn_graph(side_by_side(task.views)))
         self._record([0.0], converged=False)
         return harmonic(matrix, labels.labelled, labels.targets).argmax(axis=1)
 

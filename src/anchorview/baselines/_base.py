@@ -79,6 +79,12 @@ class _MultiViewEstimator(CallbackSupportMixin, BaseEstimator, ABC):
     n_iter_: int
     objective_history_: npt.NDArray[np.float64]
 
+    def __sklearn_tags__(self) -> Any:
+        """Tell scikit-learn that sparse views will do."""
+        tags = super().__sklearn_tags__()
+        tags.input_tags.sparse = True
+        return tags
+
     def _check_parameters(self) -> None:
         """Raise an error that names the first parameter that makes no sense; methods add their own."""
         if self.n_jobs is not None:

@@ -47,7 +47,8 @@ def minimize_on_simplex(hessian: Dense, linear: Dense, n_threads: int = 1) -> De
     array([[0.4, 0.6, 0. ]])
     """
     scale = float(np.abs(np.diagonal(hessian)).max())
-    gram, cross = hessian / scale, linear / scale
+    rounding = len(hessian) * np.finfo(np.float64).eps  # less than that on the diagonal could not be factorised
+    gram, cross = hessian / scale + rounding * np.eye(len(hessian)), linear / scale
     with one_blas_thread():
         values, vectors = np.linalg.eigh(gram)
     has_inverse = bool(values[-1] < _LARGEST_CONDITION * values[0])

@@ -141,11 +141,12 @@ class FPMVS(MultiViewClusterer):
         n_anchors = check_anchors(self.n_anchors, n_clusters, task.n_rows)
         n_dims = n_anchors if self.n_dims is None else self.n_dims
         check_number("n_dims", n_dims, n_anchors, integer=True)
-        self._alternate(task, n_anchors, n_dims)
+        history, converged = self._alternate(task, n_anchors, n_dims)
+        self._record(history, converged=converged)
         embedding = unit_rows(leading_vectors(self.codes_, n_clusters))
         return litekmeans(embedding, n_clusters, task.rng, n_replicates=self.n_init, n_threads=task.n_threads).labels
 
-    def _alternate(self, task: Task, n_anchors: int, n_dims: int) -> None:
+    def _alternate(self, task: Task, n_anchors: int, n_dims: int) -> tuple[list[float], bool]:
         """Update W, A, Z and α in turn; Z has a row per sample here, so X_v Zᵀ of the paper is rowsᵀ @ codes."""
         squares = np.array([squared_norms(rows).sum() for rows in task.views])
         weights = np.full(len(squares), 1 / len(squares))
@@ -168,7 +169,7 @@ class FPMVS(MultiViewClusterer):
             if task.report(number, history[-1], change) or converged:
                 break
         self.codes_, self.view_weights_ = codes, weights
-        self._record(history, converged=converged or number < self.max_iter)
+        return history, converged or number < self.max_iter
 
 
 def nearest_orthonormal(matrix: Dense) -> Dense:
