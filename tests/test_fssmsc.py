@@ -597,7 +597,7 @@ def test_a_callback_may_stop_the_fit(data: Any, solver: str) -> None:
 def test_a_callback_is_torn_down_after_an_error(data: Any) -> None:
     pytest.importorskip("sklearn.callback")
     recorder = Recorder()
-    broken = [data.data[0], np.full((120, 2), np.nan)]
+    broken = [data.data[0], np.c_[np.full(120, np.nan), np.ones(120)]]
     with pytest.raises(ValueError, match="contains NaN"):
         build().set_callbacks(recorder).fit(broken, data.y)
     assert recorder.torn_down == 1

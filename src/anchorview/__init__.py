@@ -5,23 +5,25 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 __version__ = "0.1.0"
-__all__ = ["FSSMSC", "Views", "__version__", "datasets", "metrics"]
+__all__ = ["FSSMSC", "Constraints", "Views", "__version__", "baselines", "datasets", "metrics"]
 
 if TYPE_CHECKING:
-    from . import datasets, metrics
+    from . import baselines, datasets, metrics
+    from .constraints import Constraints
     from .fssmsc import FSSMSC
     from .views import Views
+
+
+_WHERE = {"FSSMSC": "fssmsc", "Constraints": "constraints", "Views": "views"}
 
 
 def __getattr__(name: str) -> Any:
     """Load public names on first use, so that ``import anchorview`` is quick."""
     import importlib
 
-    if name == "FSSMSC":
-        return importlib.import_module(".fssmsc", __name__).FSSMSC
-    if name == "Views":
-        return importlib.import_module(".views", __name__).Views
-    if name in ("datasets", "metrics"):
+    if name in _WHERE:
+        return getattr(importlib.import_module(f".{_WHERE[name]}", __name__), name)
+    if name in ("baselines", "datasets", "metrics"):
         return importlib.import_module(f".{name}", __name__)
     raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
 

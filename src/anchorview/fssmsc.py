@@ -13,19 +13,23 @@ import numpy.typing as npt
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils import check_random_state
 
-from .base import MultiViewClassifier
+from .base import MultiViewClassifier, mark_unknown
+from .constraint_checks import count_violations
+from .constraints import Constraints
 from .cost import MemoryEstimate, check_memory, estimate_memory
 from .engine.blocks import ViewCrossProducts
 from .engine.parallel import count_threads, one_blas_thread
 from .inference import ClusterCentres, LabelledNeighbours, fit_clusters, fit_neighbours
+from .label_noise import correct_labels
 from .landmarks import choose_landmarks
-from .plan import check_parameters, make_plan
+from .missing import check_no_empty_view
+from .plan import check_landmarks, check_parameters, check_support, make_plan
 from .progress import Progress, with_callbacks
 from .scaling import ScalingChoice, fit_scaling, resolve_scaling
+from .solver.grams import PatternGrams
 from .solver.problem import Problem
 from .solver.result import Iteration, Outcome, SolverResult
-from .supervision import label_laplacians
-from .validation import encode_labels
+from .supervision_input import Supervision, check_weights, read_supervision, row_weights
 from .views import ColumnGroups
 
 __all__ = ["FSSMSC"]
@@ -47,8 +51,11 @@ class FSSMSC(MultiViewClassifier):
         Number of landmarks; lowered to a third of the number of rows if there are fewer than three per landmark.
     views : sequence or mapping, optional
         How to cut a 2-D `X` into views; see :class:`Views`. Without it a 2-D `X` is one view.
-    scaling : {"minmax", "symmetric", "standard", "l2", "none"}, sequence or mapping, default="minmax"
-        Scaling of the features, for all views or per view; all but "none" end with rows of unit length.
+    scaling : str, sequence or mapping, default="auto"
+        Scaling of the features, for all views or per view: "minmax", "symmetric" (to [-1, 1]), "standard", "l2",
+        "tfidf", "lsa" (tf-idf, then the leading 150 singular directions) or "none"; all but "none" end with rows of
+        unit length. "auto" is "minmax" for dense views and "lsa" for sparse ones. Sparse views take "minmax" (by the
+        largest value), "l2", "tfidf", "lsa" or "none", and are never filled in.
     landmarks : {"kmeans", "random"} or ndarray of shape (m, n_features), default="kmeans"
         Centres of k-means, a random sample of rows, or given landmarks in the scaled feature space.
     l1 : float, default=0.2
@@ -59,6 +66,14 @@ class FSSMSC(MultiViewClassifier):
         Weight λ_M of the distance within classes.
     coupling : float, default=1e-4
         Weight β of the term that joins codes and embedding; 0 learns the codes from the features alone.
+    class_balance : {"balanced"}, optional
+        Give every class, and every pair of classes, the same weight in the terms that labels make, however many
+        labelled rows it has.
+    relabel : float, optional
+        Let labelled rows be relabelled when the other labels speak for another class with at least this probability
+        (0.9, say); for labels that may be wrong. See `relabelled_`.
+    on_empty : {"error", "drop"}, default="error"
+        What to do with rows that have no view at all: raise an error that names them, or give them the label -1.
     omit : sequence of {"l1", "must_link", "cannot_link", "smoothness", "coupling"}, default=()
         Parts of the model to leave out, as in the paper's ablation study.
     solver : {"active_set", "admm"}, default="active_set"
@@ -102,6 +117,12 @@ class FSSMSC(MultiViewClassifier):
         Objective after each round.
     residual_history_ : ndarray
         Optimality residual of each round.
+    relabelled_ : ndarray of int
+        Labelled rows whose label was changed (see `relabel`).
+    constraint_conflicts_ : list
+        Pairs of rows whose constraints contradict each other or the labels.
+    constraint_violations_ : ConstraintViolations or None
+        How many of the constraints `labels_` breaks, of how many.
     status_ : str
         How the fit went, in words.
     stage_seconds_ : dict
@@ -130,12 +151,15 @@ class FSSMSC(MultiViewClassifier):
         n_landmarks: int = 500,
         *,
         views: ColumnGroups | None = None,
-        scaling: ScalingChoice = "minmax",
+        scaling: ScalingChoice = "auto",
         landmarks: str | npt.ArrayLike = "kmeans",
         l1: float = 0.2,
         ridge: float = 1.0,
         must_link_weight: float = 1e4,
         coupling: float = 1e-4,
+        class_balance: str | None = None,
+        relabel: float | None = None,
+        on_empty: str = "error",
         omit: Sequence[str] = (),
         solver: str = "active_set",
         solver_options: dict[str, Any] | None = None,
@@ -156,6 +180,9 @@ class FSSMSC(MultiViewClassifier):
         self.ridge = ridge
         self.must_link_weight = must_link_weight
         self.coupling = coupling
+        self.class_balance = class_balance
+        self.relabel = relabel
+        self.on_empty = on_empty
         self.omit = omit
         self.solver = solver
         self.solver_options = solver_options
@@ -168,54 +195,75 @@ class FSSMSC(MultiViewClassifier):
         self.verbose = verbose
 
     @with_callbacks  # type: ignore[untyped-decorator,unused-ignore]
-    def fit(self, X: Any, y: Any = None) -> Self:
+    def fit(self, X: Any, y: Any = None, *, sample_weight: Any = None, constraints: Constraints | None = None) -> Self:
         """Learn landmarks, codes and embedding, and label every row.
 
         Parameters
         ----------
-        X : Views, list or dict of arrays, or array-like of shape (n_rows, n_features)
-            The views; a 2-D array or DataFrame is cut by the parameter `views`.
+        X : Views, list or dict of arrays, MuData, or array-like of shape (n_rows, n_features)
+            The views, dense or sparse; a 2-D array or DataFrame is cut by the parameter `views`. Rows may lack views:
+            see :class:`Views`.
         y : array-like of shape (n_rows,), optional
             Labels; -1 (None or "" among strings) where there is none. Without `y`, rows are clustered.
+        sample_weight : array-like of shape (n_rows,), optional
+            Weights of the rows: a weight of 2 is the row twice.
+        constraints : Constraints, optional
+            Pairs of rows that must, or must not, share a cluster; alone or together with labels.
 
         Returns
         -------
         self
         """
         check_parameters(self)
+        self.relabelled_ = np.empty(0, dtype=np.intp)
         views = self._read_views(X, reset=True)
         resolve_scaling(views, self.scaling)
-        classes, codes = encode_labels(y, len(views))
-        labelled = np.flatnonzero(codes >= 0)
-        plan = make_plan(self, views, len(classes))
+        present, empty = self._find_present(views)
+        check_no_empty_view(present, views.names)
+        weights = check_weights(sample_weight, len(views))
+        check_support(self, has_missing=present is not None, has_weights=weights is not None)
+        weights = row_weights(weights, present)
+        known = read_supervision(y, constraints, views, empty)
+        plan = make_plan(self, views, known.n_classes, has_pairs=known.pairs is not None)
         check_memory(self.estimate_memory(*views.shape, plan.n_components))
         n_threads = count_threads(self.n_jobs)
         rng = check_random_state(self.random_state)
 
         progress = Progress(self, self.verbose, self.max_iter, self.tol)
-        progress.stage("scaling", f"{views!r}, {len(labelled)} labelled in {len(classes)} classes")
+        progress.stage("scaling", f"{views!r}, {len(known.labelled)} labelled in {known.n_classes} classes")
         if "anchorview.solver.kernels" not in sys.modules:
             progress.log("loading the compiled kernels (the first run on a machine compiles them: 10-20 s)")
-        scaler = fit_scaling(views, self.scaling, n_threads)
+        scaler = fit_scaling(views, self.scaling, n_threads, rng=rng, present=present, weights=weights)
         progress.stage("landmarks", f"choosing {plan.n_landmarks} landmarks")
         given = self.landmarks if isinstance(self.landmarks, str) else np.asarray(self.landmarks)
-        landmarks = choose_landmarks(views, scaler, given, plan.n_landmarks, rng, n_threads)
+        check_landmarks(given, sum(scaler.sizes))
+        landmarks = choose_landmarks(
+            views, scaler, given, plan.n_landmarks, rng, n_threads, present=present, weights=weights
+        )
         progress.stage("solver", "solving")
-        cross = ViewCrossProducts(views, scaler, landmarks)
-        problem = self._make_problem(landmarks, plan.n_components, codes[labelled], labelled, len(classes))
+        cross = ViewCrossProducts(views, scaler, landmarks, presence=present, weights=weights)
+        grams = PatternGrams(landmarks, scaler.sizes)
         progress.begin_round()
         with one_blas_thread():
+            problem = self._make_problem(grams, plan.n_components, known, weights)
             result = self._solve(problem, cross, n_threads, progress)
+            if self.relabel is not None and known.n_classes > 1:
+                known = self._correct(known, problem, result, rng, progress)
+                if len(self.relabelled_):
+                    problem = self._make_problem(grams, plan.n_components, known, weights)
+                    result = self._solve(problem, cross, n_threads, progress)
         progress.stage("labels", "reading labels from the embedding")
         self._scaler, self._encoder = scaler, result.encoder
         self.landmarks_ = landmarks
         self.landmark_embedding_ = result.embedding
         self.codes_ = result.codes
         self.embedding_ = self._embed(result.encoded)
-        self.classes_ = classes if len(classes) else np.arange(plan.n_components)
+        self.classes_ = known.classes if known.n_classes else np.arange(plan.n_components)
         self._n_features_out = plan.n_components
-        self._rule = self._fit_rule(codes, labelled, plan.n_components, rng)
-        self._label_rows(codes, labelled, n_threads)
+        self._rule = self._fit_rule(known, plan.n_components, weights, rng)
+        self._label_rows(known, empty, n_threads)
+        self.constraint_conflicts_ = known.conflicts
+        self.constraint_violations_ = None if known.pairs is None else count_violations(self.labels_, known.pairs)
         self.n_iter_ = result.n_iter
         self.objective_history_ = result.objective_history + 0.5 * cross.squared_norm
         self.residual_history_ = result.residual_history
@@ -256,27 +304,23 @@ class FSSMSC(MultiViewClassifier):
         )
 
     def _make_problem(
-        self,
-        landmarks: npt.NDArray[np.floating],
-        n_components: int,
-        classes: npt.NDArray[np.intp],
-        labelled: npt.NDArray[np.intp],
-        n_classes: int,
+        self, grams: PatternGrams, n_components: int, known: Supervision, weights: npt.NDArray[np.float64] | None
     ) -> Problem:
-        wide = landmarks.astype(np.float64)
-        must, cannot = label_laplacians(classes, n_classes)
+        rows, must, cannot = known.laplacians(weights, self.class_balance)
         omit = set(self.omit)
         return Problem(
-            gram=wide @ wide.T,
+            gram=grams.complete,
+            grams=grams,
             n_components=n_components,
             l1=0.0 if "l1" in omit else float(self.l1),
             ridge=float(self.ridge),
             coupling=0.0 if "coupling" in omit else float(self.coupling),
             must_link_weight=float(self.must_link_weight),
-            labelled=labelled,
+            labelled=rows,
             must=None if "must_link" in omit else must,
             cannot=None if "cannot_link" in omit else cannot,
             smoothness="smoothness" not in omit,
+            weights=weights,
         )
 
     def _solve(self, problem: Problem, cross: ViewCrossProducts, n_threads: int, progress: Progress) -> SolverResult:
@@ -298,20 +342,34 @@ class FSSMSC(MultiViewClassifier):
 
         return solve_admm(problem, cross, **common, **(self.solver_options or {}))
 
-    def _fit_rule(
-        self, codes: npt.NDArray[np.intp], labelled: npt.NDArray[np.intp], n_clusters: int, rng: np.random.RandomState
-    ) -> LabelledNeighbours | ClusterCentres:
-        if len(labelled) == 0:
-            return fit_clusters(self.embedding_, n_clusters, rng)
-        return fit_neighbours(self.embedding_[labelled], codes[labelled], self.inference, self.n_neighbors)
+    def _correct(
+        self, known: Supervision, problem: Problem, result: SolverResult, rng: np.random.RandomState, progress: Progress
+    ) -> Supervision:
+        """Relabel the rows whose label the other labels speak against."""
+        assert self.relabel is not None
+        codes = correct_labels(problem, result, known.codes, known.n_classes, self.relabel, rng)
+        self.relabelled_ = np.flatnonzero(codes != known.codes)
+        progress.log(f"{len(self.relabelled_)} of {len(known.labelled)} labelled rows relabelled")
+        return replace(known, codes=codes)
 
-    def _label_rows(self, codes: npt.NDArray[np.intp], labelled: npt.NDArray[np.intp], n_threads: int) -> None:
+    def _fit_rule(
+        self, known: Supervision, n_clusters: int, weights: npt.NDArray[np.float64] | None, rng: np.random.RandomState
+    ) -> LabelledNeighbours | ClusterCentres:
+        if known.n_classes == 0:
+            return fit_clusters(self.embedding_, n_clusters, rng, weights)
+        rows = known.labelled
+        return fit_neighbours(self.embedding_[rows], known.codes[rows], self.inference, self.n_neighbors)
+
+    def _label_rows(self, known: Supervision, empty: npt.NDArray[np.bool_] | None, n_threads: int) -> None:
         evidence = self._rule.evidence(self.embedding_, n_threads)
         numbers = evidence.argmax(axis=1)
-        numbers[labelled] = codes[labelled]
+        numbers[known.labelled] = known.codes[known.labelled]
         self.labels_ = self.classes_[numbers]
         self.confidence_ = self._rule.probabilities(evidence).max(axis=1)
-        self.confidence_[labelled] = 1.0
+        self.confidence_[known.labelled] = 1.0
+        if empty is not None:
+            self.labels_ = mark_unknown(self.labels_, empty)
+            self.confidence_[empty] = 0.0
 
     def _describe(self, outcomes: list[Outcome]) -> None:
         self.status_ = " ".join(dict.fromkeys(outcome.value for outcome in outcomes))

@@ -146,17 +146,21 @@ class ClusterCentres:
         return softmax(evidence / self.temperature)
 
 
-def fit_clusters(embedding: Matrix, n_clusters: int, rng: np.random.RandomState) -> ClusterCentres:
+def fit_clusters(
+    embedding: Matrix, n_clusters: int, rng: np.random.RandomState, weights: npt.NDArray[np.float64] | None = None
+) -> ClusterCentres:
     """Run k-means on the unit rows; the temperature is the mean squared distance within clusters."""
     from sklearn.cluster import KMeans
     from threadpoolctl import threadpool_limits
 
     rows = unit_rows(embedding)
     n_sample = min(len(rows), max(20_000, 100 * n_clusters))
-    sample = rows if n_sample == len(rows) else rows[rng.choice(len(rows), n_sample, replace=False)]
+    chosen = slice(None) if n_sample == len(rows) else rng.choice(len(rows), n_sample, replace=False)
+    sample, weight = rows[chosen], None if weights is None else weights[chosen]
     with threadpool_limits(1):  # the sums of several threads come in any order
-        found = KMeans(n_clusters, n_init=10, random_state=rng).fit(sample)
-    return ClusterCentres(found.cluster_centers_, max(found.inertia_ / len(sample), 1e-6))
+        found = KMeans(n_clusters, n_init=10, random_state=rng).fit(sample, sample_weight=weight)
+    total = len(sample) if weight is None else weight.sum()
+    return ClusterCentres(found.cluster_centers_, max(found.inertia_ / total, 1e-6))
 
 
 def softmax(values: Matrix) -> Matrix:

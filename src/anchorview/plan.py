@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 
 from .inference import RULES
+from .scaling import resolve_scaling
 from .solver.result import Outcome
 from .validation import check_choice, check_number
 from .views import Views
@@ -42,6 +43,10 @@ def check_parameters(model: Any) -> None:
         check_number("n_jobs", model.n_jobs, -(2**20), integer=True)
     check_choice("solver", model.solver, ("active_set", "admm"))
     check_choice("inference", model.inference, RULES)
+    check_choice("class_balance", model.class_balance, (None, "balanced"))
+    check_choice("on_empty", model.on_empty, ("error", "drop"))
+    if model.relabel is not None:
+        check_number("relabel", model.relabel, 0.5)
     if isinstance(model.landmarks, str):
         check_choice("landmarks", model.landmarks, ("kmeans", "random"))
     _check_omitted(model.omit)
@@ -67,23 +72,34 @@ def _check_solver_options(solver: str, options: dict[str, Any] | None) -> None:
         check_choice(f"solver_options[{name!r}]", value, allowed[name])
 
 
-def make_plan(model: Any, views: Views, n_classes: int) -> Plan:
+def check_support(model: Any, *, has_missing: bool, has_weights: bool) -> None:
+    """Raise an error if the chosen solver cannot work on such data."""
+    if model.solver == "admm" and (has_missing or has_weights):
+        what = "rows that lack views" if has_missing else "sample_weight"
+        raise ValueError(f"solver='admm' is the paper's algorithm and knows no {what}; use solver='active_set'.")
+
+
+def make_plan(model: Any, views: Views, n_classes: int, has_pairs: bool = False) -> Plan:
     """Settle the number of components and landmarks."""
     outcomes: list[Outcome] = []
-    n_components = _count_components(model.n_clusters, n_classes, model.omit, outcomes)
+    n_components = _count_components(model.n_clusters, n_classes, has_pairs, model.omit, outcomes)
     if isinstance(model.landmarks, str):
         n_landmarks = _count_landmarks(model.n_landmarks, len(views), n_components, outcomes)
     else:
-        n_landmarks = _count_given(np.asarray(model.landmarks), views, n_components)
+        n_landmarks = _count_given(np.asarray(model.landmarks), n_components)
+        if "lsa" not in resolve_scaling(views, model.scaling):  # whose number of features is known once it is fitted
+            check_landmarks(np.asarray(model.landmarks), sum(views.sizes))
     return Plan(n_components, n_landmarks, outcomes)
 
 
-def _count_components(n_clusters: int | None, n_classes: int, omit: Any, outcomes: list[Outcome]) -> int:
+def _count_components(
+    n_clusters: int | None, n_classes: int, has_pairs: bool, omit: Any, outcomes: list[Outcome]
+) -> int:
     if n_classes == 0:
         outcomes.append(Outcome.NO_LABELS)
         if n_clusters is None:
             raise ValueError("Without labels the number of clusters is needed: pass n_clusters, or labels in y.")
-        if "smoothness" in omit:
+        if "smoothness" in omit and not has_pairs:
             raise ValueError("omit=('smoothness',) leaves nothing to learn from when there are no labels.")
         return int(n_clusters)
     if n_clusters is None:
@@ -111,11 +127,19 @@ def _count_landmarks(asked: int, n_rows: int, n_components: int, outcomes: list[
     return int(min(asked, most))
 
 
-def _count_given(given: Any, views: Views, n_components: int) -> int:
-    if given.ndim != 2 or given.shape[1] != sum(views.sizes):
-        raise ValueError(f"landmarks must be an m×{sum(views.sizes)} array; got shape {given.shape}.")
+def _count_given(given: Any, n_components: int) -> int:
+    if given.ndim != 2:
+        raise ValueError(
+            f"landmarks must be a 2-D array (m rows in the scaled feature space); got shape {given.shape}."
+        )
     if not np.isfinite(given.astype(np.float64)).all():
         raise ValueError("landmarks contains NaN or infinity.")
     if len(given) < n_components:
         raise ValueError(f"{len(given)} landmarks are fewer than the {n_components} clusters.")
     return len(given)
+
+
+def check_landmarks(given: Any, n_features: int) -> None:
+    """Raise an error if given landmarks are not in the scaled feature space."""
+    if not isinstance(given, str) and given.shape[1] != n_features:
+        raise ValueError(f"landmarks must be an m×{n_features} array; got shape {given.shape}.")

@@ -19,7 +19,7 @@ from .view_input import is_sparse
 from .views import Views
 
 SCALINGS = ("auto", "minmax", "symmetric", "standard", "l2", "tfidf", "lsa", "none")
-_FOR_SPARSE = ("auto", "minmax", "l2", "tfidf", "lsa", "none")
+FOR_SPARSE = ("auto", "minmax", "l2", "tfidf", "lsa", "none")
 _AUTO = {False: "minmax", True: "lsa"}  # by whether the view is sparse
 BLOCK_ROWS = 256  # a block of a few thousand features then stays in a core's cache
 
@@ -162,10 +162,10 @@ def resolve_scaling(views: Views, scaling: ScalingChoice) -> list[str]:
     for number, (kind, (name, array)) in enumerate(zip(kinds, views.items(), strict=True)):
         if kind not in SCALINGS:
             raise ValueError(f"scaling={kind!r} (view {name!r}) is not known; choose one of {', '.join(SCALINGS)}.")
-        if is_sparse(array) and kind not in _FOR_SPARSE:
+        if is_sparse(array) and kind not in FOR_SPARSE:
             raise ValueError(
                 f"scaling={kind!r} would fill in the zeros of the sparse view {name!r}; "
-                f"choose one of {', '.join(_FOR_SPARSE)} for it."
+                f"choose one of {', '.join(FOR_SPARSE)} for it."
             )
         kinds[number] = _AUTO[is_sparse(array)] if kind == "auto" else kind
     return kinds
