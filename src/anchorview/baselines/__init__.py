@@ -11,9 +11,14 @@ from typing import Any
 
 _MODULES: dict[str, str] = {
     "AMGL": "amgl",
+    "BestViewSpectral": "best_view_spectral",
+    "ConcatKMeans": "concat_kmeans",
+    "ConcatLabelSpreading": "concat_label_spreading",
+    "ConcatLogisticRegression": "concat_logistic",
     "FPMVS": "fpmvs",
     "LMVSC": "lmvsc",
     "MLAN": "mlan",
+    "MVAR": "mvar",
 }
 __all__ = list(_MODULES)
 

@@ -1,0 +1,207 @@
+"""Spectral clustering of one view, the best by a criterion that needs no labels: what more views have to add to."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+from scipy import linalg, sparse
+from scipy.sparse.csgraph import connected_components
+from scipy.sparse.linalg import ArpackNoConvergence, eigsh
+from sklearn.cluster import KMeans
+from sklearn.metrics import silhouette_score
+
+from ..validation import check_choice, check_number
+from ..views import ColumnGroups
+from ._base import MultiViewClusterer, Task
+from ._graphs import knn_graph, normalized_laplacian
+from ._matrix import Dense, Index, Matrix, diagonal, multiply, squared_norms, unit_rows
+
+_DENSE_ROWS = 300  # up to here all eigenvectors are computed
+_BLOCK_ENTRIES = 2**22  # distances of one block: 32 MB
+_SILHOUETTE_ROWS = 2000  # a sample: all pairs of more rows would take too long
+
+
+class BestViewSpectral(MultiViewClusterer):
+    """Spectral clustering of the nearest-neighbour graph of a single view.
+
+    The eigenvectors of D^{−1/2} W D^{−1/2} with the largest eigenvalues, rows scaled to unit length, then k-means
+    (Ng, Jordan and Weiss), in turn for every view; the best view is kept.
+
+    Parameters
+    ----------
+    n_clusters : int
+        Number of clusters.
+    view : str or int, optional
+        Name or number of the view to use; by default `criterion` chooses.
+    criterion : {"silhouette", "eigengap"}, default="silhouette"
+        What is largest in the best view: the silhouette of the clusters among the rows of eigenvectors, or the
+        relative gap (μ_{k+1} − μ_k) / μ_{k+1} between eigenvalues of the normalised Laplacian.
+    n_neighbors : int, default=10
+        Neighbours of a row in the graph; two rows are joined if either is a neighbour of the other. Parts of the
+        graph without a link between them get one.
+    n_init : int, default=10
+        Runs of k-means, of which the best is kept.
+    views : sequence or mapping, optional
+        How to cut a 2-D `X` into views; see `anchorview.Views`.
+    scaling : str or sequence of str, default="minmax"
+        Scaling of the features, one for all views or one per view: "none", "l2", "sum", "standard", "minmax" or
+        "row_standard".
+    random_state : int, RandomState or None, default=None
+        Seed of k-means, of the sample for the silhouette and of the eigenvectors' start.
+    n_jobs : int, optional
+        Threads of the search for neighbours.
+    verbose : bool, default=False
+        Write a line per view to the logger "anchorview".
+
+    Attributes
+    ----------
+    labels_ : ndarray of shape (n_rows,)
+        Cluster of each row.
+    view_ : str
+        Name of the view that was used.
+    view_scores_ : dict of str to float
+        The criterion of each view that was tried.
+    n_iter_ : int
+        Number of views that were tried.
+
+    Examples
+    --------
+    >>> from anchorview.baselines import BestViewSpectral
+    >>> from anchorview.datasets import make_multiview_subspaces
+    >>> data = make_multiview_subspaces(200, 3, random_state=0)
+    >>> model = BestViewSpectral(n_clusters=3, random_state=0).fit(data.views)
+    >>> len(set(model.labels_)), model.view_ in data.views.names
+    (3, True)
+    """
+
+    view_: str
+    view_scores_: dict[str, float]
+
+    def __init__(
+        self,
+        n_clusters: int | None = None,
+        *,
+        view: str | int | None = None,
+        criterion: str = "silhouette",
+        n_neighbors: int = 10,
+        n_init: int = 10,
+        views: ColumnGroups | None = None,
+        scaling: str | Sequence[str] = "minmax",
+        random_state: int | np.random.RandomState | None = None,
+        n_jobs: int | None = None,
+        verbose: bool = False,
+    ) -> None:
+        self.n_clusters = n_clusters
+        self.view = view
+        self.criterion = criterion
+        self.n_neighbors = n_neighbors
+        self.n_init = n_init
+        self.views = views
+        self.scaling = scaling
+        self.random_state = random_state
+        self.n_jobs = n_jobs
+        self.verbose = verbose
+
+    def _check_parameters(self) -> None:
+        super()._check_parameters()
+        check_choice("criterion", self.criterion, ("silhouette", "eigengap"))
+        check_number("n_neighbors", self.n_neighbors, 1, integer=True)
+        check_number("n_init", self.n_init, 1, integer=True)
+
+    def _max_rounds(self, n_views: int) -> int:
+        return n_views if self.view is None else 1
+
+    def _cluster(self, task: Task, n_clusters: int) -> Index:
+        tried = range(len(task.views)) if self.view is None else [self._fixed_view(task.names)]
+        found: dict[str, _Clustering] = {}
+        for number, place in enumerate(tried, start=1):
+            result = self._of_view(task, task.views[place], n_clusters)
+            found[task.names[place]] = result
+            if task.report(number, result.score, np.inf):
+                break
+        self.view_scores_ = {name: result.score for name, result in found.items()}
+        self.view_ = max(found, key=lambda name: found[name].score)
+        self._record(list(self.view_scores_.values()))
+        return found[self.view_].labels
+
+    def _fixed_view(self, names: list[str]) -> int:
+        if isinstance(self.view, str) and self.view in names:
+            return names.index(self.view)
+        if isinstance(self.view, int | np.integer) and -len(names) <= self.view < len(names):
+            return int(self.view)
+        raise ValueError(f"view={self.view!r} is not known; give a number below {len(names)} or one of {names}.")
+
+    def _of_view(self, task: Task, rows: Matrix, n_clusters: int) -> _Clustering:
+        graph = connect(knn_graph(rows, self.n_neighbors, n_threads=task.n_threads), rows)
+        values, vectors = _leading(graph, n_clusters, task.rng)
+        embedded = unit_rows(vectors)
+        labels = KMeans(n_clusters, n_init=self.n_init, random_state=task.rng).fit_predict(embedded).astype(np.intp)
+        if self.criterion == "eigengap":
+            return _Clustering(labels, float((values[-1] - values[-2]) / max(values[-1], 1e-9)))
+        return _Clustering(labels, _silhouette(embedded, labels, task.rng))
+
+
+@dataclass(frozen=True)
+class _Clustering:
+    labels: Index
+    score: float
+
+
+def connect(graph: sparse.csr_array, rows: Matrix) -> sparse.csr_array:
+    """Join the components of a graph: one row of each with the nearest row outside, until a single one is left.
+
+    Groups of duplicates are components of their own; with more components than clusters the eigenvectors would tell
+    nothing else, and Lanczos' method may miss copies of an eigenvalue.
+
+    Examples
+    --------
+    >>> two = sparse.csr_array([[0.0, 1, 0, 0], [1, 0, 0, 0], [0, 0, 0, 1], [0, 0, 1, 0]])
+    >>> connect(two, np.array([[0.0], [0.0], [8.0], [7.0]])).toarray()
+    array([[0., 1., 1., 1.],
+           [1., 0., 0., 0.],
+           [1., 0., 0., 1.],
+           [1., 0., 1., 0.]])
+    """
+    squared, step = squared_norms(rows), max(1, _BLOCK_ENTRIES // rows.shape[0])
+    while True:
+        count, component = connected_components(graph, directed=False)
+        if count == 1:
+            return graph
+        first = np.unique(component, return_index=True)[1]
+        nearest = []
+        for start in range(0, count, step):
+            own = first[start : start + step]
+            distances = squared - 2 * multiply(rows[own], rows.T)
+            distances[component[own, None] == component] = np.inf
+            nearest.append(distances.argmin(axis=1))
+        links = sparse.csr_array((np.ones(count), (first, np.concatenate(nearest))), shape=graph.shape)
+        graph = sparse.csr_array(graph.maximum(links).maximum(links.T))
+
+
+def _leading(graph: sparse.csr_array, count: int, rng: np.random.RandomState) -> tuple[Dense, Dense]:
+    """Return the `count` + 1 smallest eigenvalues μ of I − D^{−1/2} W D^{−1/2} and the first `count` vectors."""
+    n = graph.shape[0]
+    # 2I − L has the same vectors with eigenvalues 2 − μ: largest ones, all positive, are easier to find.
+    matrix = sparse.csr_array(diagonal(np.full(n, 2.0)) - normalized_laplacian(graph))
+    if n <= max(_DENSE_ROWS, 4 * count):
+        values, vectors = linalg.eigh(matrix.toarray())
+        values = np.concatenate([[values[0]], values])  # with as many clusters as rows there is no eigenvalue k + 1
+    else:
+        start = rng.uniform(-1.0, 1.0, n)
+        size = max(4 * count, 60)
+        try:
+            values, vectors = eigsh(matrix, count + 1, which="LA", v0=start, ncv=size, tol=1e-6, maxiter=300)
+        except ArpackNoConvergence:  # close eigenvalues: directions among them hardly matter
+            values, vectors = eigsh(matrix, count + 1, which="LA", v0=start, ncv=size, tol=1e-3)
+    return 2.0 - values[::-1][: count + 1], vectors[:, ::-1][:, :count]
+
+
+def _silhouette(embedded: Dense, labels: Index, rng: np.random.RandomState) -> float:
+    """Mean silhouette of a sample of rows, −1 if the sample has no two clusters or nothing but clusters of one row."""
+    n = len(labels)
+    sample = np.arange(n) if n <= _SILHOUETTE_ROWS else np.sort(rng.choice(n, _SILHOUETTE_ROWS, replace=False))
+    if not 1 < len(np.unique(labels[sample])) < len(sample):
+        return -1.0
+    return float(silhouette_score(embedded[sample], labels[sample]))

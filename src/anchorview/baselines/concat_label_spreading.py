@@ -1,0 +1,159 @@
+"""scikit-learn's label spreading on the views side by side: what a user would try first."""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Sequence
+
+import numpy as np
+from scipy import sparse
+from sklearn.exceptions import ConvergenceWarning
+from sklearn.semi_supervised import LabelSpreading
+
+from ..validation import check_number
+from ..views import ColumnGroups
+from ._base import Labels, SemiSupervisedMultiView, Task
+from ._concat import side_by_side, view_factors
+from ._graphs import nearest_rows
+from ._label_folds import best_setting, label_folds
+from ._matrix import Dense, Index
+
+_NEIGHBOURS = (7, 5, 10, 20)  # scikit-learn's default first: it is taken where nothing can be compared
+_ALPHAS = (0.2, 0.5, 0.8, 0.95)
+
+
+class ConcatLabelSpreading(SemiSupervisedMultiView):
+    """Label spreading over the nearest neighbours in the concatenated views.
+
+    This is ``sklearn.semi_supervised.LabelSpreading(kernel="knn")``, but for the search of the neighbours, which is
+    done once, in blocks and also on sparse views.
+
+    Parameters
+    ----------
+    n_neighbors : int or "cv", default="cv"
+        Neighbours of a row, itself included as in scikit-learn.
+    alpha : float or "cv", default="cv"
+        Share of a row's label that comes from its neighbours, above 0 and below 1.
+    n_folds : int, default=5
+        Parts of the labelled rows that are hidden in turn to choose what is "cv".
+    max_iter : int, default=300
+        Steps of the spreading at most.
+    tol : float, default=1e-3
+        Change of all labels together at which it ends.
+    equal_views : bool, default=True
+        Divide each view, after `scaling`, by the root of its total variance, so that all views have the same say.
+    views : sequence or mapping, optional
+        How to cut a 2-D `X` into views; see `anchorview.Views`.
+    scaling : str or sequence of str, default="minmax"
+        Scaling of the features, one for all views or one per view: "none", "l2", "sum", "standard", "minmax" or
+        "row_standard".
+    random_state : int, RandomState or None, default=None
+        Seed of the folds.
+    n_jobs : int, optional
+        Threads of the search for neighbours.
+    verbose : bool, default=False
+        Write a line to the logger "anchorview".
+
+    Attributes
+    ----------
+    labels_ : ndarray of shape (n_rows,)
+        Labels of all rows.
+    classes_ : ndarray
+        The classes.
+    n_neighbors_, alpha_ : int, float
+        The values used.
+    n_iter_ : int
+        Steps of the last spreading.
+
+    Examples
+    --------
+    >>> from anchorview.baselines import ConcatLabelSpreading
+    >>> from anchorview.datasets import hide_labels, make_multiview_subspaces
+    >>> data = make_multiview_subspaces(300, 3, noise=0.1, random_state=0)
+    >>> y = hide_labels(data.target, 0.1, random_state=0)
+    >>> model = ConcatLabelSpreading(random_state=0).fit(data.views, y)
+    >>> bool((model.labels_ == data.target).mean() > 0.9)
+    True
+    """
+
+    n_neighbors_: int
+    alpha_: float
+
+    def __init__(
+        self,
+        *,
+        n_neighbors: int | str = "cv",
+        alpha: float | str = "cv",
+        n_folds: int = 5,
+        max_iter: int = 300,
+        tol: float = 1e-3,
+        equal_views: bool = True,
+        views: ColumnGroups | None = None,
+        scaling: str | Sequence[str] = "minmax",
+        random_state: int | np.random.RandomState | None = None,
+        n_jobs: int | None = None,
+        verbose: bool = False,
+    ) -> None:
+        self.n_neighbors = n_neighbors
+        self.alpha = alpha
+        self.n_folds = n_folds
+        self.max_iter = max_iter
+        self.tol = tol
+        self.equal_views = equal_views
+        self.views = views
+        self.scaling = scaling
+        self.random_state = random_state
+        self.n_jobs = n_jobs
+        self.verbose = verbose
+
+    def _check_parameters(self) -> None:
+        super()._check_parameters()
+        if self.n_neighbors != "cv":
+            check_number("n_neighbors", self.n_neighbors, 1, integer=True)
+        if self.alpha != "cv":
+            check_number("alpha", self.alpha, 0.0, strict=True)
+            if float(self.alpha) >= 1:
+                raise ValueError(f"alpha must be below 1; got {self.alpha!r}.")
+        check_number("n_folds", self.n_folds, 2, integer=True)
+        check_number("max_iter", self.max_iter, 1, integer=True)
+        check_number("tol", self.tol, 0.0)
+
+    def _max_rounds(self, n_views: int) -> int:
+        return 1
+
+    def _classify(self, task: Task, labels: Labels) -> Index:
+        counts = _NEIGHBOURS if self.n_neighbors == "cv" else (int(self.n_neighbors),)
+        alphas = _ALPHAS if self.alpha == "cv" else (float(self.alpha),)
+        rows = side_by_side(task.views, view_factors(task.views, self.equal_views))
+        nearest = nearest_rows(rows, max(counts) - 1, n_threads=task.n_threads)[0]
+        graphs = {count: _graph(nearest[:, : count - 1]) for count in counts}
+
+        def spread(setting: tuple[int, float], codes: Index) -> LabelSpreading:
+            count, alpha = setting
+            model = LabelSpreading(kernel=lambda *_: graphs[count], alpha=alpha, max_iter=self.max_iter, tol=self.tol)
+            # The graph stands in for the features, of which only the number of rows is looked at.
+            return model.fit(np.zeros((task.n_rows, 1)), codes)
+
+        def probabilities(setting: tuple[int, float], codes: Index) -> Dense:
+            found: Dense = spread(setting, codes).label_distributions_
+            return found
+
+        settings = [(count, alpha) for count in counts for alpha in alphas]
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore", ConvergenceWarning)
+            folds = label_folds(labels.codes, self.n_folds, task.rng)
+            best = best_setting(settings, labels.codes, folds, probabilities)
+        self.n_neighbors_, self.alpha_ = best
+        model = spread(best, labels.codes)
+        task.report(1, 0.0, 0.0)
+        self.n_iter_ = int(model.n_iter_)
+        result: Index = model.label_distributions_.argmax(axis=1)
+        return result
+
+
+def _graph(nearest: Index) -> sparse.csr_matrix:
+    """Join each row with its nearest ones and itself, all with weight 1, as scikit-learn does."""
+    n = len(nearest)
+    index = np.hstack([np.arange(n)[:, None], nearest])
+    starts = np.arange(0, index.size + 1, index.shape[1])
+    return sparse.csr_matrix((np.ones(index.size), index.ravel(), starts), shape=(n, n))
