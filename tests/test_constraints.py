@@ -20,7 +20,7 @@ from sklearn.model_selection import GridSearchCV, KFold, cross_validate
 
 from anchorview.constraint_checks import Conflict, Contradiction, conflict_message, count_violations, find_conflicts
 from anchorview.constraints import Constraints
-from anchorview.pair_laplacian import ResolvedPairs
+from anchorview.row_pairs import ResolvedPairs
 from anchorview.solver.active_set import solve_active_set
 from anchorview.supervision import CombinedLaplacian, Laplacian, supervision_laplacians
 from problems import random_case

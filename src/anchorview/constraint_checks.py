@@ -12,9 +12,7 @@ import numpy.typing as npt
 from scipy import sparse
 from scipy.sparse.csgraph import connected_components
 
-from .pair_laplacian import ResolvedPairs, RowGroups, group_matrix
-
-Rows = npt.NDArray[np.intp]
+from .row_pairs import ResolvedPairs, RowGroups, Rows, group_matrix
 
 
 class Contradiction(Enum):

@@ -15,7 +15,6 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any
 
 import numpy as np
 import numpy.typing as npt
@@ -24,119 +23,11 @@ from scipy.sparse.linalg import ArpackError, LinearOperator, eigsh
 
 from .solver.codes import code_gram
 
-Rows = npt.NDArray[np.intp]
 Array = npt.NDArray[np.floating]
 Vector = npt.NDArray[np.float64]
 Matrix = npt.NDArray[np.float64]
 
 _CHUNK = 4096  # rows whose weighted sums of codes are held at a time
-
-
-@dataclass(frozen=True, eq=False)
-class PairList:
-    """Weighted pairs, of row numbers or of sample ids."""
-
-    first: npt.NDArray[Any]
-    second: npt.NDArray[Any]
-    weight: npt.NDArray[np.float64]
-
-    @classmethod
-    def empty(cls, dtype: npt.DTypeLike) -> PairList:
-        """Return no pairs."""
-        return cls(np.empty(0, dtype=dtype), np.empty(0, dtype=dtype), np.empty(0))
-
-    def __len__(self) -> int:
-        return len(self.weight)
-
-    def __add__(self, other: PairList) -> PairList:
-        return PairList(
-            np.concatenate([self.first, other.first]),
-            np.concatenate([self.second, other.second]),
-            np.concatenate([self.weight, other.weight]),
-        )
-
-    def merged(self, n_rows: int) -> PairList:
-        """Return each pair of rows once, the smaller number first; weights of equal pairs are added."""
-        ends = np.minimum(self.first, self.second), np.maximum(self.first, self.second)
-        return _upper_pairs(sparse.coo_array((self.weight, ends), shape=(n_rows, n_rows)))
-
-    def take(self, index: Rows, n_rows: int) -> PairList:
-        """Return the pairs among the rows ``index``, renumbered; a row taken twice has its pairs twice."""
-        matrix = pair_matrix(self.first, self.second, self.weight, n_rows)
-        return _upper_pairs(sparse.triu(matrix[index][:, index]))
-
-
-@dataclass(frozen=True, eq=False)
-class RowGroups:
-    """Groups of rows; the pairs within them are never listed.
-
-    `members` None: rows of one group must link. Else rows of one group and different members must not; a member is a
-    row of the data the constraints were made for, so a row that a bootstrap draws twice is not told apart from itself.
-    """
-
-    numbers: Rows  # group of each row, −1 without
-    weight: float
-    members: Rows | None = None
-
-    @property
-    def n_groups(self) -> int:
-        """Number of the last group plus one."""
-        return int(self.numbers.max(initial=-1)) + 1
-
-    def count(self) -> int:
-        """Return the number of groups that have a row."""
-        return len(np.unique(self.numbers[self.numbers >= 0]))
-
-    def take(self, index: Rows) -> RowGroups:
-        """Return the groups of the rows ``index``."""
-        return RowGroups(self.numbers[index], self.weight, None if self.members is None else self.members[index])
-
-
-@dataclass(frozen=True, eq=False)
-class ResolvedPairs:
-    """Constraints as row numbers: single pairs (each once, first < second; first = second in `must` only) and groups.
-
-    A pair that is stated in several places has the sum of the weights.
-    """
-
-    n_rows: int
-    must: PairList
-    cannot: PairList
-    must_groups: tuple[RowGroups, ...] = ()
-    cannot_groups: tuple[RowGroups, ...] = ()
-
-    @classmethod
-    def empty(cls, n_rows: int) -> ResolvedPairs:
-        """Return no pairs."""
-        return cls(n_rows, PairList.empty(np.intp), PairList.empty(np.intp))
-
-    def __add__(self, other: ResolvedPairs) -> ResolvedPairs:
-        return ResolvedPairs(
-            self.n_rows,
-            (self.must + other.must).merged(self.n_rows),
-            (self.cannot + other.cannot).merged(self.n_rows),
-            self.must_groups + other.must_groups,
-            self.cannot_groups + other.cannot_groups,
-        )
-
-    def take(self, index: Rows) -> ResolvedPairs:
-        """Return what holds among the rows ``index``."""
-        return ResolvedPairs(
-            len(index),
-            self.must.take(index, self.n_rows),
-            self.cannot.take(index, self.n_rows),
-            tuple(groups.take(index) for groups in self.must_groups),
-            tuple(groups.take(index) for groups in self.cannot_groups),
-        )
-
-    def touched(self) -> npt.NDArray[np.bool_]:
-        """Tell which rows are in a pair or a group."""
-        result = np.zeros(self.n_rows, dtype=bool)
-        for pairs in (self.must, self.cannot):
-            result[pairs.first] = result[pairs.second] = True
-        for groups in self.must_groups + self.cannot_groups:
-            result |= groups.numbers >= 0
-        return result
 
 
 @dataclass(frozen=True)
@@ -275,34 +166,6 @@ def lanczos_bound(apply: Callable[[Array], Array], n_rows: int, bound: float) ->
     return min(bound, 1.01 * float(found[0]))  # found to 0.1 %, from below
 
 
-def group_matrix(numbers: Rows, n_groups: int, row_weights: Vector) -> sparse.csr_array:
-    """Return the matrix S of some groups: s_i at (group of i, i), nothing where the group is −1.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> group_matrix(np.array([1, -1, 0, 1]), 2, np.array([1.0, 1.0, 1.0, 2.0])).toarray()
-    array([[0., 0., 1., 0.],
-           [1., 0., 0., 2.]])
-    """
-    rows = np.flatnonzero(numbers >= 0)
-    return sparse.csr_array((row_weights[rows], (numbers[rows], rows)), shape=(n_groups, len(numbers)))
-
-
-def pair_matrix(first: Rows, second: Rows, weight: Vector, n_rows: int) -> sparse.csr_array:
-    """Return the symmetric W of pairs that are listed once each; a pair i=i is counted once.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> pair_matrix(np.array([0, 1]), np.array([1, 1]), np.array([2.0, 3.0]), 2).toarray()
-    array([[0., 2.],
-           [2., 3.]])
-    """
-    listed = sparse.coo_array((weight, (first, second)), shape=(n_rows, n_rows)).tocsr()
-    return sparse.csr_array(listed + listed.T - sparse.diags_array(listed.diagonal()))
-
-
 def _gram_of_sums(groups: sparse.csr_array, codes: sparse.csr_array) -> Matrix:
     """Return (S codes)ᵀ (S codes): by a dense product if the sums are dense, else by their non-zeros."""
     sums = sparse.csr_array(groups @ codes)
@@ -312,11 +175,3 @@ def _gram_of_sums(groups: sparse.csr_array, codes: sparse.csr_array) -> Matrix:
         return result
     sums.sort_indices()
     return code_gram(sums)
-
-
-def _upper_pairs(matrix: sparse.coo_array) -> PairList:
-    """Return the entries of an upper triangular matrix; equal positions are added, zeros left out."""
-    summed = sparse.csr_array(matrix)
-    summed.eliminate_zeros()
-    listed = sparse.coo_array(summed)
-    return PairList(listed.row.astype(np.intp), listed.col.astype(np.intp), listed.data)

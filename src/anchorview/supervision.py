@@ -20,20 +20,11 @@ import numpy as np
 import numpy.typing as npt
 from scipy import sparse
 
-from .pair_laplacian import (
-    GroupLaplacian,
-    PairLaplacian,
-    PairList,
-    ResolvedPairs,
-    RowGroups,
-    group_matrix,
-    lanczos_bound,
-    pair_matrix,
-)
+from .pair_laplacian import GroupLaplacian, PairLaplacian, lanczos_bound
+from .row_pairs import PairList, ResolvedPairs, RowGroups, Rows, group_matrix, pair_matrix
 from .validation import check_choice
 
 Array = npt.NDArray[np.floating]
-Rows = npt.NDArray[np.intp]
 
 
 class Laplacian(Protocol):

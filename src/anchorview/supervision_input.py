@@ -11,7 +11,7 @@ import numpy.typing as npt
 
 from .constraint_checks import Conflict, conflict_message, find_conflicts
 from .constraints import Constraints
-from .pair_laplacian import ResolvedPairs
+from .row_pairs import ResolvedPairs
 from .supervision import Laplacian, supervision_laplacians
 from .validation import encode_labels
 from .views import Views
