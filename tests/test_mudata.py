@@ -242,3 +242,25 @@ def test_a_fit_goes_there_and_back(make: Any) -> None:
     assert mdata.obs["anchorview_label"].tolist() == model.labels_.tolist()
     np.testing.assert_array_equal(mdata.obsm["X_anchorview"], model.embedding_)
     np.testing.assert_array_equal(results_frame(model, index=mdata.obs_names)["confidence"], model.confidence_)
+
+
+def test_mudata_goes_straight_into_the_estimator(make: Any) -> None:
+    """A dense and a sparse modality, each without some of the cells, and labels from a column of `obs`."""
+    made = make_multiview_subspaces(90, 3, (6, 8), noise=0.1, nonnegative=True, random_state=0)
+    cells = np.array([f"cell{row}" for row in range(90)])
+    first, second = np.arange(90) % 5 != 0, np.arange(90) % 5 != 1
+    peaks = sparse.csr_matrix(made.data[1][second])
+    mdata = make({"rna": (made.data[0][first], cells[first].tolist()), "atac": (peaks, cells[second].tolist())})
+    rows = np.array([int(name.removeprefix("cell")) for name in mdata.obs_names])  # cells come in the data's own order
+    truth = np.array(["ash", "birch", "cedar"])[made.target[rows]]
+    mdata.obs["type"] = np.where(np.arange(90) % 3 == 0, truth, None)
+    model = FSSMSC(n_landmarks=20, scaling={"atac": "l2"}, random_state=0).fit(mdata, mdata.obs["type"])
+    assert model.view_names_ == ["rna", "atac"] and model.classes_.tolist() == ["ash", "birch", "cedar"]
+    same = FSSMSC(n_landmarks=20, scaling={"atac": "l2"}, random_state=0).fit(Views(mdata), mdata.obs["type"])
+    np.testing.assert_array_equal(model.labels_, same.labels_)
+    assert (model.labels_ == truth).mean() > 0.9
+    np.testing.assert_array_equal(model.predict(mdata)[1::3], model.labels_[1::3])
+    assert model.transform(mdata).shape == (90, 3)
+    assert model.score(mdata, truth) == (model.predict(mdata) == truth).mean()
+    write_results(model, mdata)
+    assert mdata.obs["anchorview_label"].tolist() == model.labels_.tolist()
