@@ -30,6 +30,7 @@ class MultiViewClassifier(
     scaling: ScalingChoice
     n_jobs: int | None
     on_empty: str
+    view_names_: list[str]
     _accepts_missing = True
     classes_: npt.NDArray[Any]
     landmarks_: npt.NDArray[np.floating]

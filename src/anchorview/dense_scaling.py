@@ -63,6 +63,8 @@ def column_extremes(
         return (part.min(axis=0), part.max(axis=0)) if len(part) else None
 
     parts = [part for part in map_blocks(of_block, _blocks(len(array)), n_threads) if part is not None]
+    if not parts:  # no row has the view
+        return np.zeros(array.shape[1]), np.zeros(array.shape[1])
     low = np.min([part[0] for part in parts], axis=0)
     high = np.max([part[1] for part in parts], axis=0)
     if not (np.isfinite(low).all() and np.isfinite(high).all()):

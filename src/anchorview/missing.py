@@ -79,7 +79,9 @@ def check_no_empty(present: npt.NDArray[np.bool_] | None, ids: npt.NDArray[Any] 
     )
 
 
-def check_no_empty_view(present: npt.NDArray[np.bool_] | None, names: list[str]) -> None:
+def check_no_empty_view(
+    present: npt.NDArray[np.bool_] | None, names: list[str], weights: npt.NDArray[np.float64] | None = None
+) -> None:
     """Raise an error naming the views that are missing in every row.
 
     Parameters
@@ -88,12 +90,16 @@ def check_no_empty_view(present: npt.NDArray[np.bool_] | None, names: list[str])
         Which rows have which view; None if all have all.
     names : list of str
         Names of the views.
+    weights : ndarray of shape (n_rows,), optional
+        Rows of weight 0 do not count.
     """
     if present is None:
         return
-    for name, column in zip(names, present.T, strict=True):
+    counted = present if weights is None else present[weights > 0]
+    for name, column in zip(names, counted.T, strict=True):
         if not column.any():
-            raise ValueError(f"View {name!r} is missing in every row; leave it out, or check its mask, ids or values.")
+            where = "every row" if weights is None else "every row of positive weight"
+            raise ValueError(f"View {name!r} is missing in {where}; leave it out, or check its mask, ids or values.")
 
 
 def patterns(present: npt.NDArray[np.bool_]) -> tuple[npt.NDArray[np.bool_], npt.NDArray[np.intp]]:

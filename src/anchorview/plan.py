@@ -12,6 +12,7 @@ from .inference import RULES
 from .scaling import resolve_scaling
 from .solver.result import Outcome
 from .validation import check_choice, check_number
+from .view_importance import check_can_leave_out
 from .views import Views
 
 OMITTABLE = ("l1", "must_link", "cannot_link", "smoothness", "coupling")
@@ -47,6 +48,9 @@ def check_parameters(model: Any) -> None:
     check_choice("on_empty", model.on_empty, ("error", "drop"))
     if model.relabel is not None:
         check_number("relabel", model.relabel, 0.5)
+    check_choice("measure_views", model.measure_views, (False, True))
+    if model.measure_views:
+        check_can_leave_out(model)
     if isinstance(model.landmarks, str):
         check_choice("landmarks", model.landmarks, ("kmeans", "random"))
     _check_omitted(model.omit)

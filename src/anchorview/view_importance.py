@@ -1,0 +1,200 @@
+"""Which view mattered: how well the codes rebuild each view, and what happens to the labels without it.
+
+A view is left out as if the rows lacked it (design 2.7): their codes come from the other views, through the Gram
+matrix of that pattern. So nothing is fitted again.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import numpy.typing as npt
+from scipy import sparse
+from sklearn.utils.validation import check_is_fitted, check_random_state
+
+from .engine.blocks import ViewCrossProducts
+from .engine.parallel import count_threads, map_blocks
+from .scaling import Presence, ViewsScaler, check_finite
+from .solver.codes import code_gram, stack_codes
+from .validation import check_number, encode_labels
+from .views import Views
+
+if TYPE_CHECKING:
+    from .base import MultiViewClassifier
+
+__all__ = ["ViewImportance", "measure_views"]
+
+MAX_ROWS = 2000  # shares are then within two points
+
+Vector = npt.NDArray[np.float64]
+Rows = npt.NDArray[np.intp]
+
+
+@dataclass(frozen=True, eq=False)
+class ViewImportance:
+    """What each view did for a model, one number per view.
+
+    Attributes
+    ----------
+    names : list of str
+        The views.
+    reconstruction : ndarray of shape (n_views,)
+        1 − ‖X_v − Z U_v‖² / ‖X_v‖² over the rows that have the view: 1 if the codes rebuild it exactly, 0 if they say
+        nothing about it (or the view is constant, and there is nothing to rebuild).
+    share : ndarray of shape (n_views,)
+        The view's part in ‖X‖² − ‖X − Z U‖² of all views together; adds up to 1.
+    changed : ndarray of shape (n_views,)
+        Share of the rows whose label changes when they lose the view; over the rows that have it and another one,
+        NaN if there are none.
+    accuracy_drop : ndarray of shape (n_views,)
+        By how much the accuracy of these rows falls, over those whose label is known; NaN without any.
+    n_rows : int
+        Rows that were looked at.
+    """
+
+    names: list[str]
+    reconstruction: Vector
+    share: Vector
+    changed: Vector
+    accuracy_drop: Vector
+    n_rows: int
+
+    def __str__(self) -> str:
+        width = max(len("view"), *map(len, self.names))
+        lines = [f"{'view':<{width}}  reconstruction  share  changed  accuracy drop"]
+        columns = zip(self.names, self.reconstruction, self.share, self.changed, self.accuracy_drop, strict=True)
+        for name, rebuilt, share, changed, drop in columns:
+            lines.append(f"{name:<{width}}  {rebuilt:14.3f}  {share:5.3f}  {changed:7.3f}  {drop:13.3f}")
+        return "\n".join(lines)
+
+
+def measure_views(
+    model: MultiViewClassifier, X: Any, y: Any = None, *, max_rows: int = MAX_ROWS, random_state: Any = 0
+) -> ViewImportance:
+    """Measure what each view does for a fitted model.
+
+    Parameters
+    ----------
+    model : FSSMSC
+        A fitted model, with ``solver="active_set"``.
+    X : Views, list or dict of arrays, MuData, or array-like of shape (n_rows, n_features)
+        Rows with the views of the fit; they may lack views, and views may be sparse.
+    y : array-like of shape (n_rows,), optional
+        True labels, -1 where there is none, for `accuracy_drop`. Rows whose labels the fit has seen would look better
+        than they are: each is its own nearest labelled row.
+    max_rows : int, default=2000
+        Rows to look at, drawn at random if there are more; as many again with labels, if `y` is given.
+    random_state : int, RandomState or None, default=0
+        Which rows are drawn.
+
+    Returns
+    -------
+    ViewImportance
+        ``print`` shows it as a table, :func:`anchorview.plotting.plot_view_importance` as a picture.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from anchorview import FSSMSC, datasets
+    >>> from anchorview.view_importance import measure_views
+    >>> made = datasets.make_multiview_subspaces(300, 3, (8, 6), random_state=0)
+    >>> data = {"image": made.data[0], "text": made.data[1], "noise": np.random.default_rng(0).normal(size=(300, 9))}
+    >>> y = datasets.hide_labels(made.target, 0.1, stratified=True, random_state=0)
+    >>> found = measure_views(FSSMSC(n_landmarks=50, random_state=0).fit(data, y), data, made.target)
+    >>> bool(found.accuracy_drop[0] > found.accuracy_drop[2])
+    True
+    """
+    check_is_fitted(model)
+    check_number("max_rows", max_rows, 1, integer=True)
+    check_can_leave_out(model)
+    views = model._read_views(X, reset=False)
+    classes, codes = encode_labels(y, len(views), fitted=model.classes_)
+    present, empty = model._find_present(views)
+    usable = np.ones(len(views), dtype=bool) if empty is None else ~empty
+    rng = check_random_state(random_state)
+    if not usable.any():
+        raise ValueError("No row of X has a view, so there is nothing to measure.")
+    drawn = draw_rows(np.flatnonzero(usable), max_rows, rng)
+    labelled = draw_rows(np.flatnonzero(usable & (codes >= 0)), max_rows, rng)
+    rows = np.union1d(drawn, labelled)
+    views = views[rows]
+    present = np.ones((len(rows), len(views.names)), dtype=bool) if present is None else present[rows]
+    check_finite(views, present=present)
+    is_drawn, is_labelled = np.isin(rows, drawn), np.isin(rows, labelled)
+    truth = classes[codes[rows[is_labelled]]]
+
+    n_threads = count_threads(model.n_jobs)
+    whole = _encode(model, views, present, n_threads)
+    labels = _label(model, whole, n_threads)
+    changed, drop = np.full((2, len(views.names)), np.nan)
+    squares, left_over = np.zeros((2, len(views.names)))
+    for number in range(len(views.names)):
+        has = np.flatnonzero(present[:, number])
+        squares[number], left_over[number] = _rebuild(model, views[has], number, whole[has])
+        can_lose = present[:, number] & (present.sum(axis=1) > 1)
+        if not can_lose.any():
+            continue
+        without = labels.copy()
+        fewer = present[can_lose].copy()
+        fewer[:, number] = False
+        without[can_lose] = _label(model, _encode(model, views[can_lose], fewer, n_threads), n_threads)
+        changed[number] = _mean((without != labels)[is_drawn & can_lose])
+        judged = can_lose[is_labelled]
+        before, after = (found[is_labelled][judged] == truth[judged] for found in (labels, without))
+        drop[number] = _mean(before) - _mean(after)
+    rebuilt = np.where(squares > 0, squares - left_over, 0.0)
+    total = float(np.maximum(rebuilt, 0).sum())
+    return ViewImportance(
+        names=list(model.view_names_),
+        reconstruction=rebuilt / np.where(squares > 0, squares, 1.0),
+        share=np.maximum(rebuilt, 0) / (total if total > 0 else 1.0),
+        changed=changed,
+        accuracy_drop=drop,
+        n_rows=len(drawn),
+    )
+
+
+def check_can_leave_out(model: Any) -> None:
+    """Raise an error if the model's solver cannot encode rows that lack a view."""
+    if model.solver != "active_set":
+        raise ValueError(
+            f"solver={model.solver!r} cannot leave views out, so it cannot measure them; use solver='active_set'."
+        )
+
+
+def draw_rows(rows: Rows, n_rows: int, rng: np.random.RandomState) -> Rows:
+    """Return the rows, or a sample of them, in order."""
+    return rows if len(rows) <= n_rows else np.sort(rng.choice(rows, n_rows, replace=False))
+
+
+def _mean(values: npt.NDArray[np.bool_]) -> float:
+    return float(values.mean()) if len(values) else float("nan")
+
+
+def _encode(model: MultiViewClassifier, views: Views, present: Presence, n_threads: int) -> sparse.csr_array:
+    """Codes of rows that have these views."""
+    cross = ViewCrossProducts(views, model._scaler, model.landmarks_, cache=False, presence=present)
+
+    def encode(block: slice) -> sparse.csr_array:
+        return model._encoder.encode(cross.rows(block), cross.present(block))
+
+    return stack_codes(map_blocks(encode, cross.blocks, n_threads), len(model.landmarks_))
+
+
+def _label(model: MultiViewClassifier, codes: sparse.csr_array, n_threads: int) -> npt.NDArray[Any]:
+    labels: npt.NDArray[Any] = model.classes_[model._rule.evidence(model._embed(codes), n_threads).argmax(axis=1)]
+    return labels
+
+
+def _rebuild(model: MultiViewClassifier, views: Views, number: int, codes: sparse.csr_array) -> tuple[float, float]:
+    """Return ‖X_v‖² and ‖X_v − Z U_v‖² = ‖X_v‖² − 2⟨X_v U_vᵀ, Z⟩ + ⟨ZᵀZ, U_v U_vᵀ⟩, so that a sparse view stays so."""
+    ends = np.cumsum(model._scaler.sizes)
+    landmarks = model.landmarks_[:, ends[number] - model._scaler.sizes[number] : ends[number]]
+    alone = ViewsScaler((model._scaler.scalers[number],), model._scaler.dtype)
+    cross = ViewCrossProducts(views.select([views.names[number]]), alone, landmarks, cache=False)
+    inner = sum(float(codes[block].multiply(cross.rows(block)).sum()) for block in cross.blocks)
+    wide = landmarks.astype(np.float64)
+    quadratic = float(np.vdot(code_gram(codes), wide @ wide.T))
+    return cross.squared_norm, max(cross.squared_norm - 2 * inner + quadratic, 0.0)
