@@ -2,6 +2,10 @@
 
 from __future__ import annotations
 
+import json
+import subprocess
+import sys
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -21,6 +25,9 @@ from anchorview.baselines._concat import side_by_side, view_factors
 from anchorview.baselines._graphs import degrees, knn_graph
 from anchorview.baselines._label_folds import best_setting, label_folds
 from anchorview.baselines.best_view_spectral import _leading, connect
+from anchorview.bench.paper import METHODS, PAPER, paper_scores
+from anchorview.bench.protocol import cluster_once
+from anchorview.metrics import clustering_report
 
 SEMI_SUPERVISED = [ConcatLabelSpreading, ConcatLogisticRegression]
 CLUSTERERS = [ConcatKMeans, BestViewSpectral]
@@ -297,3 +304,46 @@ def test_parameters_are_checked(model: Any, message: str, blobs: Any) -> None:
 )
 def test_scikit_learn_checks(estimator: Any, check: Any) -> None:
     check(estimator)
+
+
+# The benchmark that they are for
+
+
+def test_methods_without_labels_are_scored_on_all_rows(blobs: Any) -> None:
+    views, target, _ = blobs
+    model = ConcatKMeans(3, random_state=0)
+    scores = cluster_once(model, views, target)
+    assert scores.pop("seconds") > 0
+    assert scores == {name: 100 * value for name, value in clustering_report(target, model.labels_).items()}
+
+
+def test_the_papers_table_is_whole_and_plausible() -> None:
+    assert len(PAPER) == 7 and all(tuple(row) == METHODS for row in PAPER.values())
+    cells = [row[method] for row in PAPER.values() for method in METHODS]
+    assert all(list(cell) == ["acc", "nmi", "ari", "seconds"] for cell in cells)
+    out_of_memory = [cell for cell in cells if None in cell.values()]
+    assert len(out_of_memory) == 7 and all(set(cell.values()) == {None} for cell in out_of_memory)
+    for row in PAPER.values():  # spreads: where labels are drawn, and never of times
+        for method, cell in row.items():
+            known = {name: score for name, score in cell.items() if score is not None}
+            assert all(
+                (score[1] is None) == (name == "seconds" or method in METHODS[:2]) for name, score in known.items()
+            )
+    assert paper_scores("caltech101_20_re", "FSSMSC")["acc"] == (82.4, 1.8)  # type: ignore[index]
+
+
+def test_the_benchmark_command_runs_and_remembers(tmp_path: Path) -> None:
+    data = datasets.make_multiview_subspaces(120, 3, (6, 5), noise=0.05, random_state=0)
+    np.savez(tmp_path / "toy.npz", v0=data.data[0], v1=data.data[1], y=data.target, view_names=["a", "b"])
+    script = Path(__file__).parents[1] / "benchmarks" / "baselines.py"
+    command = [sys.executable, str(script), "--data", str(tmp_path), "--sets", "toy", "--out", str(tmp_path)]
+    command += ["--methods", "MVAR", "ConcatKMeans", "--draws", "1"]
+    first = subprocess.run(command, capture_output=True, text=True, check=True).stdout
+    assert first.count("seed 0: ACC") == 2
+    lines = (tmp_path / "baselines.jsonl").read_text().splitlines()
+    keys = [json.loads(line)["key"] for line in lines]
+    assert [key["method"] for key in keys] == ["MVAR", "ConcatKMeans"]
+    assert keys[0]["parameters"]["labelled_weight"] == 100.0
+    again = subprocess.run(command, capture_output=True, text=True, check=True).stdout
+    assert "seed 0" not in again and "| MVAR" in again
+    assert "### toy" in (tmp_path / "baselines.md").read_text()

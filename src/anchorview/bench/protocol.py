@@ -1,8 +1,8 @@
 """The protocol of every accuracy figure (docs/protocol in README): how labels are drawn and scores averaged.
 
 Labelled rows are a uniform random sample (5 % below 10,000 rows, 1 % from there on), not stratified; landmarks are
-drawn anew in each repetition, inside the timed region; scores are those of the unlabelled rows; mean and population
-standard deviation.
+drawn anew in each repetition, inside the timed region; scores are those of the unlabelled rows (of all rows for
+methods without labels); mean and population standard deviation.
 """
 
 from __future__ import annotations
@@ -38,6 +38,14 @@ def run_once(
         right = target[hidden] == labels[hidden]
         scores["ece"] = 100 * expected_calibration_error(right, model.confidence_[hidden])
     return scores
+
+
+def cluster_once(model: Any, views: Any, target: npt.NDArray[Any]) -> dict[str, float]:
+    """Fit a model without labels; return scores of all rows in percent, and seconds."""
+    start = time.perf_counter()
+    labels = model.fit(views).labels_
+    seconds = time.perf_counter() - start
+    return {name: 100 * value for name, value in clustering_report(target, labels).items()} | {"seconds": seconds}
 
 
 def repeat(
