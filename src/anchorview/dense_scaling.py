@@ -9,6 +9,7 @@ import numpy as np
 import numpy.typing as npt
 
 from .engine.parallel import map_blocks
+from .view_input import is_sparse
 
 _PASS_ROWS = 512  # minima and maxima are two passes; the second finds the block in the cache
 _LARGEST = 1e30  # of a float32 range that is scaled in float32
@@ -26,10 +27,11 @@ class DenseScaler:
 
     is_sparse = False
 
-    def write(self, block: npt.NDArray[Any], out: npt.NDArray[np.floating], start: int) -> None:
+    def write(self, block: Any, out: npt.NDArray[np.floating], start: int) -> None:
         """Write the scaled block to the columns of ``out`` from ``start`` on; the block itself is not touched."""
         from .engine.scale_kernel import scale_rows
 
+        block = block.toarray() if is_sparse(block) else block  # new rows may be sparse where the fit had dense ones
         stop = start + block.shape[1]
         shift = factor = np.zeros(0, out.dtype)
         if self.shift is None or self.factor is None:

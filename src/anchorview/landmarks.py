@@ -19,6 +19,7 @@ __all__ = ["MAX_ITER", "PROJECTION", "ROWS_PER_LANDMARK", "choose_landmarks"]
 
 ROWS_PER_LANDMARK = 20  # size of the sample that k-means sees
 PROJECTION = 256  # features of the projection in which rows are assigned
+FULL_SPACE_ENTRIES = 2**24  # rows × features up to which sparse rows may be filled in for k-means: 64-128 MB
 FULL_SPACE_WORK = 5e9  # rows × features × landmarks up to which k-means takes well under a second without a projection
 
 
@@ -76,9 +77,12 @@ class _Source:
     def project(self, chosen: Labels, n_landmarks: int, rng: np.random.RandomState) -> Sample:
         """Return the chosen rows as k-means sees them: as they are, or projected if that saves much."""
         n_features = sum(self.scaler.sizes)
-        is_large = len(chosen) * n_features * n_landmarks > FULL_SPACE_WORK and n_features > 2 * PROJECTION
-        sizes = [n_features] if self.present is None and not self.scaler.has_sparse else list(self.scaler.sizes)
-        widths = [min(size, PROJECTION) if is_large or self.scaler.has_sparse else size for size in sizes]
+        n_entries = len(chosen) * n_features
+        # By size only: a sparse copy of dense data gets the same landmarks.
+        saves = n_entries * n_landmarks > FULL_SPACE_WORK or n_entries > FULL_SPACE_ENTRIES
+        is_large = saves and n_features > 2 * PROJECTION
+        sizes = [n_features] if self.present is None else list(self.scaler.sizes)
+        widths = [min(size, PROJECTION) if is_large else size for size in sizes]
         projections = [
             None if width == size else _random_projection(size, width, self.scaler.dtype, rng)
             for size, width in zip(sizes, widths, strict=True)

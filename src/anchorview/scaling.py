@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
@@ -39,23 +40,17 @@ class ViewsScaler:
         """Number of scaled features of each view."""
         return tuple(scaler.n_out for scaler in self.scalers)
 
-    @property
-    def has_sparse(self) -> bool:
-        """Whether some view stays sparse."""
-        return any(scaler.is_sparse for scaler in self.scalers)
-
     def scale(self, views: Views, index: slice | npt.NDArray[np.intp], present: Presence = None) -> ScaledRows:
         """Return the scaled features of some rows; zero where `present` (of all rows) says that a view is missing."""
         parts = [array[index] for array in views.arrays]
         n_rows = parts[0].shape[0]
         has = None if present is None else present[index]
+        if has is not None:
+            parts = [_blank(part, ~has[:, number]) for number, part in enumerate(parts)]
         found = []
         for first, last, start, stop in self._runs():
             if self.scalers[first].is_sparse:
-                rows = self.scalers[first].rows(parts[first])  # type: ignore[union-attr]
-                if has is not None:
-                    rows.data *= np.repeat(has[:, first], np.diff(rows.indptr))
-                found.append((slice(start, stop), rows))
+                found.append((slice(start, stop), self.scalers[first].rows(parts[first])))  # type: ignore[union-attr]
                 continue
             out = np.empty((n_rows, stop - start), dtype=self.dtype)
             column = 0
@@ -84,6 +79,18 @@ class ViewsScaler:
                 runs.append((number, number + 1, column, stop))
             column = stop
         return runs
+
+
+def _blank(block: Any, lacks: npt.NDArray[np.bool_]) -> Any:
+    """Return a block with zeros in the rows that lack the view, whatever stands there."""
+    if not lacks.any():
+        return block
+    block = block.copy()
+    if is_sparse(block):
+        block.data[np.repeat(lacks, np.diff(block.indptr))] = 0
+    else:
+        block[lacks] = 0
+    return block
 
 
 def fit_scaling(
@@ -122,7 +129,9 @@ def fit_scaling(
     for number, ((name, array), kind) in enumerate(zip(views.items(), kinds, strict=True)):
         has = None if present is None else present[:, number]
         if is_sparse(array) or kind in ("tfidf", "lsa"):
-            if not is_sparse(array):
+            if is_sparse(array):
+                check_finite_sparse(array, name, has)
+            else:
                 column_extremes(array, name, n_threads, has)  # finds NaN and infinity
             used = _used(has, weights)
             scalers.append(fit_text(array, kind, name, dtype, rng, used, weights))
@@ -174,7 +183,8 @@ def resolve_scaling(views: Views, scaling: ScalingChoice) -> list[str]:
 def check_finite(views: Views, n_threads: int = 1, present: Presence = None) -> None:
     """Raise an error naming the view and the first rows that hold NaN or infinity."""
     for number, (name, array) in enumerate(views.items()):
+        has = None if present is None else present[:, number]
         if is_sparse(array):
-            check_finite_sparse(array, name)
+            check_finite_sparse(array, name, has)
         elif array.dtype.kind == "f":
-            column_extremes(array, name, n_threads, None if present is None else present[:, number])
+            column_extremes(array, name, n_threads, has)

@@ -58,7 +58,8 @@ class TextScaler:
             rows.data *= self.weight[rows.indices].astype(self.dtype)
         if self.unit:
             norms = np.sqrt(np.asarray(rows.multiply(rows).sum(axis=1)).ravel())
-            rows.data /= np.repeat(np.where(norms > 0, norms, 1), np.diff(rows.indptr)).astype(self.dtype)
+            with np.errstate(invalid="ignore"):  # infinity becomes NaN, which is found in the products
+                rows.data /= np.repeat(np.where(norms > 0, norms, 1), np.diff(rows.indptr)).astype(self.dtype)
         return rows
 
     def write(self, block: Any, out: Matrix, start: int) -> None:
@@ -84,7 +85,6 @@ def fit_text(
         "minmax" divides each feature by its largest absolute value: with a smallest value of 0 that is min-max.
     """
     matrix = sparse.csr_array(array)
-    check_finite_sparse(matrix, name)
     n_features = matrix.shape[1]
     if kind in ("none", "l2"):
         return TextScaler(n_features, None, None, kind == "l2", dtype)
@@ -92,9 +92,11 @@ def fit_text(
         matrix, weights = matrix[used], None if weights is None else weights[used]
     if kind == "minmax":
         largest = np.asarray(abs(matrix).max(axis=0).todense(), dtype=np.float64).ravel()
-        return TextScaler(n_features, 1.0 / np.where(largest > 0, largest, 1.0), None, True, dtype)
+        says = largest >= np.finfo(np.float64).tiny  # a feature that is 0 throughout says nothing about new rows either
+        return TextScaler(n_features, says / np.where(says, largest, 1.0), None, True, dtype)
     if matrix.nnz and matrix.data.min() < 0:
-        row = int(np.searchsorted(matrix.indptr, int(np.argmin(matrix.data)), side="right")) - 1
+        row = int(np.searchsorted(matrix.indptr, int(np.argmax(matrix.data < 0)), side="right")) - 1
+        row = row if used is None else int(np.flatnonzero(used)[row])
         raise ValueError(
             f"View {name!r} has negative values (first seen in row {row}), so scaling={kind!r} makes no sense for it; "
             "choose 'l2' or, for a dense view, 'minmax'."
@@ -144,12 +146,15 @@ def leading_directions(matrix: sparse.csr_array, n_components: int, rng: np.rand
     return np.ascontiguousarray(result)
 
 
-def check_finite_sparse(matrix: sparse.csr_array, name: str) -> None:
-    """Raise an error naming the rows of a sparse view that hold NaN or infinity."""
+def check_finite_sparse(matrix: sparse.csr_array, name: str, used: npt.NDArray[np.bool_] | None = None) -> None:
+    """Raise an error naming the rows of a sparse view, of those that are `used`, that hold NaN or infinity."""
     if matrix.dtype.kind != "f" or np.isfinite(matrix.data).all():
         return
     bad = np.flatnonzero(~np.isfinite(matrix.data))
-    rows = np.unique(np.searchsorted(matrix.indptr, bad, side="right") - 1)[:5].tolist()
+    found = np.unique(np.searchsorted(matrix.indptr, bad, side="right") - 1)
+    rows = (found if used is None else found[used[found]])[:5].tolist()
+    if not rows:
+        return
     raise ValueError(
         f"View {name!r} contains NaN or infinity in row{'s' if len(rows) > 1 else ''} "
         f"{', '.join(map(str, rows))}{', …' if len(rows) == 5 else ''}; remove those values before fitting."
