@@ -12,10 +12,12 @@ from typing import Any
 _MODULES: dict[str, str] = {
     "AMGL": "amgl",
     "BestViewSpectral": "best_view_spectral",
+    "CONMF": "conmf",
     "ConcatKMeans": "concat_kmeans",
     "ConcatLabelSpreading": "concat_label_spreading",
     "ConcatLogisticRegression": "concat_logistic",
     "FPMVS": "fpmvs",
+    "GPSNMF": "gpsnmf",
     "LMVSC": "lmvsc",
     "MLAN": "mlan",
     "MVAR": "mvar",

@@ -1,0 +1,127 @@
+"""The steps of CONMF: bases U_p, weights of the views, and codes V that are shared by the views, a column per class.
+
+Labelled rows V_l are fixed; the others, V_u, minimise
+
+    f(V_u) = Σ_p ‖X_p − V U_pᵀ‖_F / 2 + (σ/2) Tr(Vᵀ (D − S) V) + (μ/2) ‖V_uᵀ V_u − I/2‖²
+
+together with the bases. With w_p = 1 / (2 ‖X_p − V U_pᵀ‖_F), w_p/2 · ‖·‖² + constant touches ‖·‖/2 from above.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+from scipy import sparse
+
+from ..engine.parallel import map_blocks
+from ._graphs import degrees
+from ._matrix import Dense, Index, Matrix, inverse, squared_norms
+from ._nmf import EPS, project_views, ratio, update_basis
+
+_CODE_STEPS = 5  # per round: a code step is cheap next to the products with the views
+_EXPONENTS = (1.0, 0.5, 0.25)
+
+
+def fixed_codes(targets: Dense) -> Dense:
+    """Return V_l: one-hot, with column j scaled so that V_lᵀ V_l = I/2; a class without rows keeps a column of zeros.
+
+    Examples
+    --------
+    >>> fixed_codes(np.array([[1.0, 0.0], [0.0, 1.0], [1.0, 0.0]]))
+    array([[0.5       , 0.        ],
+           [0.        , 0.70710678],
+           [0.5       , 0.        ]])
+    """
+    return targets * inverse(np.sqrt(2 * targets.sum(axis=0)))
+
+
+@dataclass
+class ClassCodes:
+    """The factors and the steps.
+
+    Parameters
+    ----------
+    views : list of ndarray or csr_array of shape (n, d_p)
+        X_p.
+    graph : csr_array of shape (n, n)
+        S, the sum of the graphs of all views.
+    codes : ndarray of shape (n, n_classes)
+        First V, with V_l in its place.
+    bases : list of ndarray of shape (d_p, n_classes)
+        First U_p.
+    free : ndarray
+        Numbers of the unlabelled rows.
+    graph_weight, orthogonality : float
+        σ and μ.
+    """
+
+    views: list[Matrix]
+    graph: sparse.csr_array
+    codes: Dense
+    bases: list[Dense]
+    free: Index
+    graph_weight: float
+    orthogonality: float
+
+    def __post_init__(self) -> None:
+        self._degree = degrees(self.graph)[:, None]
+        self._free_degree = self._degree[self.free]
+        self._from_free = self.graph[self.free]
+        self._totals = [float(squared_norms(rows).sum()) for rows in self.views]
+
+    def one_round(self, n_threads: int = 1) -> float:
+        """Update all factors and return the objective."""
+        self.update_bases(n_threads)
+        products = project_views(self.views, self.bases, n_threads)
+        grams = [basis.T @ basis for basis in self.bases]
+        return [self.update_codes(products, grams) for _ in range(_CODE_STEPS)][-1]
+
+    def update_bases(self, n_threads: int = 1) -> None:
+        """U_p ← U_p ∘ (X_pᵀ V) / (U_p Vᵀ V)."""
+        gram = self.codes.T @ self.codes
+        self.bases = map_blocks(
+            lambda p: update_basis(self.views[p], self.codes, gram, self.bases[p]), range(len(self.views)), n_threads
+        )
+
+    def update_codes(self, products: list[Dense], grams: list[Dense]) -> float:
+        """V_u ← V_u ∘ ((N + C) / (M + C))^a, where M − N is the gradient and C a damping; return the objective.
+
+        With G = Σ_p w_p X_p U_p and H = Σ_p w_p U_pᵀ U_p,
+
+            N = G_u + σ S_u V + μ V_u,   M = V_u H + σ D_u V_u + 2 μ V_u V_uᵀ V_u,   C = 2 μ V_u³.
+
+        a = 1 is the published step; it mostly lowers the objective, but need not. a = 1/4 always does, as
+        Σ V'_ij (M_ij t⁴_ij / 4 − N_ij log t_ij) with t = V / V' bounds the objective from above (up to a constant).
+        So a is halved, at most twice, if the objective has risen.
+        """
+        before, residuals = self.objective(products, grams)
+        weights = 0.5 / np.maximum(residuals, EPS)
+        own = self.codes[self.free]
+        damping = 2 * self.orthogonality * own**3
+        wanted = self.graph_weight * (self._from_free @ self.codes) + self.orthogonality * own + damping
+        curvature = 2 * self.orthogonality * (own.T @ own)
+        for weight, product, gram in zip(weights, products, grams, strict=True):
+            wanted += weight * product[self.free]
+            curvature += weight * gram
+        present = own @ curvature + self.graph_weight * self._free_degree * own + damping
+        change = ratio(wanted, present)
+        for exponent in _EXPONENTS:
+            self.codes[self.free] = own * change**exponent
+            after, _ = self.objective(products, grams)
+            if after <= before:
+                break
+        return after
+
+    def objective(self, products: list[Dense], grams: list[Dense]) -> tuple[float, Dense]:
+        """Return the objective and ‖X_p − V U_pᵀ‖ of each view, given X_p U_p and U_pᵀ U_p."""
+        own, gram = self.codes[self.free], self.codes.T @ self.codes
+        squared = [
+            total - 2 * np.vdot(self.codes, product) + np.vdot(gram, basis_gram)
+            for total, product, basis_gram in zip(self._totals, products, grams, strict=True)
+        ]
+        residuals: Dense = np.sqrt(np.maximum(squared, 0.0))
+        rough = np.vdot(self.codes, self._degree * self.codes - self.graph @ self.codes)
+        skew = own.T @ own - 0.5 * np.eye(own.shape[1])
+        value = residuals.sum() + self.graph_weight * rough + self.orthogonality * np.vdot(skew, skew)
+        return float(value) / 2, residuals

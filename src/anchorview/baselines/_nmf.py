@@ -1,0 +1,60 @@
+"""What the two factorisations X_p ≈ V_p U_pᵀ with U_p, V_p ≥ 0 share; the rows of X_p are the rows of view p."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import numpy as np
+
+from ..engine.parallel import map_blocks
+from ..validation import check_number
+from ._base import SemiSupervisedMultiView, Task, relative_change
+from ._matrix import Dense, Matrix, multiply
+from ._scaling import check_nonnegative
+
+EPS = float(np.finfo(np.float64).eps)
+
+
+class NonnegativeFactorization(SemiSupervisedMultiView):
+    """A semi-supervised method on non-negative views, dense or sparse, in rounds until the objective settles."""
+
+    n_neighbors: int
+    max_iter: int
+    tol: float
+
+    def _check_parameters(self) -> None:
+        super()._check_parameters()
+        check_number("n_neighbors", self.n_neighbors, 1, integer=True)
+        check_number("max_iter", self.max_iter, 1, integer=True)
+        check_number("tol", self.tol, 0)
+
+    def _check_views(self, task: Task) -> None:
+        check_nonnegative(task.views, task.names, type(self).__name__)
+
+    def _iterate(self, task: Task, one_round: Callable[[], float]) -> None:
+        """Repeat rounds, each of which returns the objective, until it changes by less than `tol` of itself."""
+        history: list[float] = []
+        change = np.inf
+        while len(history) < self.max_iter and change > self.tol:
+            history.append(one_round())
+            change = relative_change(history)
+            if task.report(len(history), history[-1], change):
+                break
+        # Rounds that were asked for by tol=0, and an end that a callback asked for, are no surprise.
+        self._record(history, converged=change <= self.tol or self.tol == 0 or len(history) < self.max_iter)
+
+
+def ratio(wanted: Dense, present: Dense) -> Dense:
+    """Return a / b with both at least the machine's epsilon, so that 0 / 0 is 1: no reason to change."""
+    result: Dense = np.maximum(wanted, EPS) / np.maximum(present, EPS)
+    return result
+
+
+def update_basis(rows: Matrix, codes: Dense, gram: Dense, basis: Dense) -> Dense:
+    """Return U ∘ (Xᵀ V) / (U Vᵀ V), the step of Lee and Seung, after which ‖X − V Uᵀ‖ is not larger; Vᵀ V is given."""
+    return basis * ratio(multiply(rows.T, codes), basis @ gram)
+
+
+def project_views(views: list[Matrix], bases: list[Dense], n_threads: int) -> list[Dense]:
+    """Return X_p U_p of each view."""
+    return map_blocks(lambda pair: multiply(*pair), list(zip(views, bases, strict=True)), n_threads)
