@@ -334,5 +334,5 @@ def test_better_than_filling_in_the_mean() -> None:
     imputed = FSSMSC(n_landmarks=200, random_state=0).fit(filled, y)
     hidden = y < 0
     accuracy, other = ((found.labels_ == digits.target)[hidden].mean() for found in (model, imputed))
-    assert accuracy > 0.93 and accuracy > other + 0.01
+    assert accuracy > 0.92 and accuracy > other + 0.02  # 0.94 and 0.89 when this was written
     np.testing.assert_array_equal(model.predict(views)[hidden], model.labels_[hidden])

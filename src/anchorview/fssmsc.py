@@ -233,7 +233,8 @@ class FSSMSC(MultiViewClassifier):
         check_support(self, has_missing=present is not None, has_weights=weights is not None)
         weights = row_weights(weights, present)
         known = read_supervision(y, constraints, views, empty)
-        plan = make_plan(self, views, known.n_classes, has_pairs=known.pairs is not None)
+        n_rows = len(views) if weights is None else np.count_nonzero(weights)
+        plan = make_plan(self, views, known.n_classes, has_pairs=known.pairs is not None, n_rows=n_rows)
         check_memory(self.estimate_memory(*views.shape, plan.n_components))
         n_threads = count_threads(self.n_jobs)
         rng = check_random_state(self.random_state)
@@ -368,6 +369,9 @@ class FSSMSC(MultiViewClassifier):
         if known.n_classes == 0:
             return fit_clusters(self.embedding_, n_clusters, rng, weights)
         rows = known.labelled
+        if weights is not None:  # rows of weight 0 speak for no class, unless it has no others
+            counts = weights[rows] > 0
+            rows = rows[counts | np.isin(known.codes[rows], known.codes[rows[counts]], invert=True)]
         return fit_neighbours(self.embedding_[rows], known.codes[rows], self.inference, self.n_neighbors)
 
     def _label_rows(self, known: Supervision, empty: npt.NDArray[np.bool_] | None, n_threads: int) -> None:

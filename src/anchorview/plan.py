@@ -83,12 +83,13 @@ def check_support(model: Any, *, has_missing: bool, has_weights: bool) -> None:
         raise ValueError(f"solver='admm' is the paper's algorithm and knows no {what}; use solver='active_set'.")
 
 
-def make_plan(model: Any, views: Views, n_classes: int, has_pairs: bool = False) -> Plan:
-    """Settle the number of components and landmarks."""
+def make_plan(model: Any, views: Views, n_classes: int, has_pairs: bool = False, n_rows: int | None = None) -> Plan:
+    """Settle the number of components and landmarks; `n_rows` rows count (by default all of `views`)."""
+    n_rows = len(views) if n_rows is None else n_rows
     outcomes: list[Outcome] = []
     n_components = _count_components(model.n_clusters, n_classes, has_pairs, model.omit, outcomes)
     if isinstance(model.landmarks, str):
-        n_landmarks = _count_landmarks(model.n_landmarks, len(views), n_components, outcomes)
+        n_landmarks = _count_landmarks(model.n_landmarks, n_rows, n_components, outcomes)
     else:
         n_landmarks = _count_given(np.asarray(model.landmarks), n_components)
         if "lsa" not in resolve_scaling(views, model.scaling):  # whose number of features is known once it is fitted
