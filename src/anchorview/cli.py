@@ -18,6 +18,8 @@ except ImportError:  # pragma: no cover - exercised by hand: the test environmen
     raise SystemExit(1) from None
 
 from . import __version__
+from .bench.cli import app as bench_app
+from .bench.data_cli import app as data_app
 
 PAPER_HW = (97.1, 93.4, 93.6, 4.8)  # FSSMSC on HW in the paper: ACC, NMI, ARI, seconds
 
@@ -29,6 +31,10 @@ def _version(value: bool) -> None:
     if value:
         console.print(f"anchorview {__version__}")
         raise typer.Exit
+
+
+app.add_typer(bench_app, name="bench")
+app.add_typer(data_app, name="data")
 
 
 @app.callback()

@@ -1,0 +1,102 @@
+"""Tables, figures and text of an experiment, as plain data that every output format is made from."""
+
+from __future__ import annotations
+
+import json
+import math
+from collections.abc import Sequence
+from dataclasses import asdict, dataclass, field
+from pathlib import Path
+from typing import Any
+
+
+@dataclass
+class Cell:
+    """One cell of a table; ``mark`` is "best", "second" or nothing."""
+
+    text: str
+    mark: str = ""
+
+
+@dataclass
+class Table:
+    """A table; a row of one cell is a heading within the table."""
+
+    name: str
+    title: str
+    header: list[str]
+    rows: list[list[Cell]] = field(default_factory=list)
+    note: str = ""
+
+    def add(self, *cells: str | Cell) -> None:
+        """Append a row."""
+        self.rows.append([cell if isinstance(cell, Cell) else Cell(cell) for cell in cells])
+
+    def add_heading(self, text: str) -> None:
+        """Append a heading over all columns."""
+        self.rows.append([Cell(text)])
+
+
+@dataclass
+class Figure:
+    """A figure that lies as ``figures/<name>.png`` and ``.svg``."""
+
+    name: str
+    title: str
+
+
+@dataclass
+class Section:
+    """What an experiment has to show."""
+
+    name: str
+    title: str
+    text: list[str] = field(default_factory=list)
+    tables: list[Table] = field(default_factory=list)
+    figures: list[Figure] = field(default_factory=list)
+
+    def save(self, folder: Path) -> None:
+        """Write it as JSON, to be put together with the other sections."""
+        path = folder / f"{self.name}.json"
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_text(json.dumps(asdict(self), ensure_ascii=False, indent=1))
+
+    @classmethod
+    def load(cls, path: Path) -> Section:
+        """Read what `save` wrote."""
+        found: dict[str, Any] = json.loads(path.read_text())
+        tables = [Table(**{**t, "rows": [[Cell(**c) for c in row] for row in t["rows"]]}) for t in found["tables"]]
+        figures = [Figure(**figure) for figure in found["figures"]]
+        return cls(found["name"], found["title"], found["text"], tables, figures)
+
+
+def score_cells(means: Sequence[float | None], texts: Sequence[str], *, smallest: bool = False) -> list[Cell]:
+    """Mark the best and the second best of a row; equal texts share a mark.
+
+    Examples
+    --------
+    >>> [cell.mark for cell in score_cells([90.0, None, 97.1, 97.1, 95.0], ["90.0", "OM", "97.1", "97.1", "95.0"])]
+    ['', '', 'best', 'best', 'second']
+    """
+    shown = [
+        None if mean is None or math.isnan(mean) else _leading_number(t) for mean, t in zip(means, texts, strict=True)
+    ]
+    ranked = sorted({value for value in shown if value is not None}, reverse=not smallest)
+    marks = dict(zip(ranked, ("best", "second"), strict=False)) if len(ranked) > 1 else {}
+    return [Cell(text, "" if value is None else marks.get(value, "")) for value, text in zip(shown, texts, strict=True)]
+
+
+def _leading_number(text: str) -> float:
+    return float(text.split(" ")[0].split("(")[0].replace(",", ""))
+
+
+def scientific(value: float) -> str:
+    """Return a number as in the paper's tables.
+
+    Examples
+    --------
+    >>> scientific(143_000_000)
+    '1.43e8'
+    """
+    mantissa, exponent = f"{value:.2e}".split("e")
+    return f"{mantissa}e{int(exponent)}"

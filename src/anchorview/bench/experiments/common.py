@@ -1,0 +1,77 @@
+"""What the experiments share: averages of runs, and cells that say why there is none."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from ..runner import Run, Runner
+from ..settings import Settings
+from ..sources import Description
+
+MEASURES = {"acc": "ACC (%)", "nmi": "NMI (%)", "ari": "ARI (%)", "seconds": "Running time (s)"}
+PROTOCOL = (
+    "Labelled rows are a uniform random sample, not stratified; the unlabelled rows are scored. Methods without labels "
+    "get the number of classes and are scored on all rows. Mean ± population standard deviation."
+)
+
+
+@dataclass
+class Summary:
+    """Values of some runs; ``failure`` is "OM", "OT", "error" or nothing."""
+
+    values: list[dict[str, Any]]
+    failure: str | None = None
+
+    def mean(self, measure: str) -> float | None:
+        """Mean of a measure, None if there is nothing to average."""
+        if self.failure or not self.values:
+            return None
+        return float(np.mean([value[measure] for value in self.values]))
+
+    def text(self, measure: str, *, spread: bool = True) -> str:
+        """Return mean ± spread, or why there is none."""
+        mean = self.mean(measure)
+        if mean is None:
+            return self.failure or "–"
+        if measure == "seconds":
+            return f"{mean:.1f}" if mean >= 10 else f"{mean:.2f}"
+        if not spread or len(self.values) < 2:
+            return f"{mean:.1f}"
+        return f"{mean:.1f} ± {np.std([value[measure] for value in self.values]):.1f}"
+
+
+def summarise(runner: Runner, runs: Sequence[Run]) -> Summary:
+    """Average what some runs of different seeds gave."""
+    failure = next((found for run in runs if (found := runner.broken(run))), None)
+    return Summary([value for run in runs if (value := runner.value(run)) is not None], failure)
+
+
+def data_line(settings: Settings) -> str:
+    """Name the data sets and how many labels they have."""
+    parts = [
+        f"{about.name}: {about}, {_percent(settings.labelled(about.n_rows))} labelled" for about in abouts(settings)
+    ]
+    return "Data: " + "; ".join(parts) + "."
+
+
+def repetitions(count: int) -> str:
+    """Return "1 repetition", "3 repetitions"."""
+    return f"{count} repetition{'' if count == 1 else 's'}"
+
+
+def abouts(settings: Settings) -> list[Description]:
+    """Return the sizes of all data sets."""
+    return [about for _, about in settings.data]
+
+
+def error_lines(runner: Runner) -> list[str]:
+    """Say what failed."""
+    return [f"Failed: {message.strip().splitlines()[-1]}" for message in dict.fromkeys(runner.errors.values())]
+
+
+def _percent(part: float) -> str:
+    return f"{100 * part:g} %"

@@ -1,0 +1,75 @@
+"""The comparison table: ACC, NMI, ARI and time of all methods on all data sets, the paper's figures beside ours."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from ..document import Section, Table, score_cells
+from ..methods import Method
+from ..paper import PAPER
+from ..runner import Runner
+from ..selection import TITLES, chosen_runs
+from ..settings import Settings
+from ..sources import Description
+from .common import MEASURES, PROTOCOL, Summary, data_line, error_lines, repetitions, summarise
+
+
+def run(settings: Settings, runner: Runner, figures: Path) -> Section:
+    """Make the runs and return the table."""
+    methods = settings.choose()
+    found: dict[tuple[str, str, str], Summary] = {}
+    for source, about in settings.data:
+        for how in settings.selections:
+            for method in methods:
+                runs = chosen_runs(how, settings, runner, source, about, method)
+                runner.run(runs, f"{method.name}, {about.name} ({how})")
+                found[about.name, how, method.name] = summarise(runner, runs)
+    section = Section("comparison", "Comparison of the methods")
+    section.text = [data_line(settings), _how_text(settings), *error_lines(runner)]
+    section.tables = [_table(settings, methods, found)]
+    return section
+
+
+def _how_text(settings: Settings) -> str:
+    how = "; ".join(f"“{name}”: {TITLES[name]}" for name in settings.selections)
+    text = f"{repetitions(settings.repeats)}. Parameters, {how}"
+    text += "; “paper”: the paper's figures, tuned on the evaluation labels. "
+    if "oracle" in settings.selections:
+        text += "For “oracle” the grid is tried on the first draw of labels. "
+    return text + PROTOCOL
+
+
+def _table(settings: Settings, methods: list[Method], found: dict[tuple[str, str, str], Summary]) -> Table:
+    table = Table("comparison", "Clustering performance and running time", ["Dataset", *(m.name for m in methods)])
+    for measure, title in MEASURES.items():
+        table.add_heading(title)
+        for _, about in settings.data:
+            for how in settings.selections:
+                row = [found[about.name, how, method.name] for method in methods]
+                cells = score_cells(
+                    [summary.mean(measure) for summary in row],
+                    [summary.text(measure) for summary in row],
+                    smallest=measure == "seconds",
+                )
+                table.add(f"{about.name}, {how}", *cells)
+            if about.paper is not None:
+                table.add(*_paper_row(about, methods, measure))
+    table.note = "OM: out of memory; OT: out of time. Best in bold, second best underlined."
+    if any(about.paper and not about.same_as_paper for _, about in settings.data):
+        table.note += " paper*: same images and kinds of features as the paper's data, but other values of them."
+    return table
+
+
+def _paper_row(about: Description, methods: list[Method], measure: str) -> list[str]:
+    assert about.paper is not None
+    scores = PAPER[about.paper.name]
+    cells = []
+    for method in methods:
+        score = scores.get(method.name, {}).get(measure) if method.in_paper else None
+        if not method.in_paper:
+            cells.append("")
+        elif score is None:
+            cells.append("OM")
+        else:
+            cells.append(f"{score[0]}" if score[1] is None else f"{score[0]} ± {score[1]}")
+    return [f"{about.name}, paper{'' if about.same_as_paper else '*'}", *cells]

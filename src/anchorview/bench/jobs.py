@@ -1,0 +1,180 @@
+"""What runs in a child process: one fit, its scores and its cost; or a choice of parameters by hidden labels."""
+
+from __future__ import annotations
+
+import importlib
+import time
+import warnings
+from collections.abc import Iterator
+from contextlib import contextmanager
+from functools import cache, lru_cache
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from ..baselines._label_folds import label_folds
+from ..datasets import hide_labels, make_multiview_subspaces
+from ..metrics import clustering_report
+from .child import reset_peak, resident_bytes
+from .methods import METHODS, Method
+from .sources import load
+
+Scores = dict[str, Any]
+
+
+def fit(
+    place: str,
+    method: str,
+    parameters: dict[str, Any],
+    seed: int,
+    fraction: float,
+    n_rows: int | None = None,
+    histories: bool = False,
+) -> Scores:
+    """Fit once and return scores in percent, seconds, bytes and rounds.
+
+    Labelled rows are a uniform sample; the others are scored. Methods without labels are scored on all rows.
+    """
+    chosen = METHODS[method]
+    views, target = _rows(place, n_rows, seed)
+    y, scored = _draw(chosen, target, fraction, seed)
+    _warm(method)
+    before = reset_peak()
+    with warnings.catch_warnings(), _timed_graphs(chosen) as graph_seconds:
+        warnings.simplefilter("ignore")  # rounds that ran out are told by n_iter
+        start = time.perf_counter()
+        model = chosen.make(parameters, len(np.unique(target)), seed)
+        labels = model.fit(views, y).labels_
+        seconds = time.perf_counter() - start
+    result: Scores = {name: 100 * value for name, value in clustering_report(target[scored], labels[scored]).items()}
+    result |= {"seconds": seconds, "fit_bytes": max(resident_bytes(peak=True) - before, 0)}
+    result |= {"n_iter": int(model.n_iter_), "graph_seconds": sum(graph_seconds)}
+    if hasattr(model, "codes_") and chosen.class_name == "FSSMSC":
+        result["nonzeros"] = model.codes_.nnz / len(target)
+    if histories:
+        result["objective"] = [float(value) for value in model.objective_history_]
+        result["residual"] = [float(value) for value in model.residual_history_]
+    return result
+
+
+def choose(
+    place: str,
+    method: str,
+    settings: list[dict[str, Any]],
+    seed: int,
+    fraction: float,
+    n_folds: int = 3,
+) -> dict[str, Any]:
+    """Return the setting that guesses most hidden labels: a third of the given labels is hidden in turn."""
+    chosen = METHODS[method]
+    views, target = _rows(place, None, seed)
+    y, _ = _draw(chosen, target, fraction, seed)
+    classes, codes = np.unique(y, return_inverse=True)
+    codes = codes - 1 if classes[0] == -1 else codes
+    folds = label_folds(codes, n_folds, np.random.RandomState(seed))
+    start = time.perf_counter()
+    if not folds or len(settings) < 2:
+        return {"parameters": settings[0], "hidden_acc": None, "seconds": 0.0}
+    right = [_hidden_right(chosen, setting, views, y, folds, len(classes), seed) for setting in settings]
+    best = int(np.argmax(right))
+    share = 100 * right[best] / sum(map(len, folds))
+    return {"parameters": settings[best], "hidden_acc": share, "seconds": time.perf_counter() - start}
+
+
+def tune_fssmsc(place: str, parameters: dict[str, Any], seed: int, fraction: float) -> Scores:
+    """Let `FSSMSCCV` choose by the given labels, and score what it labels."""
+    import anchorview
+
+    views, target = _rows(place, None, seed)
+    y, scored = _draw(METHODS["FSSMSC"], target, fraction, seed)
+    _warm("FSSMSC")
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        start = time.perf_counter()
+        labels = anchorview.FSSMSCCV(random_state=seed, **parameters).fit(views, y).labels_
+        seconds = time.perf_counter() - start
+    report = clustering_report(target[scored], labels[scored])
+    return {**{name: 100 * value for name, value in report.items()}, "seconds": seconds}
+
+
+def scale(n_rows: int, parameters: dict[str, Any], seed: int) -> Scores:
+    """Fit FSSMSC on synthetic views of any size, 1 % labelled."""
+    return fit(f"synthetic:{n_rows}", "FSSMSC", parameters, seed, 0.01)
+
+
+def _hidden_right(
+    method: Method, setting: dict[str, Any], views: Any, y: Any, folds: list[Any], n_classes: int, seed: int
+) -> int:
+    right = 0
+    for fold in folds:
+        known = y.copy()
+        known[fold] = -1
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")
+            try:
+                labels = method.make(setting, n_classes, seed).fit(views, known).labels_
+            except (ValueError, ArithmeticError, np.linalg.LinAlgError):
+                return -1  # a setting that fails is not chosen
+        right += int((labels[fold] == y[fold]).sum())
+    return right
+
+
+@lru_cache(maxsize=1)
+def _load(place: str) -> tuple[Any, npt.NDArray[Any]]:
+    if place.startswith("synthetic:"):
+        n = int(place.split(":")[1])
+        data = make_multiview_subspaces(n, 10, (100, 60, 40), noise=0.3, random_state=0)
+    else:
+        data = load(place)
+    _, codes = np.unique(data.target, return_inverse=True)
+    return data.views, codes.astype(np.int64)
+
+
+def _rows(place: str, n_rows: int | None, seed: int) -> tuple[Any, npt.NDArray[Any]]:
+    views, target = _load(place)
+    if n_rows is None or n_rows >= len(target):
+        return views, target
+    rows = np.sort(np.random.default_rng(seed).permutation(len(target))[:n_rows])
+    _, codes = np.unique(target[rows], return_inverse=True)
+    return views[rows], codes.astype(np.int64)
+
+
+def _draw(method: Method, target: Any, fraction: float, seed: int) -> tuple[Any, Any]:
+    """Return the labels a method gets, and which rows are scored."""
+    if not method.uses_labels:
+        return None, np.ones(len(target), dtype=bool)
+    y = hide_labels(target, fraction, random_state=seed)
+    return y, y == -1
+
+
+@cache
+def _warm(method: str) -> None:
+    """Load what is compiled or imported late, so that it is not timed."""
+    few = make_multiview_subspaces(90, 3, random_state=0)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        METHODS[method].make({}, 3, 0).fit(few.views, few.target)
+
+
+@contextmanager
+def _timed_graphs(method: Method) -> Iterator[list[float]]:
+    """Collect the seconds spent in the function that builds a method's similarity graphs."""
+    seconds: list[float] = []
+    if method.graph is None:
+        yield seconds
+        return
+    module, name = importlib.import_module(method.graph[0]), method.graph[1]
+    original = getattr(module, name)
+
+    def timed(*arguments: Any, **options: Any) -> Any:
+        start = time.perf_counter()
+        result = original(*arguments, **options)
+        seconds.append(time.perf_counter() - start)
+        return result
+
+    setattr(module, name, timed)
+    try:
+        yield seconds
+    finally:
+        setattr(module, name, original)

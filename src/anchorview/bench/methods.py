@@ -1,0 +1,167 @@
+"""The methods that are compared: the paper's eight, the paper's own algorithm, and plain references.
+
+Grids are those of the paper for FSSMSC, LMVSC and FPMVS (its section "Implementation Details"), and of the methods'
+own papers and programs for the others.
+"""
+
+from __future__ import annotations
+
+import importlib
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from itertools import product
+from typing import Any
+
+_NOT_A_SETTING = ("n_clusters", "views", "random_state", "n_jobs", "verbose")
+
+
+@dataclass(frozen=True)
+class Method:
+    """A method and what may be chosen about it.
+
+    Attributes
+    ----------
+    name : str
+        As in the tables.
+    module, class_name : str
+        Where the estimator is.
+    uses_labels : bool
+        Methods without labels get the number of clusters, and all rows are scored.
+    fixed : dict
+        Parameters that make this the method.
+    grid : dict
+        Values to try of each parameter; "k" stands for the number of classes.
+    graph : tuple of str or None
+        Module and name of the function that builds similarity graphs.
+    in_paper : bool
+        Whether the paper's table has it.
+    """
+
+    name: str
+    module: str
+    class_name: str
+    uses_labels: bool = True
+    fixed: dict[str, Any] = field(default_factory=dict)
+    grid: dict[str, tuple[Any, ...]] = field(default_factory=dict)
+    graph: tuple[str, str] | None = None
+    in_paper: bool = True
+
+    def make(self, parameters: dict[str, Any], n_classes: int, seed: int) -> Any:
+        """Return an unfitted estimator."""
+        number = {} if self.uses_labels else {"n_clusters": n_classes}
+        return self.estimator()(**{**self.fixed, **parameters, **number, "random_state": seed})
+
+    def estimator(self) -> Any:
+        """Return the class."""
+        return getattr(importlib.import_module(self.module), self.class_name)
+
+    def settings(self, n_rows: int, n_classes: int) -> list[dict[str, Any]]:
+        """List the grid; more anchors than a third of the rows, or fewer than classes, are left out."""
+        values = {name: self._values(name, n_rows, n_classes) for name in self.grid}
+        return [dict(zip(values, chosen, strict=True)) for chosen in product(*values.values())]
+
+    def _values(self, name: str, n_rows: int, n_classes: int) -> list[Any]:
+        found = [n_classes if value == "k" else value for value in self.grid[name]]
+        if name == "n_anchors":
+            found = [value for value in dict.fromkeys(found) if n_classes <= value <= max(n_rows // 3, n_classes)]
+        return found
+
+    def all_parameters(self, parameters: dict[str, Any]) -> dict[str, Any]:
+        """Return every parameter of a fit that is not off, so that a changed default is another fit.
+
+        What is off (None, False, empty) is left out: a parameter that a later version adds leaves old fits as they are.
+        """
+        given = self.estimator()(**{**self.fixed, **parameters}).get_params()
+        return {
+            name: value
+            for name, value in given.items()
+            if name not in _NOT_A_SETTING and not (value is None or value is False or value in ((), [], {}))
+        }
+
+
+_GRID = {
+    "must_link_weight": (1e1, 1e2, 1e3, 1e4, 1e5),
+    "l1": (0.01, 0.02, 0.05, 0.07, 0.1, 0.2, 0.5),
+    "coupling": (1e-5, 1e-4, 1e-3, 1e-2, 1e-1),
+}
+_ANCHORS = ("k", 100, 200, 300, 500)
+_BASELINES = "anchorview.baselines"
+_ADMM = {"solver": "admm", "ridge": 0.0, "solver_options": {"mode": "released"}, "scaling": "l2"}
+
+METHODS: dict[str, Method] = {
+    method.name: method
+    for method in (
+        Method("FPMVS", f"{_BASELINES}.fpmvs", "FPMVS", uses_labels=False, grid={"n_anchors": _ANCHORS}),
+        Method(
+            "LMVSC",
+            f"{_BASELINES}.lmvsc",
+            "LMVSC",
+            uses_labels=False,
+            grid={"n_anchors": _ANCHORS, "alpha": (0.01, 1.0, 100.0)},
+        ),
+        Method(
+            "MVAR",
+            f"{_BASELINES}.mvar",
+            "MVAR",
+            grid={"ridge": (0.1, 1.0, 10.0, 100.0, 1000.0), "labelled_weight": (1.0, 1e2, 1e4)},
+        ),
+        Method(
+            "MLAN",
+            f"{_BASELINES}.mlan",
+            "MLAN",
+            grid={"coupling": (1.0, 10.0, 30.0)},
+            graph=(f"{_BASELINES}.mlan", "joint_neighbours"),
+        ),
+        Method(
+            "AMGL",
+            f"{_BASELINES}.amgl",
+            "AMGL",
+            grid={"scaling": ("standard", "l2")},
+            graph=(f"{_BASELINES}.amgl", "pkn_graph"),
+        ),
+        Method(
+            "GPSNMF",
+            f"{_BASELINES}.gpsnmf",
+            "GPSNMF",
+            grid={"label_weight": (0.01, 0.1, 1.0), "graph_weight": (1e-4, 1e-2, 4e-2), "sparsity": (0.1, 1.0)},
+            graph=(f"{_BASELINES}.gpsnmf", "knn_graph"),
+        ),
+        Method(
+            "CONMF",
+            f"{_BASELINES}.conmf",
+            "CONMF",
+            grid={"graph_weight": (1e-3, 1e-2, 1e-1), "orthogonality": (0.5, 1.0, 5.0)},
+            graph=(f"{_BASELINES}.conmf", "knn_graph"),
+        ),
+        Method("FSSMSC", "anchorview.fssmsc", "FSSMSC", grid=_GRID),
+        Method("FSSMSC-ADMM", "anchorview.fssmsc", "FSSMSC", fixed=_ADMM, grid=_GRID, in_paper=False),
+        Method("k-means", f"{_BASELINES}.concat_kmeans", "ConcatKMeans", uses_labels=False, in_paper=False),
+        Method("Spectral", f"{_BASELINES}.best_view_spectral", "BestViewSpectral", uses_labels=False, in_paper=False),
+        Method("LabelSpreading", f"{_BASELINES}.concat_label_spreading", "ConcatLabelSpreading", in_paper=False),
+        Method("Logistic", f"{_BASELINES}.concat_logistic", "ConcatLogisticRegression", in_paper=False),
+    )
+}
+PAPER_METHODS = tuple(name for name, method in METHODS.items() if method.in_paper)
+WITH_LABELS = tuple(name for name, method in METHODS.items() if method.uses_labels)
+OURS = ("FSSMSC", "FSSMSC-ADMM")
+
+
+def choose_methods(names: Sequence[str], among: Sequence[str] = tuple(METHODS)) -> list[Method]:
+    """Return methods by name, all if none is named, in the order of the tables; case does not matter.
+
+    Examples
+    --------
+    >>> [method.name for method in choose_methods(["fssmsc", "MVAR"])]
+    ['MVAR', 'FSSMSC']
+    """
+    known = {name.lower(): name for name in METHODS}
+    unknown = [name for name in names if name.lower() not in known]
+    if unknown:
+        raise ValueError(f"There is no method {unknown[0]!r}; there are {', '.join(METHODS)}.")
+    wanted = {known[name.lower()] for name in names} or set(among)
+    return [METHODS[name] for name in METHODS if name in wanted and name in among]
+
+
+def for_data(method: Method, is_sparse: bool) -> dict[str, Any]:
+    """Return parameters that the kind of data asks for: rows of unit length for counts of words."""
+    return {"scaling": "l2"} if is_sparse and method.class_name != "FSSMSC" else {}

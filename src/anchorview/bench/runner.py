@@ -1,0 +1,157 @@
+"""Run what is asked for and not yet recorded, and show how long it will take."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from collections.abc import Sequence
+from dataclasses import dataclass
+from types import TracebackType
+from typing import Any, Self
+
+from rich.console import Console
+from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn
+
+from .child import JobResult
+from .environment import describe_environment
+from .records import Records, record_key
+from .worker import Worker
+
+CELLS = {"memory": "OM", "time": "OT", "error": "error"}
+
+
+@dataclass(frozen=True)
+class Run:
+    """One job, and the key under which its result is kept.
+
+    ``key`` has at least "task", "data", "method", "parameters" and "seed"; ``arguments`` go to the function ``target``
+    and may hold more, such as where a data set lies on this machine. ``fresh`` asks for a process of its own.
+    """
+
+    target: str
+    key: dict[str, Any]
+    arguments: dict[str, Any]
+    fresh: bool = False
+
+    @property
+    def group(self) -> str:
+        """The key without its seed: runs that cost about the same, and break limits alike."""
+        return record_key({name: value for name, value in self.key.items() if name != "seed"})
+
+
+class Runner:
+    """Makes runs, keeps their results, and never makes one twice; to be used in a ``with`` statement.
+
+    Parameters
+    ----------
+    records : Records
+        Where results are kept.
+    time_limit : float
+        Seconds of one run; a run that takes longer is "OT".
+    memory_limit : int
+        Bytes of one run; a run that takes more is "OM". After either, no other seed is tried.
+    console : Console
+        For progress.
+    """
+
+    def __init__(self, records: Records, time_limit: float, memory_limit: int, console: Console) -> None:
+        self.records, self.time_limit, self.memory_limit, self.console = records, time_limit, memory_limit, console
+        self.errors: dict[str, str] = {}  # message by group; not recorded, so that they are tried again
+        self.n_made = 0
+        self._broken: dict[str, str] = {}
+        self._costs: dict[str, float] = {}
+        self._worker = Worker(time_limit, memory_limit)
+        for key, result in records:
+            if "status" in result:
+                self._learn(_group(key), result)
+
+    def __enter__(self) -> Self:
+        self._worker.__enter__()
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self._worker.__exit__(kind, error, trace)
+
+    def value(self, run: Run) -> dict[str, Any] | None:
+        """Return what a run gave, None if it was not made or broke a limit."""
+        found = self.records.get(run.key)
+        return found["value"] if found is not None and found["status"] == "ok" else None
+
+    def broken(self, run: Run) -> str | None:
+        """Return "OM", "OT" or "error" if a run of the same group ended so."""
+        return "error" if run.group in self.errors else self._broken.get(run.group)
+
+    def run(self, runs: Sequence[Run], title: str) -> None:
+        """Make all runs that are missing, one after the other so that times mean something."""
+        missing = [run for run in runs if self._is_missing(run)]
+        if not missing:
+            return
+        environment = self._record_environment()
+        with _make_progress(self.console) as progress:
+            task = progress.add_task(title, total=len(missing), left=self._time_left(missing), now="")
+            for number, run in enumerate(missing):
+                progress.update(task, now=f"{run.key['data']} {run.key['method']}")
+                if self._is_missing(run):  # an earlier seed may have broken a limit
+                    self._keep(run, self._worker.run(run.target, run.arguments, fresh=run.fresh), environment)
+                progress.update(task, advance=1, left=self._time_left(missing[number + 1 :]))
+
+    def _is_missing(self, run: Run) -> bool:
+        return self.records.get(run.key) is None and self.broken(run) is None
+
+    def _keep(self, run: Run, job: JobResult, environment: str) -> None:
+        self.n_made += 1
+        if job.status == "error":
+            self.errors[run.group] = job.message
+            self.console.print(f"{run.key['data']} {run.key['method']}: {job.message}", style="red", markup=False)
+            return
+        result = job.as_dict() | {"environment": environment}
+        if job.status != "ok":
+            result |= {"time_limit": self.time_limit, "memory_limit": self.memory_limit}
+        self.records.add(run.key, result)
+        self._learn(run.group, result)
+
+    def _learn(self, group: str, result: dict[str, Any]) -> None:
+        """Remember cost and limits; a limit raised since then is worth another try."""
+        self._costs[group] = result["seconds"]
+        if result["status"] == "memory" and self.memory_limit <= 1.05 * result["memory_limit"]:
+            self._broken[group] = "OM"
+        elif result["status"] == "time" and self.time_limit <= 1.05 * result["time_limit"]:
+            self._broken[group] = "OT"
+
+    def _time_left(self, missing: Sequence[Run]) -> str:
+        """Estimate the seconds to go from runs of the same group, else from all."""
+        if not self._costs:
+            return "?"
+        mean = sum(self._costs.values()) / len(self._costs)
+        seconds = sum(self._costs.get(run.group, mean) for run in missing)
+        return f"{seconds // 3600:.0f} h {seconds % 3600 // 60:.0f} min" if seconds >= 3600 else _short(seconds)
+
+    def _record_environment(self) -> str:
+        found = describe_environment()
+        name = hashlib.sha256(json.dumps(found, sort_keys=True).encode()).hexdigest()[:8]
+        if self.records.get({"environment": name}) is None:
+            self.records.add({"environment": name}, found)
+        return name
+
+
+def _group(key: dict[str, Any]) -> str:
+    return record_key({name: value for name, value in key.items() if name != "seed"})
+
+
+def _short(seconds: float) -> str:
+    return f"{seconds / 60:.0f} min" if seconds >= 90 else f"{seconds:.0f} s"
+
+
+def _make_progress(console: Console) -> Progress:
+    return Progress(
+        TextColumn("{task.description}"),
+        BarColumn(),
+        MofNCompleteColumn(),
+        TimeElapsedColumn(),
+        TextColumn("left about {task.fields[left]}"),
+        TextColumn("[dim]{task.fields[now]}"),
+        console=console,
+        transient=not console.is_terminal,
+    )

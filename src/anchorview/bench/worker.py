@@ -1,0 +1,138 @@
+"""A child process that runs one job after another under a time and a memory limit, and is replaced when it dies.
+
+Starting Python and loading compiled code takes seconds, more than many fits; so the child lives on as long as its jobs
+end well. One that passes a limit is killed, and with it nothing but its job.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+import sys
+import tempfile
+import threading
+import time
+from pathlib import Path
+from types import TracebackType
+from typing import Any, Self
+
+from .child import JobResult, load_target, reset_peak, resident_bytes
+
+_POLL_SECONDS = 0.02
+
+
+class Worker:
+    """Runs jobs in a child process; to be used in a ``with`` statement.
+
+    Parameters
+    ----------
+    time_limit : float, optional
+        Seconds after which a job is killed ("time").
+    memory_limit : int, optional
+        Resident bytes above which it is killed ("memory").
+
+    Examples
+    --------
+    >>> with Worker() as worker:
+    ...     worker.run("json:dumps", {"obj": [1, 2]}).value
+    '[1, 2]'
+    """
+
+    def __init__(self, time_limit: float | None = None, memory_limit: int | None = None) -> None:
+        self.time_limit, self.memory_limit = time_limit, memory_limit
+        self._process: subprocess.Popen[bytes] | None = None
+
+    def __enter__(self) -> Self:
+        self._folder = tempfile.TemporaryDirectory()
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self._stop()
+        self._folder.cleanup()
+
+    def run(self, target: str, kwargs: dict[str, Any], *, fresh: bool = False) -> JobResult:
+        """Run a job: ``target`` is "module:function", ``kwargs`` its arguments; both ways JSON.
+
+        With ``fresh`` the child starts anew, so that its memory is that of the job alone.
+        """
+        if fresh:
+            self._stop()
+        process = self._process if self._process is not None and self._process.poll() is None else self._start()
+        out = Path(self._folder.name, "out.json")
+        out.unlink(missing_ok=True)
+        start = time.perf_counter()
+        assert process.stdin is not None
+        process.stdin.write(json.dumps({"target": target, "kwargs": kwargs, "out": str(out)}).encode() + b"\n")
+        process.stdin.flush()
+        return self._wait(process, out, start)
+
+    def _wait(self, process: subprocess.Popen[bytes], out: Path, start: float) -> JobResult:
+        peak = 0
+        while not out.exists():
+            seconds = time.perf_counter() - start
+            if process.poll() is not None and not out.exists():
+                self._process = None
+                status = "memory" if process.returncode == -9 else "error"  # -9: the system's own killer
+                text = Path(self._folder.name, "stderr.txt").read_text(errors="replace")[-2000:]
+                return JobResult(status, None, seconds, peak, text or f"exit code {process.returncode}")
+            peak = max(peak, resident_bytes(process.pid))
+            over_memory = self.memory_limit is not None and peak > self.memory_limit
+            if over_memory or (self.time_limit is not None and seconds > self.time_limit):
+                self._stop()
+                return JobResult("memory" if over_memory else "time", None, seconds, peak)
+            time.sleep(_POLL_SECONDS)
+        answer = json.loads(out.read_text())
+        peak = max(peak, answer["peak"])
+        if self.memory_limit is not None and peak > self.memory_limit:  # between two looks
+            self._stop()
+            return JobResult("memory", None, answer["seconds"], peak)
+        return JobResult(answer["status"], answer["value"], answer["seconds"], peak, answer["message"])
+
+    def _start(self) -> subprocess.Popen[bytes]:
+        with Path(self._folder.name, "stderr.txt").open("w") as stream:
+            self._process = subprocess.Popen(
+                [sys.executable, "-m", "anchorview.bench.worker"], stdin=subprocess.PIPE, stdout=stream, stderr=stream
+            )
+        return self._process
+
+    def _stop(self) -> None:
+        if self._process is not None:
+            self._process.kill()
+            self._process.wait()
+            if self._process.stdin is not None:
+                self._process.stdin.close()
+            self._process = None
+
+
+def _end_with_parent(parent: int) -> None:
+    """Leave when the parent is gone, also in the middle of a job."""
+    while os.getppid() == parent:
+        time.sleep(0.5)
+    os._exit(1)
+
+
+def _main() -> None:
+    threading.Thread(target=_end_with_parent, args=(os.getppid(),), daemon=True).start()
+    for line in sys.stdin:
+        job = json.loads(line)
+        status, value, message = "ok", None, ""
+        reset_peak()
+        start = time.perf_counter()
+        try:
+            value = load_target(job["target"])(**job["kwargs"])
+        except MemoryError:
+            status = "memory"
+        except Exception as error:
+            status, message = "error", f"{type(error).__name__}: {error}"
+        seconds, peak = time.perf_counter() - start, resident_bytes(peak=True)
+        answer = {"status": status, "value": value, "message": message, "seconds": seconds, "peak": peak}
+        out = Path(job["out"])
+        out.with_suffix(".part").write_text(json.dumps(answer))
+        out.with_suffix(".part").rename(out)
+
+
+if __name__ == "__main__":
+    _main()
