@@ -51,7 +51,8 @@ def solve_trace_ratio(
         Upper bound on eigen-decompositions.
     """
     # A denominator of exactly zero (k separate components that agree with the labels) would be a pole.
-    scale = max(float(np.abs(np.diagonal(within)).max()), np.finfo(np.float64).tiny)
+    scale = float(np.abs(np.diagonal(within)).max())
+    scale = scale if scale > np.finfo(np.float64).tiny else 1.0  # no distance to make small: any A has the same
     within = within + 1e-10 * scale * np.eye(len(within))
     embedding = _top_eigenvectors(between, n_components) if start is None else start
     guarded, n_iter = False, 0
