@@ -239,7 +239,7 @@ class FSSMSC(MultiViewClassifier):
         n_threads = count_threads(self.n_jobs)
         rng = check_random_state(self.random_state)
 
-        progress = Progress(self, self.verbose, self.max_iter, self.tol)
+        progress = Progress(self, self.verbose, self.max_iter, self.tol, n_solves=1 if self.relabel is None else 2)
         progress.stage("scaling", f"{views!r}, {len(known.labelled)} labelled in {known.n_classes} classes")
         if "anchorview.solver.kernels" not in sys.modules:
             progress.log("loading the compiled kernels (the first run on a machine compiles them: 10-20 s)")
@@ -257,7 +257,8 @@ class FSSMSC(MultiViewClassifier):
         with one_blas_thread():
             problem = self._make_problem(grams, plan.n_components, known, weights)
             result = self._solve(problem, cross, n_threads, progress)
-            if self.relabel is not None and known.n_classes > 1:
+            stopped = Outcome.STOPPED_BY_CALLBACK in result.outcomes
+            if self.relabel is not None and known.n_classes > 1 and not stopped:
                 known = self._correct(known, problem, result, rng, progress)
                 if len(self.relabelled_):
                     problem = self._make_problem(grams, plan.n_components, known, weights)
