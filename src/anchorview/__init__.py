@@ -5,16 +5,34 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 __version__ = "0.1.0"
-__all__ = ["FSSMSC", "Constraints", "Views", "__version__", "baselines", "datasets", "metrics"]
+__all__ = [
+    "FSSMSC",
+    "FSSMSCCV",
+    "Constraints",
+    "LabelHidingKFold",
+    "Views",
+    "__version__",
+    "baselines",
+    "datasets",
+    "metrics",
+]
 
 if TYPE_CHECKING:
     from . import baselines, datasets, metrics
     from .constraints import Constraints
     from .fssmsc import FSSMSC
+    from .fssmsc_cv import FSSMSCCV
+    from .label_splits import LabelHidingKFold
     from .views import Views
 
 
-_WHERE = {"FSSMSC": "fssmsc", "Constraints": "constraints", "Views": "views"}
+_WHERE = {
+    "FSSMSC": "fssmsc",
+    "FSSMSCCV": "fssmsc_cv",
+    "Constraints": "constraints",
+    "LabelHidingKFold": "label_splits",
+    "Views": "views",
+}
 
 
 def __getattr__(name: str) -> Any:

@@ -13,7 +13,7 @@ import numpy.typing as npt
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils import check_random_state
 
-from .base import MultiViewClassifier, mark_unknown
+from .base import MultiViewClassifier
 from .constraint_checks import count_violations
 from .constraints import Constraints
 from .cost import MemoryEstimate, check_memory, estimate_memory
@@ -31,6 +31,7 @@ from .solver.problem import Problem
 from .solver.result import Iteration, Outcome, SolverResult
 from .supervision_input import Supervision, check_weights, read_supervision, row_weights
 from .view_importance import MAX_ROWS, ViewImportance, draw_rows, measure_views
+from .view_reader import mark_unknown
 from .views import ColumnGroups, Views
 
 __all__ = ["FSSMSC"]
@@ -233,7 +234,7 @@ class FSSMSC(MultiViewClassifier):
         check_support(self, has_missing=present is not None, has_weights=weights is not None)
         weights = row_weights(weights, present)
         known = read_supervision(y, constraints, views, empty)
-        n_rows = len(views) if weights is None else np.count_nonzero(weights)
+        n_rows = len(views) if weights is None else int(np.count_nonzero(weights))
         plan = make_plan(self, views, known.n_classes, has_pairs=known.pairs is not None, n_rows=n_rows)
         check_memory(self.estimate_memory(*views.shape, plan.n_components))
         n_threads = count_threads(self.n_jobs)

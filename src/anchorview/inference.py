@@ -95,11 +95,15 @@ class LabelledNeighbours:
         return softmax(evidence / self.temperature)
 
 
-def fit_neighbours(embedding: Matrix, classes: npt.NDArray[np.intp], rule: str, n_neighbors: int) -> LabelledNeighbours:
-    """Keep the labelled rows of the embedding and choose the temperature."""
+def fit_neighbours(
+    embedding: Matrix, classes: npt.NDArray[np.intp], rule: str, n_neighbors: int, *, calibrate: bool = True
+) -> LabelledNeighbours:
+    """Keep the labelled rows of the embedding and, to `calibrate`, choose the temperature."""
     order = np.argsort(classes, kind="stable")
     reference = embedding[order] if rule == "euclidean" else unit_rows(embedding[order])
     neighbours = LabelledNeighbours(reference, classes[order], rule, n_neighbors)
+    if not calibrate:
+        return neighbours
     return LabelledNeighbours(
         reference, neighbours.classes, rule, n_neighbors, temperature=_choose_temperature(neighbours)
     )

@@ -89,7 +89,7 @@ def make_plan(model: Any, views: Views, n_classes: int, has_pairs: bool = False,
     outcomes: list[Outcome] = []
     n_components = _count_components(model.n_clusters, n_classes, has_pairs, model.omit, outcomes)
     if isinstance(model.landmarks, str):
-        n_landmarks = _count_landmarks(model.n_landmarks, n_rows, n_components, outcomes)
+        n_landmarks = count_landmarks(model.n_landmarks, n_rows, n_components, outcomes)
     else:
         n_landmarks = _count_given(np.asarray(model.landmarks), n_components)
         if "lsa" not in resolve_scaling(views, model.scaling):  # whose number of features is known once it is fitted
@@ -121,7 +121,8 @@ def _count_components(
     return max(int(n_clusters), n_classes)
 
 
-def _count_landmarks(asked: int, n_rows: int, n_components: int, outcomes: list[Outcome]) -> int:
+def count_landmarks(asked: int, n_rows: int, n_components: int, outcomes: list[Outcome]) -> int:
+    """Return the number of landmarks for so many rows, noting in `outcomes` if it is less than asked for."""
     if asked < n_components:
         raise ValueError(f"n_landmarks={asked} is below the {n_components} clusters; it must be at least as large.")
     if n_rows < n_components:

@@ -19,9 +19,7 @@ from .views import ColumnGroups, Views
 UNLABELLED = -1
 
 
-def as_views(
-    X: Any, views: ColumnGroups | None, *, accept_sparse: bool = True, accept_missing: bool = True
-) -> Views:
+def as_views(X: Any, views: ColumnGroups | None, *, accept_sparse: bool = True, accept_missing: bool = True) -> Views:
     """Turn any accepted input into Views with at least one row."""
     result = Views(X, views=views if _is_one_table(X) else None)
     _refuse_unsupported(result, accept_sparse, accept_missing)

@@ -31,6 +31,8 @@ class ViewCrossProducts:
         the weights of the model keep their meaning (design 2.7).
     weights : ndarray of shape (n_rows,), optional
         Weights of the rows, for `squared_norm` only.
+    cache_bytes : int
+        How much of E counts as small.
     """
 
     def __init__(
@@ -42,6 +44,7 @@ class ViewCrossProducts:
         *,
         presence: Presence = None,
         weights: npt.NDArray[np.float64] | None = None,
+        cache_bytes: int = CACHE_BYTES,
     ) -> None:
         self.n_rows = len(views)
         self.presence, self._weights = presence, weights
@@ -56,7 +59,7 @@ class ViewCrossProducts:
         size = self.n_rows * len(landmarks) * scaler.dtype.itemsize
         self._cache: npt.NDArray[np.floating] | None = None
         self._known: npt.NDArray[np.bool_] | None = None
-        if cache and size <= CACHE_BYTES:
+        if cache and size <= cache_bytes:
             self._cache = np.empty((self.n_rows, len(landmarks)), dtype=scaler.dtype)
             self._known = np.zeros(len(self.blocks), dtype=bool)
 

@@ -1,0 +1,1 @@
+"""Tuning without peeking: settings judged on labels that were hidden from them."""

@@ -1,0 +1,101 @@
+"""Fitted settings: from rows to class probabilities, for the rows of the fit and for new ones."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+from scipy import sparse
+
+from ..engine.blocks import ViewCrossProducts
+from ..engine.parallel import map_blocks
+from ..inference import softmax, unit_rows
+from ..scaled_rows import ScaledRows
+from ..scaling import Presence, ViewsScaler
+from ..solver.elastic_net import ElasticNetEncoder
+from ..view_input import is_sparse
+from ..views import Views
+from .heads import Codes, Head, Matrix, fit_linear_head, fit_neighbour_head
+from .settings import Setting
+
+
+@dataclass(frozen=True)
+class Expert:
+    """One fitted setting."""
+
+    setting: Setting
+    head: Head
+    temperature: float
+    embedding: npt.NDArray[np.float64] | None  # of the landmarks, for heads that read the embedding
+
+    def probabilities(self, features: Any) -> Matrix:
+        """Return class probabilities for rows of codes (or of scaled features)."""
+        return softmax(self.head.scores(head_features(self.setting.head, features, self.embedding)) / self.temperature)
+
+
+def head_features(head: str, rows: Any, embedding: npt.NDArray[np.float64] | None) -> Any:
+    """Turn codes (for the head "features": scaled rows) into what the head reads."""
+    if head == "features":
+        return rows
+    if head == "codes":
+        norms = np.sqrt(np.asarray(rows.multiply(rows).sum(axis=1)).ravel())
+        return sparse.diags_array(1 / np.where(norms > 0, norms, 1)) @ rows
+    assert embedding is not None
+    return unit_rows(rows @ embedding.T)
+
+
+def fit_head(setting: Setting, features: Any, classes: Codes, n_classes: int) -> Head:
+    """Fit the head of a setting on labelled rows."""
+    if setting.head == "nearest":
+        return fit_neighbour_head(features, classes, "nearest", 1)
+    if setting.head == "knn":
+        return fit_neighbour_head(features, classes, "knn", 5)
+    return fit_linear_head(features, classes, n_classes, setting.strength)
+
+
+def stack_features(rows: ScaledRows) -> Any:
+    """Return scaled rows as one matrix: dense, or CSR if a view is sparse."""
+    if any(is_sparse(values) for _, values in rows.parts):
+        return sparse.csr_array(sparse.hstack([sparse.csr_array(values) for _, values in rows.parts], format="csr"))
+    return rows.dense()
+
+
+@dataclass(frozen=True)
+class ExpertGroup:
+    """Experts that share a scaling and landmarks; those of one encoder share its codes."""
+
+    scaler: ViewsScaler
+    landmarks: Matrix
+    on_codes: list[tuple[ElasticNetEncoder, list[Expert]]]
+    on_features: list[Expert]
+
+    def add_probabilities(self, views: Views, present: Presence, total: Matrix, n_threads: int) -> None:
+        """Add the probabilities of every expert to those of all rows."""
+        cross = ViewCrossProducts(views, self.scaler, self.landmarks, cache=False, presence=present)
+
+        def of_block(block: slice) -> None:
+            if self.on_codes:
+                products, has = cross.rows(block), cross.present(block)
+                for encoder, experts in self.on_codes:
+                    codes = encoder.encode(products, has)
+                    for expert in experts:
+                        total[block] += expert.probabilities(codes)
+            if self.on_features:
+                features = stack_features(self.scaler.scale(views, block, present))
+                for expert in self.on_features:
+                    total[block] += expert.probabilities(features)
+
+        map_blocks(of_block, cross.blocks, n_threads)
+
+
+def average_probabilities(
+    groups: list[ExpertGroup], views: Views, present: Presence, n_classes: int, n_threads: int
+) -> Matrix:
+    """Return the mean of the experts' class probabilities."""
+    total: Matrix = np.zeros((len(views), n_classes))
+    for group in groups:
+        group.add_probabilities(views, present, total, n_threads)
+    result: Matrix = total / total.sum(axis=1, keepdims=True)
+    return result

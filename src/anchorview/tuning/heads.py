@@ -1,0 +1,111 @@
+"""Classifiers at the end of the pipeline: each turns rows of features into one score per class (larger is likelier)."""
+
+from __future__ import annotations
+
+import warnings
+from dataclasses import dataclass
+from typing import Any, Protocol
+
+import numpy as np
+import numpy.typing as npt
+from sklearn.exceptions import ConvergenceWarning
+
+from ..inference import fit_neighbours, softmax
+from ..view_input import is_sparse
+
+Matrix = npt.NDArray[np.floating]
+Codes = npt.NDArray[np.intp]
+
+
+class Head(Protocol):
+    """A fitted classifier."""
+
+    def scores(self, features: Any) -> Matrix:
+        """Return one number per row and class."""
+        ...
+
+
+@dataclass(frozen=True)
+class NeighbourHead:
+    """Nearest labelled row, or a vote of several."""
+
+    rule: Any
+
+    def scores(self, features: Any) -> Matrix:
+        """Return the evidence of the labelled neighbours."""
+        result: Matrix = self.rule.evidence(np.asarray(features))
+        return result
+
+
+@dataclass(frozen=True)
+class LinearHead:
+    """Multinomial logistic regression."""
+
+    coefficients: Matrix
+    intercept: Matrix
+    classes: Codes
+    n_classes: int
+
+    def scores(self, features: Any) -> Matrix:
+        """Return the logits; classes that were not seen get the lowest of the row."""
+        found = np.asarray(features @ self.coefficients.T) + self.intercept
+        if len(self.classes) == self.n_classes:
+            return found
+        result = np.repeat(found.min(axis=1, keepdims=True) - 1.0, self.n_classes, axis=1)
+        result[:, self.classes] = found
+        return result
+
+
+def fit_neighbour_head(features: Matrix, classes: Codes, rule: str, n_neighbors: int) -> NeighbourHead:
+    """Keep the labelled rows."""
+    return NeighbourHead(fit_neighbours(features, classes, rule, n_neighbors, calibrate=False))
+
+
+def fit_linear_head(features: Any, classes: Codes, n_classes: int, strength: float) -> LinearHead:
+    """Fit a logistic regression; `strength` is scikit-learn's C."""
+    from sklearn.linear_model import LogisticRegression
+
+    rotation = None
+    if features.shape[0] < features.shape[1]:
+        features, rotation = _rotate(features)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", ConvergenceWarning)
+        model = LogisticRegression(C=strength, max_iter=200, tol=1e-3).fit(features, classes)
+    coefficients, intercept = model.coef_, model.intercept_
+    if len(model.classes_) == 2:  # scikit-learn gives one logit for two classes
+        coefficients = np.vstack([-coefficients / 2, coefficients / 2])
+        intercept = np.concatenate([-intercept / 2, intercept / 2])
+    if rotation is not None:
+        coefficients = np.asarray(coefficients @ rotation)
+    return LinearHead(coefficients, intercept, model.classes_.astype(np.intp), n_classes)
+
+
+def _rotate(features: Any) -> tuple[Matrix, Any]:
+    """Return rows of at most n features in place of n rows of many, and the rotation back.
+
+    The penalty of a logistic regression does not see rotations, so its solution lies in the span of the rows: with
+    X Xᵀ = U Λ Uᵀ, it can be found on the features U Λ^½, and Λ^-½ Uᵀ X turns its coefficients back.
+    """
+    gram = features @ features.T
+    values, vectors = np.linalg.eigh(np.asarray(gram.toarray() if is_sparse(gram) else gram, dtype=np.float64))
+    kept = values > 1e-10 * max(float(values[-1]), 1e-300)
+    root = np.sqrt(values[kept])
+    rotated: Matrix = vectors[:, kept] * root
+    return rotated, (vectors[:, kept] / root).T @ features
+
+
+def choose_temperature(scores: Matrix, classes: Codes) -> float:
+    """Return the temperature at which the softmax of held-out scores has the least log loss."""
+    gap = float(np.median(scores.max(axis=1) - scores.min(axis=1)))
+    if not np.isfinite(gap) or gap < 1e-30:
+        return 1.0
+    candidates = gap * np.logspace(-2.5, 1, 57)
+    losses = [log_loss(softmax(scores / t), classes).mean() for t in candidates]
+    return float(candidates[int(np.argmin(losses))])
+
+
+def log_loss(probabilities: Matrix, classes: Codes) -> Matrix:
+    """Return the log loss of each row, bounded so that one sure mistake is not worth hundreds of rows."""
+    own = probabilities[np.arange(len(classes)), classes]
+    result: Matrix = -np.log(np.maximum(own, 1e-3))
+    return result
