@@ -149,6 +149,11 @@ class FSSMSCCV(ViewReader, ClassifierMixin, BaseEstimator):
         """
         for name, low in (("n_landmarks", 1), ("n_averaged", 1), ("n_splits", 2), ("n_repeats", 1)):
             check_number(name, getattr(self, name), low, integer=True)
+        if y is None:
+            raise ValueError(
+                f"{type(self).__name__} requires y to be passed, but the target y is None; to cluster without labels "
+                "use FSSMSC with n_clusters."
+            )
         views = self._read_views(X, reset=True)
         present, empty = self._find_present(views)
         weights = check_weights(sample_weight, len(views))

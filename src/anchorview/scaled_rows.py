@@ -39,13 +39,14 @@ class ScaledRows:
     def product(self, matrix: Matrix, out: Matrix | None = None) -> Matrix:
         """Return ``rows @ matrix`` for a dense matrix with one row per feature."""
         result = np.empty((self.n_rows, matrix.shape[1]), dtype=self.dtype) if out is None else out
-        for number, (columns, values) in enumerate(self.parts):
-            if number == 0 and not is_sparse(values):
-                np.matmul(values, matrix[columns], out=result)
-            elif number == 0:
-                result[:] = values @ matrix[columns]
-            else:
-                result += values @ matrix[columns]
+        with np.errstate(invalid="ignore", over="ignore"):  # NaN and infinity are reported by those who meet them
+            for number, (columns, values) in enumerate(self.parts):
+                if number == 0 and not is_sparse(values):
+                    np.matmul(values, matrix[columns], out=result)
+                elif number == 0:
+                    result[:] = values @ matrix[columns]
+                else:
+                    result += values @ matrix[columns]
         return result
 
     def take(self, columns: slice, projection: Matrix | None = None) -> Matrix:
@@ -61,7 +62,8 @@ class ScaledRows:
     def squared_norm(self) -> float:
         """Sum of the squares of all entries."""
         parts = [values.data if is_sparse(values) else values for _, values in self.parts]
-        return float(sum(np.vdot(part, part) for part in parts))
+        with np.errstate(invalid="ignore", over="ignore"):
+            return float(sum(np.vdot(part, part) for part in parts))
 
     def squared_norms(self) -> Matrix:
         """Squared length of each row."""

@@ -13,7 +13,7 @@ from ..engine.blocks import ViewCrossProducts
 from ..engine.parallel import map_blocks
 from ..inference import softmax, unit_rows
 from ..scaled_rows import ScaledRows
-from ..scaling import Presence, ViewsScaler
+from ..scaling import Presence, ViewsScaler, check_finite
 from ..solver.elastic_net import ElasticNetEncoder
 from ..view_input import is_sparse
 from ..views import Views
@@ -78,6 +78,8 @@ class ExpertGroup:
         def of_block(block: slice) -> None:
             if self.on_codes:
                 products, has = cross.rows(block), cross.present(block)
+                if not np.isfinite(products.sum()):  # NaN and infinity pass through the product
+                    check_finite(views, present=present)
                 for encoder, experts in self.on_codes:
                     codes = encoder.encode(products, has)
                     for expert in experts:
@@ -97,5 +99,7 @@ def average_probabilities(
     total: Matrix = np.zeros((len(views), n_classes))
     for group in groups:
         group.add_probabilities(views, present, total, n_threads)
+    if not np.isfinite(total).all():
+        check_finite(views, n_threads, present)
     result: Matrix = total / total.sum(axis=1, keepdims=True)
     return result

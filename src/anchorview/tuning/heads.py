@@ -48,7 +48,8 @@ class LinearHead:
 
     def scores(self, features: Any) -> Matrix:
         """Return the logits; classes that were not seen get the lowest of the row."""
-        found = np.asarray(features @ self.coefficients.T) + self.intercept
+        with np.errstate(invalid="ignore"):  # NaN and infinity are reported by those who meet them
+            found = np.asarray(features @ self.coefficients.T) + self.intercept
         if len(self.classes) == self.n_classes:
             return found
         result = np.repeat(found.min(axis=1, keepdims=True) - 1.0, self.n_classes, axis=1)
