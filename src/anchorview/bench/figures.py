@@ -110,8 +110,7 @@ def draw_times(curves: dict[str, dict[str, list[tuple[int, float, float]]]], pat
             if graphs.any():
                 ax.loglog(n, graphs, ls="--", lw=1, color=style["color"])
         sizes = sorted({n for points in methods.values() for n, _, _ in points})
-        ax.set_xticks(sizes, [f"{n:,}" for n in sizes])
-        ax.minorticks_off()
+        _log_axes(ax, sizes)
         ax.set(title=data, xlabel="rows", ylabel="seconds" if ax is axes[0] else "")
         ax.grid(alpha=0.3)
     _legend(figure, axes[0])
@@ -127,8 +126,7 @@ def draw_scaling(points: list[tuple[int, float, float]], path: Path) -> None:
     ):
         ax.loglog(n, values, marker="o", color=_COLOURS["FSSMSC"], lw=2, label="FSSMSC")
         ax.loglog(n, values[-1] * n / n[-1], "k--", lw=1, label="linear")
-        ax.set_xticks(n, [f"{value:,.0f}" for value in n], rotation=20)
-        ax.minorticks_off()
+        _log_axes(ax, [int(value) for value in n])
         ax.set(xlabel="rows", ylabel=label)
         ax.grid(alpha=0.3)
         ax.legend()
@@ -146,6 +144,17 @@ def _panels(count: int, height: float) -> tuple[Figure, list[Axes]]:
     for ax in axes[count:]:
         ax.set_visible(False)
     return figure, axes
+
+
+def _log_axes(ax: Axes, sizes: Sequence[int]) -> None:
+    """Mark the numbers of rows, and 1, 2 and 5 of each power of ten upwards, in plain figures."""
+    from matplotlib.ticker import FuncFormatter, LogLocator, NullFormatter, NullLocator
+
+    ax.set_xticks(sizes, [f"{n:,}" for n in sizes], rotation=20 if len(sizes) > 3 else 0)
+    ax.xaxis.set_minor_locator(NullLocator())
+    ax.yaxis.set_major_locator(LogLocator(subs=(1, 2, 5)))
+    ax.yaxis.set_major_formatter(FuncFormatter(lambda value, _: f"{value:g}"))
+    ax.yaxis.set_minor_formatter(NullFormatter())
 
 
 def _style(name: str, number: int, count: int) -> dict[str, Any]:

@@ -64,6 +64,8 @@ def _by_hidden_labels(
         arguments = {"place": source.place, "settings": candidates, **common}
         choices.append(Run(f"{JOBS}:choose", {**key, **common}, arguments))
     runner.run(choices, f"choosing for {method.name}, {about.name}")
+    if any(runner.broken(run) for run in choices):
+        return choices  # which say why there is nothing to show
     found = [(run.key["seed"], runner.value(run)) for run in choices]
     return [settings.fit(source, about, method, value["parameters"], seed) for seed, value in found if value]
 
