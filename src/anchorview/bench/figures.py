@@ -86,7 +86,7 @@ def draw_convergence(found: dict[str, dict[str, dict[str, Any]]], path: Path) ->
             top.semilogy(rounds, residual, marker="o", ms=3.5, color=colours[solver], label=solver)
             objective = np.array(value["objective"])
             gap = (objective - objective.min()) / abs(objective[0])
-            gap[gap <= 0] = np.nan  # a logarithm has no place for the lowest
+            gap[gap <= 1e-13] = np.nan  # the lowest itself, and rounding
             bottom.semilogy(rounds, gap, marker="o", ms=3.5, color=colours[solver], label=solver)
         top.set(title=name, ylabel="stop criterion" if column == 0 else "")
         bottom.set(xlabel="round", ylabel="objective above its lowest, relative" if column == 0 else "")
