@@ -30,7 +30,7 @@ from anchorview.bench.selection import has_tuner, sampled
 from anchorview.bench.worker import Worker
 from anchorview.cli import app
 
-FEW = ["--method", "FSSMSC", "--method", "mvar", "--method", "k-means"]
+FEW = ["--method", "FSSMSC", "--method", "mvar"]
 JOBS = """
 import time
 def add(a, b): return a + b
@@ -163,7 +163,7 @@ def test_a_killed_run_is_resumed(data: Path, tmp_path: Path) -> None:
     words = ["bench", "comparison", "--data", str(data), "--method", "FSSMSC", "--method", "MVAR", "--repeats", "8"]
     command = [sys.executable, "-c", "from anchorview.cli import main; main()", *words, "--out", str(out)]
     process = subprocess.Popen(command, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
-    deadline = time.monotonic() + 120
+    deadline = time.monotonic() + 300
     while time.monotonic() < deadline and process.poll() is None:
         if (out / "records.jsonl").exists() and len(lines(out)) >= 3:
             break
@@ -172,7 +172,7 @@ def test_a_killed_run_is_resumed(data: Path, tmp_path: Path) -> None:
     process.wait()
     before = lines(out)
     assert 3 <= len(before) < 17
-    done = subprocess.run(command, capture_output=True, text=True, timeout=240)
+    done = subprocess.run(command, capture_output=True, text=True, timeout=600)
     assert done.returncode == 0, done.stderr
     after = lines(out)
     whole = [line for line in before if line.endswith("}")]
