@@ -334,7 +334,8 @@ def test_grids_are_the_papers() -> None:
             json.dumps(method.all_parameters(setting))
 
 
-def test_counts_meet_the_papers_where_its_rules_are_known() -> None:
+def test_counts_stay_near_the_papers_totals() -> None:
+    """The rules were settled with these totals in view; this keeps them as they are, and proves nothing more."""
     sizes = {entry.name: entry for entry in REGISTRY}
     for data, labelled in (("Caltech101", 457), ("NUS", 300)):
         entry = sizes[data]

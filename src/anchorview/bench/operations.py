@@ -1,7 +1,9 @@
 """Floating-point operations of the compared methods as they were published, counted as the paper counts them.
 
-An n×p by p×m product is 2npm whether or not a matrix is sparse, which is how the paper's program counts. Rounds are
-those of the released programs; where these stop by a criterion, a typical number.
+An n×p by p×m product is 2npm whether or not a matrix is sparse, which is how the paper's program counts. The paper does
+not print its counts step by step. Which products count, and the rounds of methods that stop by a criterion, were
+settled with its totals in view (MVAR's dense n×n weights, AMGL's 15 rounds, CONMF's products, FSSMSC without k-means):
+that they come near those totals is no independent check of either.
 """
 
 from __future__ import annotations
