@@ -36,8 +36,8 @@ class LabelHidingKFold:
     >>> y = np.array([0, 0, 1, 1, -1, -1])
     >>> for train, test in LabelHidingKFold(2, random_state=0).split(y, y):
     ...     print(train, test)
-    [0 2 4 5] [1 3]
-    [1 3 4 5] [0 2]
+    [0 3 4 5] [1 2]
+    [1 2 4 5] [0 3]
     """
 
     def __init__(
