@@ -37,9 +37,9 @@ class CONMF(NonnegativeFactorization):
         Weight μ of the orthogonality of the codes.
     n_neighbors : int, default=5
         Neighbours of a row, by angle, in the graph of a view.
-    max_iter : int, default=300
+    max_iter : int, default=500
         Rounds at most.
-    tol : float, default=1e-5
+    tol : float, default=1e-6
         Relative change of the objective at which to stop.
     views : sequence or mapping, optional
         How to cut a 2-D `X` into views; see :class:`Views`. Without it a 2-D `X` is one view.
@@ -102,8 +102,8 @@ class CONMF(NonnegativeFactorization):
         graph_weight: float = 0.01,
         orthogonality: float = 5.0,
         n_neighbors: int = 5,
-        max_iter: int = 300,
-        tol: float = 1e-5,
+        max_iter: int = 500,
+        tol: float = 1e-6,
         views: ColumnGroups | None = None,
         scaling: str | Sequence[str] = "minmax",
         random_state: int | np.random.RandomState | None = None,

@@ -33,14 +33,14 @@ class GPSNMF(NonnegativeFactorization):
     ----------
     n_components : int, default=100
         Components in all (K of the paper): those of each view and the shared ones.
-    label_weight : float, default=0.1
+    label_weight : float, default=0.03
         Weight β of the regression on the labels.
-    graph_weight : float, default=0.04
+    graph_weight : float, default=0.01
         Weight μ of the neighbour graphs, as it stands above. The released code multiplies by its parameter twice:
         its μ is the square root of this one.
-    sparsity : float, default=0.1
+    sparsity : float, default=0.03
         Weight γ of ‖W‖₂,₁: larger leaves more components out of the regression.
-    common_ratio : float, default=0.6
+    common_ratio : float, default=0.4
         Share of shared components among those that a view uses (c of the paper), from 0 to 1.
     n_neighbors : int, default=5
         Neighbours of a row in the graph of a view.
@@ -108,10 +108,10 @@ class GPSNMF(NonnegativeFactorization):
         self,
         n_components: int = 100,
         *,
-        label_weight: float = 0.1,
-        graph_weight: float = 0.04,
-        sparsity: float = 0.1,
-        common_ratio: float = 0.6,
+        label_weight: float = 0.03,
+        graph_weight: float = 0.01,
+        sparsity: float = 0.03,
+        common_ratio: float = 0.4,
         n_neighbors: int = 5,
         max_iter: int = 500,
         tol: float = 3e-4,
