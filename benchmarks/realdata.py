@@ -2,6 +2,7 @@
 
     python benchmarks/realdata.py --data ../shared/data                    everything (text takes most of the time)
     python benchmarks/realdata.py --data ../shared/data --only missing     one part; the others from the records
+    python benchmarks/realdata.py --data ../shared/data --only tables      nothing new; the tables from the records
 
 Finished runs are kept in benchmarks/results/realdata.jsonl and not computed again; the tables are written to
 benchmarks/results/realdata.md.
@@ -50,20 +51,22 @@ class Runs:
     def mean(
         self, what: str, name: str, draws: int, run: Callable[..., Scores], data: Any = None, **setting: Any
     ) -> dict[str, tuple[float, float]]:
-        """Return mean and spread over the draws; nothing if they are not recorded and not to be computed."""
+        """Return mean and spread over the draws, and their number: those recorded, if none are to be computed."""
         found = []
         for seed in range(self.draws or draws):
             key = {"what": what, "data": name, **setting, "seed": seed}
             scores = None if self.fresh and self.compute else self.records.get(key)
             if scores is None and not self.compute:
-                return {}
+                continue
             if scores is None:
                 with warnings.catch_warnings():
                     warnings.simplefilter("ignore", UserWarning)  # fewer landmarks than asked for
                     scores = run(data, seed, **setting)
                 self.records.add(key, scores)
             found.append(scores)
-        mean = average(found)
+        if not found:
+            return {}
+        mean = {**average(found), "draws": (float(len(found)), 0.0)}
         print(what, name, *setting.values(), *(f"{k} {v[0]:.2f}" for k, v in mean.items()), flush=True)
         return mean
 
@@ -91,7 +94,9 @@ def fit_and_score(model: Any, views: Any, y: Any, target: Any, rows: Any = None,
 
 def table_row(name: list[str], mean: dict[str, Any], what: tuple[str, ...] = ("acc", "nmi", "ari")) -> list[list[str]]:
     """One row of a table; none if the runs are not there."""
-    return [[*name, *(mean_and_spread(mean[score]) for score in what)]] if mean else []
+    if not mean:
+        return []
+    return [[*name, f"{mean['draws'][0]:.0f}", *(mean_and_spread(mean[score]) for score in what)]]
 
 
 # Missing views -------------------------------------------------------------------------------------------------------
@@ -129,8 +134,12 @@ def missing(runs: Runs) -> list[str]:
                 setting: dict[str, Any] = {"share": share, "how": how, "inference": inference}
                 mean = runs.mean("missing", name, draws, run_missing, data, **setting)
                 rows += table_row([name, f"{share:.0%}", how, inference], mean)
-    note = "5 % labels; HW 20 draws, Caltech-7 5; the removed cells are drawn anew each time."
-    return ["Missing views", note, markdown_table(["data", "missing", "how", "inference", "ACC", "NMI", "ARI"], rows)]
+    note = "5 % labels; the removed cells are drawn anew each time."
+    return [
+        "Missing views",
+        note,
+        markdown_table(["data", "missing", "how", "inference", "draws", "ACC", "NMI", "ARI"], rows),
+    ]
 
 
 # Text ----------------------------------------------------------------------------------------------------------------
@@ -168,7 +177,7 @@ def _run_logistic(views: Views, y: Any, target: Any, scaling: str, seed: int) ->
     start = time.perf_counter()
     scaler = fit_scaling(views, scaling, rng=np.random.RandomState(seed))
     rows = scaler.scale(views, slice(None))
-    features = sparse.hstack([part for _, part in rows.parts]).tocsr() if scaler.has_sparse else rows.dense()
+    features = rows.dense() if scaling == "lsa" else sparse.hstack([part for _, part in rows.parts]).tocsr()
     known = y != -1
     classifier = LogisticRegression(C=10, max_iter=500).fit(features[known], y[known])
     return score(target, classifier.predict(features), ~known, time.perf_counter() - start)
@@ -183,7 +192,7 @@ def fit_for_memory(folder: str, scaling: str) -> dict[str, float]:
     return {"before": before / 1e9, "peak": resident_bytes(peak=True) / 1e9}
 
 
-def run_memory(data: Any, seed: int, folder: str, scaling: str) -> Scores:
+def run_memory(folder: str, seed: int, scaling: str) -> Scores:
     result = run_job(f"{Path(__file__).resolve()}:fit_for_memory", {"folder": folder, "scaling": scaling})
     if result.status != "ok":
         raise RuntimeError(f"{result.status}: {result.message}")
@@ -197,9 +206,9 @@ def text(runs: Runs) -> list[str]:
         found = [
             runs.mean("text", "ng20", 3, run_text, data, fraction=fraction, model=model) for fraction in (0.01, 0.05)
         ]
-        if all(found):
-            rows.append([model, *(mean_and_spread(mean[score]) for score in ("acc", "nmi") for mean in found)])
-    header = ["model", "ACC 1 %", "ACC 5 %", "NMI 1 %", "NMI 5 %"]
+        for fraction, mean in zip(("1 %", "5 %"), found, strict=True):
+            rows += table_row([model, fraction], mean)
+    header = ["model", "labels", "draws", "ACC", "NMI", "ARI"]
     small = runs.load("bbcsport")
     more = []
     for model in [*TEXT, *LOGISTIC]:
@@ -208,14 +217,14 @@ def text(runs: Runs) -> list[str]:
             more += table_row([model], mean)
     memory = []
     for scaling in ("tfidf", "lsa"):
-        mean = runs.mean("memory", "ng20", 1, run_memory, folder=str(runs.folder), scaling=scaling)
+        mean = runs.mean("memory", "ng20", 1, run_memory, str(runs.folder), scaling=scaling)
         if mean:
             memory.append([scaling, *(f"{mean[name][0]:.2f}" for name in ("before", "peak"))])
-    note = "ng20 (18,846 rows, four sparse views, 20 classes), 3 draws."
+    note = "ng20 (18,846 rows, four sparse views, 20 classes)."
     tables = [
         markdown_table(header, rows),
-        "bbcsport (544 rows, two views, 5 classes; as sparse views), 5 % labels, 10 draws:",
-        markdown_table(["model", "ACC", "NMI", "ARI"], more),
+        "bbcsport (544 rows, two views, 5 classes; as sparse views), 5 % labels:",
+        markdown_table(["model", "draws", "ACC", "NMI", "ARI"], more),
         "Resident memory of the process in GB, ng20, m=500: before the fit (libraries, data) and at most:",
         markdown_table(["scaling", "before", "peak"], memory),
     ]
@@ -257,8 +266,8 @@ def noise(runs: Runs) -> list[str]:
             mean = runs.mean("noise", name, 10, run_noise, data, **setting)
             for row in table_row([name, f"{share:.0%}", inference, str(relabel)], mean):
                 rows.append([*row, *(f"{mean[count][0]:.1f}" for count in ("wrong", "corrected", "spoiled"))])
-    note = "5 % labels, of which some are given another class at random; 10 draws. Counts of labels, mean per draw."
-    header = ["data", "flipped", "inference", "relabel", "ACC", "NMI", "ARI", "wrong", "corrected", "spoiled"]
+    note = "5 % labels, of which some are given another class at random. Counts of labels, mean per draw."
+    header = ["data", "flipped", "inference", "relabel", "draws", "ACC", "NMI", "ARI", "wrong", "corrected", "spoiled"]
     return ["Wrong labels", note, markdown_table(header, rows)]
 
 
@@ -279,8 +288,8 @@ def balance(runs: Runs) -> list[str]:
     for inference, choice in product(("nearest", "knn"), (None, "balanced")):
         mean = runs.mean("balance", name, 20, run_balance, data, balance=choice, inference=inference)
         rows += table_row([name, inference, str(choice)], mean, ("acc", "nmi", "ari", "recall"))
-    note = "5 % labels, 20 draws. Recall: mean over the classes; a class without a labelled row has recall 0."
-    header = ["data", "inference", "class_balance", "ACC", "NMI", "ARI", "recall"]
+    note = "5 % labels. Recall: mean over the classes; a class without a labelled row has recall 0."
+    header = ["data", "inference", "class_balance", "draws", "ACC", "NMI", "ARI", "recall"]
     return ["Uneven classes", note, markdown_table(header, rows)]
 
 
@@ -340,10 +349,10 @@ def pairs(runs: Runs) -> list[str]:
         for row in table_row([name if how in SAME_ROWS or n_pairs else "nothing known"], mean):
             rows.append([*row, f"{mean['broken'][0]:.1f}"])
     note = (
-        "HW, 20 draws. The first three are scored on the rows without labels, the others on all rows. Broken: percent "
+        "HW. The first three are scored on the rows without labels, the others on all rows. Broken: percent "
         "of the pairs that the found clusters break."
     )
-    return ["Pairs instead of labels", note, markdown_table(["HW", "ACC", "NMI", "ARI", "broken"], rows)]
+    return ["Pairs instead of labels", note, markdown_table(["HW", "draws", "ACC", "NMI", "ARI", "broken"], rows)]
 
 
 PARTS: dict[str, Callable[[Runs], list[str]]] = {
@@ -358,8 +367,8 @@ PARTS: dict[str, Callable[[Runs], list[str]]] = {
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--data", type=Path, required=True, help="folder of .npz files")
-    parser.add_argument("--only", choices=list(PARTS), help="compute this part only")
-    parser.add_argument("--draws", type=int, help="draws of labels; by default what each table says")
+    parser.add_argument("--only", choices=[*PARTS, "tables"], help="compute this part only; tables: nothing")
+    parser.add_argument("--draws", type=int, help="draws of labels; by default 3 to 20, as the part is slow or fast")
     parser.add_argument("--fresh", action="store_true", help="compute again what is already recorded")
     options = parser.parse_args()
     records = Records(RESULTS)
