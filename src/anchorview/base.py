@@ -62,7 +62,7 @@ class MultiViewClassifier(
         return self._transform(views, present, n_threads)
 
     def _transform(self, views: Views, present: Presence, n_threads: int) -> npt.NDArray[np.floating]:
-        cross = ViewCrossProducts(views, self._scaler, self.landmarks_, cache=False, presence=present)
+        cross = ViewCrossProducts(views, self._scaler, self.landmarks_, presence=present, for_prediction=True)
 
         def embed(block: slice) -> npt.NDArray[np.floating]:
             products = cross.rows(block)

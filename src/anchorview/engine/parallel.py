@@ -52,12 +52,19 @@ def one_blas_thread() -> Iterator[None]:
 
 def map_blocks(function: Callable[[T], R], items: Sequence[T], n_threads: int) -> list[R]:
     """Apply ``function`` to every item with ``n_threads`` threads; results in the order of the items."""
+    return list(iter_blocks(function, items, n_threads))
+
+
+def iter_blocks(function: Callable[[T], R], items: Sequence[T], n_threads: int) -> Iterator[R]:
+    """Like :func:`map_blocks`, one result after the other: what the caller does not keep is freed."""
     with one_blas_thread():
         if n_threads == 1 or len(items) <= 1:
-            return [function(item) for item in items]
+            for item in items:
+                yield function(item)
+            return
         with ThreadPoolExecutor(n_threads) as pool:
             try:
-                return list(pool.map(function, items))
+                yield from pool.map(function, items)
             except BaseException:  # an interrupt must not wait for the blocks still queued
                 pool.shutdown(wait=False, cancel_futures=True)
                 raise

@@ -42,3 +42,14 @@ def add_code_gram(indptr: Any, indices: Any, data: Any, weights: Any, out: Any) 
             target = out[indices[a]]
             for t in range(a, indptr[row + 1]):
                 target[indices[t]] += value * data[t]
+
+
+@njit(cache=True, nogil=True)
+def mirror_upper(matrix: Any) -> None:
+    """Copy the upper triangle to the lower one, in squares that fit in the cache."""
+    m = len(matrix)
+    for first in range(0, m, 32):
+        for start in range(0, first + 1, 32):
+            for i in range(first, min(first + 32, m)):
+                for j in range(start, min(start + 32, i)):
+                    matrix[i, j] = matrix[j, i]

@@ -17,13 +17,14 @@ def code_gram(codes: sparse.csr_array, weights: npt.NDArray[np.float64] | None =
     array([[ 1.,  2.],
            [ 2., 13.]])
     """
-    from .code_kernels import add_code_gram
+    from .code_kernels import add_code_gram, mirror_upper
 
     m = codes.shape[1]
-    upper = np.zeros((m, m))
+    gram = np.zeros((m, m))
     weights = np.ones(codes.shape[0]) if weights is None else weights
-    add_code_gram(codes.indptr, codes.indices, codes.data, weights, upper)
-    return upper + np.triu(upper, 1).T
+    add_code_gram(codes.indptr, codes.indices, codes.data, weights, gram)
+    mirror_upper(gram)
+    return gram
 
 
 def stack_codes(blocks: list[sparse.csr_array], n_columns: int) -> sparse.csr_array:

@@ -46,7 +46,8 @@ def solve_trace_ratio(
     start : ndarray of shape (k, m), optional
         A of the previous round; its ratio is where Newton's method starts.
     tol : float
-        Stop when the ratio changes by no more than this, relatively.
+        Stop when the ratio changes by no more than this, relatively. The error left is about the square of the last
+        change, as always with Newton's method.
     max_iter : int
         Upper bound on eigen-decompositions.
     """

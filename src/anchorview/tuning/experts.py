@@ -73,7 +73,7 @@ class ExpertGroup:
 
     def add_probabilities(self, views: Views, present: Presence, total: Matrix, n_threads: int) -> None:
         """Add the probabilities of every expert to those of all rows."""
-        cross = ViewCrossProducts(views, self.scaler, self.landmarks, cache=False, presence=present)
+        cross = ViewCrossProducts(views, self.scaler, self.landmarks, presence=present, for_prediction=True)
 
         def of_block(block: slice) -> None:
             if self.on_codes:
