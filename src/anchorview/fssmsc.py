@@ -14,6 +14,7 @@ from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils import check_random_state
 
 from .base import MultiViewClassifier
+from .calibration import calibrate
 from .constraint_checks import count_violations
 from .constraints import Constraints
 from .cost import MemoryEstimate, check_memory, estimate_memory
@@ -272,7 +273,8 @@ class FSSMSC(MultiViewClassifier):
         self.embedding_ = self._embed(result.encoded)
         self.classes_ = known.classes if known.n_classes else np.arange(plan.n_components)
         self._n_features_out = plan.n_components
-        self._rule = self._fit_rule(known, plan.n_components, weights, rng)
+        with one_blas_thread():
+            self._rule = self._fit_rule(known, problem, result, rng)
         self._label_rows(known, empty, n_threads)
         self.constraint_conflicts_ = known.conflicts
         self.constraint_violations_ = None if known.pairs is None else count_violations(self.labels_, known.pairs)
@@ -366,15 +368,17 @@ class FSSMSC(MultiViewClassifier):
         return replace(known, codes=codes)
 
     def _fit_rule(
-        self, known: Supervision, n_clusters: int, weights: npt.NDArray[np.float64] | None, rng: np.random.RandomState
+        self, known: Supervision, problem: Problem, result: SolverResult, rng: np.random.RandomState
     ) -> LabelledNeighbours | ClusterCentres:
+        weights = problem.weights
         if known.n_classes == 0:
-            return fit_clusters(self.embedding_, n_clusters, rng, weights)
+            return fit_clusters(self.embedding_, problem.n_components, rng, weights)
         rows = known.labelled
         if weights is not None:  # rows of weight 0 speak for no class, unless it has no others
             counts = weights[rows] > 0
             rows = rows[counts | np.isin(known.codes[rows], known.codes[rows[counts]], invert=True)]
-        return fit_neighbours(self.embedding_[rows], known.codes[rows], self.inference, self.n_neighbors)
+        rule = fit_neighbours(self.embedding_[rows], known.codes[rows], self.inference, self.n_neighbors)
+        return calibrate(rule, problem, result, known, rows, self.class_balance)
 
     def _label_rows(self, known: Supervision, empty: npt.NDArray[np.bool_] | None, n_threads: int) -> None:
         evidence = self._rule.evidence(self.embedding_, n_threads)
