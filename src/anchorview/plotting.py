@@ -8,12 +8,15 @@ import numpy as np
 import numpy.typing as npt
 
 from .inference import unit_rows
+from .plotting_search import plot_search
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
 
     from .view_importance import ViewImportance
+
+__all__ = ["plot_confusion", "plot_embedding", "plot_search", "plot_summary", "plot_view_importance"]
 
 _MAX_POINTS = 5000  # more would hide one another, and make t-SNE slow
 
