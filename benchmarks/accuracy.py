@@ -230,7 +230,7 @@ def rank(grid: Grid) -> tuple[dict[str, float], list[str]]:
 # ---- tables ---------------------------------------------------------------------------------------------------------
 
 
-def score_table(grid: Grid, score: str, largest: bool = True) -> str:
+def score_table(grid: Grid, score: str, largest: bool = True, first: str = "data") -> str:
     """Return data sets by methods, the best in bold."""
     methods = [method for method in METHODS if any(method in cells for cells in grid.values())]
     rows = []
@@ -248,7 +248,7 @@ def score_table(grid: Grid, score: str, largest: bool = True) -> str:
             text = f"**{text}**" if round(means[method][0], 1) == best else text
             row.append(text if len(cells[method].values) == most else f"{text} ({len(cells[method].values)})")
         rows.append(row)
-    return markdown_table(["data", "draws", *methods], rows)
+    return markdown_table([first, "draws", *methods], rows)
 
 
 def comparison_text(gaps: list[dict[str, Any]]) -> str:
@@ -290,8 +290,7 @@ def curves_text(curves: dict[float, Grid]) -> str:
     for name in CURVE_SETS:
         by_share = {f"{fraction:.1%}": grid[name] for fraction, grid in curves.items() if name in grid}
         if len(by_share) > 1:
-            table = score_table(by_share, "acc").replace("| data", "| labels".ljust(6), 1)
-            parts.append(f"### {name}\n\n{table}")
+            parts.append(f"### {name}\n\n{score_table(by_share, 'acc', first='labels')}")
     return "\n\n".join([*parts, "![ACC against the share of labels](accuracy_curves.png)"]) if parts else ""
 
 
