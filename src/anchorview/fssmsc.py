@@ -30,6 +30,7 @@ from .scaling import ScalingChoice, fit_scaling, resolve_scaling
 from .solver.grams import PatternGrams
 from .solver.problem import Problem
 from .solver.result import Iteration, Outcome, SolverResult
+from .suggestions import open_rows
 from .supervision_input import Supervision, check_weights, read_supervision, row_weights
 from .view_importance import MAX_ROWS, ViewImportance, draw_rows, measure_views
 from .view_reader import mark_unknown
@@ -276,6 +277,7 @@ class FSSMSC(MultiViewClassifier):
         with one_blas_thread():
             self._rule = self._fit_rule(known, problem, result, rng)
         self._label_rows(known, empty, n_threads)
+        self._ids, self._can_be_labelled = views.ids, open_rows(known.codes, empty, weights)
         self.constraint_conflicts_ = known.conflicts
         self.constraint_violations_ = None if known.pairs is None else count_violations(self.labels_, known.pairs)
         self.n_iter_ = result.n_iter
