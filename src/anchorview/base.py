@@ -152,7 +152,8 @@ class MultiViewClassifier(
         candidates = restrict(self._can_be_labelled, among, self._ids)
         check_request(n, candidates)
         n_labelled = int(np.count_nonzero(~self._can_be_labelled))
-        rows = suggest_rows(code_coordinates(self.codes_), 1 - self.confidence_, candidates, int(n), n_labelled)
+        doubt = np.where(self._can_be_labelled, 1 - self.confidence_, 0.0)
+        rows = suggest_rows(code_coordinates(self.codes_), doubt, candidates, int(n), n_labelled)
         found: npt.NDArray[Any] = rows if self._ids is None else self._ids[rows]
         return found
 

@@ -42,7 +42,7 @@ def suggest_rows(
     coordinates : ndarray of shape (n_rows, p)
         Where rows that are alike lie together; see `code_coordinates`.
     doubt : ndarray of shape (n_rows,)
-        Probability that the label found for a row is wrong.
+        Probability that the label found for a row is wrong; 0 for rows that do not matter.
     candidates : ndarray of bool of shape (n_rows,)
         Rows that may be suggested, at least `n`.
     n : int
@@ -71,7 +71,7 @@ def suggest_rows(
     n_groups = min(n_labelled + n, max(n, _MAX_GROUPS), len(rows))
     groups, distances = _group(coordinates[rows], n_groups, rng)
     may = candidates[rows]
-    expected_mistakes = np.bincount(groups, weights=np.where(may, doubt[rows], 0.0), minlength=n_groups)
+    expected_mistakes = np.bincount(groups, weights=doubt[rows], minlength=n_groups)
     # The first row of each group, groups in order; then the second of each, should there be too few groups.
     order = np.lexsort((distances, groups))
     order = order[may[order]]
@@ -107,8 +107,9 @@ def code_coordinates(codes: sparse.csr_array) -> Matrix:
            [1., 1., 0.],
            [0., 0., 1.]])
     """
-    norms = np.sqrt(np.asarray(codes.multiply(codes).sum(axis=1), dtype=np.float64).ravel())
-    unit = sparse.csr_array(sparse.diags_array(1 / np.where(norms > 0, norms, 1)) @ codes)
+    unit = codes.astype(np.float64, copy=True)  # scaled in place: a product with a diagonal would mix up the columns
+    norms = np.sqrt(np.asarray(unit.multiply(unit).sum(axis=1)).ravel())
+    unit.data /= np.repeat(np.where(norms > 0, norms, 1), np.diff(unit.indptr))
     directions = np.linalg.eigh(code_gram(unit))[1][:, -_N_DIRECTIONS:]
     return unit_rows(unit @ directions)
 
