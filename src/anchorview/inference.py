@@ -19,6 +19,7 @@ from .engine.parallel import map_blocks
 RULES = ("nearest", "euclidean", "knn")
 _BLOCK_ENTRIES = 2**20  # similarities of one block: 4-8 MB
 _MAX_JUDGED = 2000  # labelled rows used to choose the temperature
+_SMALLEST = 1e-3  # squared distance, to that of a labelled row from the origin
 _USUAL = 0.15  # usual temperature of held-out rows, in units of the spread of the logits
 _DOUBT = 0.5  # rows that are added as mistakes: without any, the temperature of faultless rows would be zero
 
@@ -100,8 +101,13 @@ class LabelledNeighbours:
 
         Squared distances d² become −√d. The likelihood of a class does not fall with d² but slower, since rows far
         from all labels are the doubtful ones; of d², d, √d and log d, √d was best calibrated (docs/confidence.md).
+        Distances are kept above what rounding makes of zero, which the root would enlarge.
         """
-        return evidence if self.rule == "knn" else -(np.maximum(-evidence, 0.0) ** 0.25)
+        if self.rule == "knn":
+            return evidence
+        floor = _SMALLEST * np.mean(np.einsum("ij,ij->i", self.reference, self.reference))
+        logits: Matrix = -((np.maximum(-evidence, 0.0) + floor) ** 0.25)
+        return logits
 
     def probabilities(self, evidence: Matrix) -> Matrix:
         """Class probabilities out of the evidence."""
