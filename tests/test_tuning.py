@@ -13,7 +13,7 @@ from sklearn.linear_model import LogisticRegression
 from sklearn.model_selection import GridSearchCV
 
 from anchorview import FSSMSC, FSSMSCCV, LabelHidingKFold, Views, datasets
-from anchorview.tuning import search as search_module
+from anchorview.tuning import judging
 from anchorview.tuning.heads import choose_temperature, fit_linear_head, log_loss
 
 DIGITS = datasets.load_handwritten()
@@ -51,11 +51,14 @@ def test_the_table_of_the_search(fitted: FSSMSCCV) -> None:
     n = len(table["params"])
     assert all(len(values) == n for values in table.values())
     assert {s["scaling"] for s in table["params"]} == {"minmax", "symmetric", "standard", "l2"}
-    assert {"nearest", "knn", "embedding", "codes", "features"} == set(table["param_head"])
+    assert {"nearest", "knn", "embedding", "codes", "features", "graph"} == set(table["param_head"])
     assert len({tuple(sorted(p.items())) for p in table["params"]}) == n  # nothing is judged twice
-    assert fitted.best_params_ == table["params"][0] == fitted.averaged_[0]
+    assert fitted.best_params_ == table["params"][0]
+    assert fitted.averaged_[0] == {**fitted.best_params_, "weight": fitted.averaged_[0]["weight"]}
     assert fitted.best_score_ == table["mean_test_score"][0]
-    assert len(fitted.averaged_) == 10
+    assert len(fitted.averaged_) >= 10
+    assert len({(p["head"], p["scaling"]) for p in fitted.averaged_}) >= 10  # of different kinds
+    assert sum(p["weight"] for p in fitted.averaged_) == 20
 
 
 def test_the_judgement_is_honest() -> None:
@@ -75,7 +78,7 @@ def test_the_same_with_any_number_of_threads() -> None:
 
 def interrupt_after(monkeypatch: pytest.MonkeyPatch, n_settings: int) -> list[Any]:
     judged: list[Any] = []
-    judge = search_module._judge_one
+    judge = judging._judge_one
 
     def counted(task: Any, setting: Any, embeddings: Any) -> Any:
         if len(judged) == n_settings:
@@ -83,7 +86,7 @@ def interrupt_after(monkeypatch: pytest.MonkeyPatch, n_settings: int) -> list[An
         judged.append(setting)
         return judge(task, setting, embeddings)
 
-    monkeypatch.setattr(search_module, "_judge_one", counted)
+    monkeypatch.setattr(judging, "_judge_one", counted)
     return judged
 
 

@@ -17,25 +17,30 @@ from .missing import check_no_empty_view
 from .plan import count_landmarks
 from .progress import Progress
 from .supervision_input import check_weights, read_supervision, row_weights
+from .tuning.ensemble import Ensemble
 from .tuning.experts import ExpertGroup, average_probabilities
-from .tuning.search import Judgement, Task, finish, search
+from .tuning.search import choose, search
 from .tuning.settings import Setting, scalings_to_try
 from .tuning.summary import cv_results, data_fingerprint
+from .tuning.task import Judgement, Task
 from .validation import check_number
 from .view_reader import ViewReader, mark_unknown
 from .views import ColumnGroups, Views
 
 __all__ = ["FSSMSCCV"]
 
+_FEW_LABELS = 50  # below this the judgement of one round of folds is too noisy
+
 
 class FSSMSCCV(ViewReader, ClassifierMixin, BaseEstimator):
     """FSSMSC with its settings chosen by cross-validation on the labels given, the best of them averaged.
 
     Part of the labels is hidden, and settings are judged by how well they find it: scaling, λ_Z, μ, λ_M and what reads
-    the labels (nearest labelled rows of the embedding, or a logistic regression on the embedding, on the codes, or on
-    the scaled features). All rows stay in every fit; landmarks, products and codes are computed once for all settings
-    that share them. The class probabilities of the best settings are averaged. With few labels the judgement is
-    drawn towards the defaults of :class:`FSSMSC`.
+    the labels (nearest labelled rows of the embedding, a logistic regression on the embedding, on the codes, or on
+    the scaled features, or labels spread over a graph of neighbours). All rows stay in every fit; landmarks, products
+    and codes are computed once for all settings that share them. Settings that together do best are averaged, and
+    fitted once more with the rows they are sure of. With few labels the judgement is drawn towards the defaults of
+    :class:`FSSMSC`. The graph is left out above 50,000 rows.
 
     Parameters
     ----------
@@ -46,11 +51,12 @@ class FSSMSCCV(ViewReader, ClassifierMixin, BaseEstimator):
     scaling : str, sequence of str or None, default=None
         Scalings to try; by default all that suit the views.
     n_averaged : int, default=10
-        Number of settings whose probabilities are averaged.
+        Settings of different kinds whose probabilities are averaged; as many picks again go to those, of any kind, that
+        help the average most.
     n_splits : int, default=3
         Folds of the labelled rows.
-    n_repeats : int, default=2
-        How often the labelled rows are dealt out to folds.
+    n_repeats : int, optional
+        How often the labelled rows are dealt out to folds; by default twice below 50 of them, else once.
     on_empty : {"error", "drop"}, default="error"
         Rows without any view: an error, or the label -1.
     warm_start : bool, default=False
@@ -76,7 +82,7 @@ class FSSMSCCV(ViewReader, ClassifierMixin, BaseEstimator):
         One entry per setting judged, in the form of ``GridSearchCV``, with the log loss on hidden labels as
         ``mean_test_loss``.
     averaged_ : list of dict
-        The settings whose probabilities are averaged.
+        The settings whose probabilities are averaged, with their weights.
     n_features_in_ : int
         Features of all views together.
 
@@ -103,7 +109,7 @@ class FSSMSCCV(ViewReader, ClassifierMixin, BaseEstimator):
         scaling: Any = None,
         n_averaged: int = 10,
         n_splits: int = 3,
-        n_repeats: int = 2,
+        n_repeats: int | None = None,
         on_empty: str = "error",
         warm_start: bool = False,
         random_state: int | np.random.RandomState | None = None,
@@ -148,7 +154,8 @@ class FSSMSCCV(ViewReader, ClassifierMixin, BaseEstimator):
         self
         """
         for name, low in (("n_landmarks", 1), ("n_averaged", 1), ("n_splits", 2), ("n_repeats", 1)):
-            check_number(name, getattr(self, name), low, integer=True)
+            if not (name == "n_repeats" and self.n_repeats is None):
+                check_number(name, getattr(self, name), low, integer=True)
         if y is None:
             raise ValueError(
                 f"{type(self).__name__} requires y to be passed, but the target y is None; to cluster without labels "
@@ -166,22 +173,25 @@ class FSSMSCCV(ViewReader, ClassifierMixin, BaseEstimator):
                 "class(es). This solver needs samples of at least 2 classes in the data."
             )
         rng = check_random_state(self.random_state)
-        task = self._make_task(views, present, weights, known.codes, known.n_classes, rng)
-        base = Setting(scaling="minmax", n_landmarks=task.n_landmarks)
         scalings = scalings_to_try(views) if self.scaling is None else np.atleast_1d(self.scaling).tolist()
+        task = self._make_task(views, present, weights, known.codes, known.n_classes, scalings[0], rng)
+        base = Setting(scaling=scalings[0], n_landmarks=task.n_landmarks)
         progress = Progress(self, self.verbose, 1, 0.0)
         task.report = progress.log
         self._search(task, base, scalings)
         judgements = sorted(task.judged.values(), key=lambda judgement: judgement.belief)
-        chosen = judgements[: self.n_averaged]
+        chosen = choose(task, judgements, self.n_averaged)
         progress.log(f"averaging {len(chosen)} of {len(judgements)} settings")
-        self._groups: list[ExpertGroup] = finish(task, chosen)
+        ensemble = Ensemble(task)
+        experts = ensemble.add(chosen, task.rows, task.classes)
+        ensemble.add_sure_rows(chosen, experts)
+        self._groups: list[ExpertGroup] = list(ensemble.groups.values())
         self.classes_ = known.classes
         self._label_rows(views, present, empty, known.codes, task.n_threads)
         self.cv_results_ = cv_results(judgements)
         self.best_params_ = judgements[0].setting.parameters()
         self.best_score_ = judgements[0].accuracy
-        self.averaged_ = [judgement.setting.parameters() for judgement in chosen]
+        self.averaged_ = [{**judgement.setting.parameters(), "weight": weight} for judgement, weight in chosen]
         progress.finish()
         return self
 
@@ -192,11 +202,13 @@ class FSSMSCCV(ViewReader, ClassifierMixin, BaseEstimator):
         weights: npt.NDArray[np.float64] | None,
         codes: npt.NDArray[np.intp],
         n_classes: int,
+        default_scaling: Any,
         rng: np.random.RandomState,
     ) -> Task:
         rows = np.flatnonzero(codes >= 0)
         seed = int(rng.randint(2**31 - 1))
-        folds = [fold for _ in range(self.n_repeats) for fold in split_labels(codes[rows], self.n_splits, rng)]
+        n_repeats = self.n_repeats or (2 if len(rows) < _FEW_LABELS else 1)
+        folds = [fold for _ in range(n_repeats) for fold in split_labels(codes[rows], self.n_splits, rng)]
         if not folds:
             raise ValueError("Every class has a single labelled row, so none can be hidden to judge by; use FSSMSC.")
         n_rows = len(views) if weights is None else int(np.count_nonzero(weights))
@@ -208,6 +220,7 @@ class FSSMSCCV(ViewReader, ClassifierMixin, BaseEstimator):
             classes=codes[rows],
             n_classes=n_classes,
             n_landmarks=count_landmarks(self.n_landmarks, n_rows, n_classes, []),
+            default_scaling=default_scaling,
             folds=folds,
             seed=seed,
             n_threads=count_threads(self.n_jobs),

@@ -17,6 +17,7 @@ from ..scaling import Presence, ViewsScaler, check_finite
 from ..solver.elastic_net import ElasticNetEncoder
 from ..view_input import is_sparse
 from ..views import Views
+from .graph import GraphSpace
 from .heads import Codes, Head, Matrix, fit_linear_head, fit_neighbour_head
 from .settings import Setting
 
@@ -29,15 +30,18 @@ class Expert:
     head: Head
     temperature: float
     embedding: npt.NDArray[np.float64] | None  # of the landmarks, for heads that read the embedding
+    weight: float = 1.0  # in the average
 
     def probabilities(self, features: Any) -> Matrix:
-        """Return class probabilities for rows of codes (or of scaled features)."""
-        return softmax(self.head.scores(head_features(self.setting.head, features, self.embedding)) / self.temperature)
+        """Return class probabilities, times the weight, for rows of codes (or features, or coordinates)."""
+        scores = self.head.scores(head_features(self.setting.head, features, self.embedding))
+        result: Matrix = self.weight * softmax(scores / self.temperature)
+        return result
 
 
 def head_features(head: str, rows: Any, embedding: npt.NDArray[np.float64] | None) -> Any:
-    """Turn codes (for the head "features": scaled rows) into what the head reads."""
-    if head == "features":
+    """Turn codes (for "features" scaled rows, for "graph" coordinates) into what the head reads."""
+    if head in ("features", "graph"):
         return rows
     if head == "codes":
         norms = np.sqrt(np.asarray(rows.multiply(rows).sum(axis=1)).ravel())
@@ -70,13 +74,15 @@ class ExpertGroup:
     landmarks: Matrix
     on_codes: list[tuple[ElasticNetEncoder, list[Expert]]]
     on_features: list[Expert]
+    space: GraphSpace | None
+    on_graph: list[Expert]
 
     def add_probabilities(self, views: Views, present: Presence, total: Matrix, n_threads: int) -> None:
         """Add the probabilities of every expert to those of all rows."""
         cross = ViewCrossProducts(views, self.scaler, self.landmarks, presence=present, for_prediction=True)
 
         def of_block(block: slice) -> None:
-            if self.on_codes:
+            if self.on_codes or self.on_graph:
                 products, has = cross.rows(block), cross.present(block)
                 if not np.isfinite(products.sum()):  # NaN and infinity pass through the product
                     check_finite(views, present=present)
@@ -84,6 +90,10 @@ class ExpertGroup:
                     codes = encoder.encode(products, has)
                     for expert in experts:
                         total[block] += expert.probabilities(codes)
+                if self.on_graph and self.space is not None:
+                    coordinates = self.space.coordinates(products)
+                    for expert in self.on_graph:
+                        total[block] += expert.probabilities(coordinates)
             if self.on_features:
                 features = stack_features(self.scaler.scale(views, block, present))
                 for expert in self.on_features:

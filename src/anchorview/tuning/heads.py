@@ -15,6 +15,7 @@ from ..view_input import is_sparse
 
 Matrix = npt.NDArray[np.floating]
 Codes = npt.NDArray[np.intp]
+_LEAST = 1e-3  # a probability below counts as this: one sure mistake is not worth hundreds of rows
 
 
 class Head(Protocol):
@@ -96,17 +97,25 @@ def _rotate(features: Any) -> tuple[Matrix, Any]:
 
 
 def choose_temperature(scores: Matrix, classes: Codes) -> float:
-    """Return the temperature at which the softmax of held-out scores has the least log loss."""
+    """Return the temperature at which the softmax of held-out scores has the least log loss.
+
+    As if one of n + 2 rows had any class: a few rows that are all right do not prove that no row is ever wrong.
+    """
     gap = float(np.median(scores.max(axis=1) - scores.min(axis=1)))
     if not np.isfinite(gap) or gap < 1e-30:
         return 1.0
     candidates = gap * np.logspace(-2.5, 1, 57)
-    losses = [log_loss(softmax(scores / t), classes).mean() for t in candidates]
+    any_class = 1 / (len(classes) + 2)
+    losses = []
+    for temperature in candidates:
+        found = softmax(scores / temperature)
+        of_any = -np.log(np.maximum(found, _LEAST)).mean()
+        losses.append((1 - any_class) * log_loss(found, classes).mean() + any_class * of_any)
     return float(candidates[int(np.argmin(losses))])
 
 
 def log_loss(probabilities: Matrix, classes: Codes) -> Matrix:
-    """Return the log loss of each row, bounded so that one sure mistake is not worth hundreds of rows."""
+    """Return the bounded log loss of each row."""
     own = probabilities[np.arange(len(classes)), classes]
-    result: Matrix = -np.log(np.maximum(own, 1e-3))
+    result: Matrix = -np.log(np.maximum(own, _LEAST))
     return result

@@ -88,7 +88,7 @@ def embed_landmarks(
     n_components: int,
     must_link_weight: float,
     start: npt.NDArray[np.float64] | None = None,
-    tol: float = 1e-4,
+    tol: float = 1e-2,
 ) -> npt.NDArray[np.float64]:
     """Learn the landmarks' embedding from the labels of some rows: one trace-ratio problem."""
     must, cannot = label_laplacians(classes, int(classes.max()) + 1)

@@ -3,15 +3,18 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
 from typing import Any
+
+import numpy as np
 
 from ..scaling import ScalingChoice
 from ..view_input import is_sparse
 from ..views import Views
 
-HEADS = ("nearest", "knn", "embedding", "codes", "features")
+HEADS = ("nearest", "knn", "embedding", "codes", "features", "graph")
 _DENSE_SCALINGS = ("minmax", "symmetric", "standard", "l2")
+_COUNT_ZEROS = 0.8  # a non-negative view with more zeros may be counts of words
 
 
 @dataclass(frozen=True)
@@ -25,12 +28,12 @@ class Setting:
     n_landmarks : int
         Number of landmarks.
     l1, ridge, must_link_weight : float
-        λ_Z, μ and λ_M of the model; without meaning for the head "features".
-    head : {"nearest", "knn", "embedding", "codes", "features"}
+        λ_Z, μ and λ_M of the model; without meaning for the heads "features" and "graph".
+    head : {"nearest", "knn", "embedding", "codes", "features", "graph"}
         What reads the label: the nearest labelled row of the embedding or the five nearest, or a logistic regression
-        on the embedding, on the codes, or on the scaled features alone.
+        on the embedding, on the codes, or on the scaled features alone, or labels spread over a graph of neighbours.
     strength : float
-        C of the logistic regression.
+        C of the logistic regression; how far labels spread over the graph.
     """
 
     scaling: str | tuple[str, ...]
@@ -51,19 +54,34 @@ class Setting:
         return self.scaling if isinstance(self.scaling, str) else list(self.scaling)
 
 
+def count_changes(setting: Setting) -> int:
+    """Return how many of λ_Z, μ and λ_M are not the defaults, where they have a meaning."""
+    if setting.head in ("features", "graph"):
+        return 0
+    return sum(getattr(setting, name) != getattr(Setting, name) for name in ("l1", "ridge", "must_link_weight"))
+
+
 def scalings_to_try(views: Views) -> list[str | tuple[str, ...]]:
     """Return the scalings that make sense for these views, the default first."""
     sparse = [is_sparse(array) for array in views.arrays]
     if all(sparse):
         return ["lsa", "tfidf"]
-    if not any(sparse):
-        return list(_DENSE_SCALINGS)
-    return [tuple("lsa" if s else kind for s in sparse) for kind in _DENSE_SCALINGS]
+    counts = [known or _looks_like_counts(array) for known, array in zip(sparse, views.arrays, strict=True)]
+    found: list[str | tuple[str, ...]] = []
+    for kind in _DENSE_SCALINGS:
+        found.append(tuple("lsa" if s else kind for s in sparse) if any(sparse) else kind)
+    if counts != sparse:
+        found.append("lsa" if all(counts) else tuple("lsa" if c else "minmax" for c in counts))
+    return found
+
+
+def _looks_like_counts(array: Any) -> bool:
+    """Whether some rows of a dense view are non-negative and mostly zeros, as bags of words are."""
+    some = np.asarray(array[:: max(1, len(array) // 500)])
+    return bool(some.shape[1] > 1 and (some >= 0).all() and (some == 0).mean() > _COUNT_ZEROS)
 
 
 def heads_of(base: Setting, strengths: Sequence[float] = (10.0,)) -> list[Setting]:
     """Return the settings that share the codes of `base`."""
-    from dataclasses import replace
-
     plain = [replace(base, head=head) for head in ("nearest", "knn")]
     return plain + [replace(base, head=head, strength=c) for head in ("embedding", "codes") for c in strengths]

@@ -11,7 +11,7 @@ import numpy.typing as npt
 
 from ..view_input import is_sparse
 from ..views import Views
-from .search import Judgement
+from .task import Judgement
 
 
 def cv_results(judgements: Sequence[Judgement]) -> dict[str, Any]:

@@ -1,0 +1,134 @@
+"""The chosen settings fitted for good: with the labels given, and once more with labels the ensemble is sure of."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from ..engine.parallel import map_blocks, one_blas_thread
+from .experts import Expert, ExpertGroup, fit_head, head_features, stack_features
+from .graph import GraphHead, propagate
+from .heads import Codes
+from .representation import embed_landmarks
+from .settings import Setting
+from .task import Judgement, Task
+
+_SURE_SHARE = 0.8  # of the rows that are given a class, those it is surest of count as labelled
+_MAX_SURE = 5000
+_BLOCK_ROWS = 4096
+
+
+class Ensemble:
+    """Experts as they are fitted, those that share work put together.
+
+    Parameters
+    ----------
+    task : Task
+        The data of the search.
+    """
+
+    def __init__(self, task: Task) -> None:
+        self.task = task
+        self.groups: dict[Any, ExpertGroup] = {}
+        self._encoders: dict[Any, list[Expert]] = {}
+
+    def add(self, chosen: list[tuple[Judgement, float]], rows: npt.NDArray[np.intp], classes: Codes) -> list[Expert]:
+        """Fit settings with these labels."""
+        embeddings: dict[Any, npt.NDArray[np.float64]] = {}
+        return [self._add_one(judgement, weight, rows, classes, embeddings) for judgement, weight in chosen]
+
+    def _add_one(
+        self,
+        judgement: Judgement,
+        weight: float,
+        rows: npt.NDArray[np.intp],
+        classes: Codes,
+        embeddings: dict[Any, npt.NDArray[np.float64]],
+    ) -> Expert:
+        task, setting = self.task, judgement.setting
+        source = task.source(setting)
+        place = (setting.scaling, setting.n_landmarks)
+        if place not in self.groups:
+            space = task.graph(setting).space if task.has_graph else None
+            self.groups[place] = ExpertGroup(source.scaler, source.landmarks, [], [], space, [])
+        group = self.groups[place]
+        embedding = None
+        if setting.head == "graph":
+            graph = task.graph(setting)
+            shares = propagate(graph.edges, [(rows, classes)], task.n_classes, setting.strength)[0]
+            expert = Expert(setting, GraphHead(graph.points, shares), judgement.temperature, None, weight)
+            group.on_graph.append(expert)
+            return expert
+        if setting.head == "features":
+            features = stack_features(source.scaler.scale(task.views, rows, task.present))
+            experts = group.on_features
+        else:
+            code_set = task.code_set(setting)
+            key = (*place, setting.l1, setting.ridge)
+            if key not in self._encoders:
+                self._encoders[key] = []
+                group.on_codes.append((code_set.encoder, self._encoders[key]))
+            experts = self._encoders[key]
+            if setting.head != "codes":
+                embedding = self._embedding(setting, (*key, setting.must_link_weight), rows, classes, embeddings)
+            features = head_features(setting.head, code_set.codes[rows], embedding)
+        with one_blas_thread():
+            head = fit_head(setting, features, classes, task.n_classes)
+        expert = Expert(setting, head, judgement.temperature, embedding, weight)
+        experts.append(expert)
+        return expert
+
+    def _embedding(
+        self, setting: Setting, key: Any, rows: npt.NDArray[np.intp], classes: Codes, known: dict[Any, Any]
+    ) -> npt.NDArray[np.float64]:
+        if key not in known:
+            code_set, n_classes = self.task.code_set(setting), self.task.n_classes
+            known[key] = embed_landmarks(code_set, rows, classes, n_classes, setting.must_link_weight, tol=1e-3)
+        found: npt.NDArray[np.float64] = known[key]
+        return found
+
+    def add_sure_rows(self, chosen: list[tuple[Judgement, float]], experts: list[Expert]) -> None:
+        """Fit the settings once more, with the rows that the experts are surest of as labelled rows too.
+
+        Of the rows given a class, those most sure of it are taken; spreading over the graph, which has done just that,
+        is not done again.
+        """
+        task = self.task
+        probabilities = self._of_fit(experts)
+        numbers, sure = probabilities.argmax(axis=1), probabilities.max(axis=1)
+        numbers[task.rows], sure[task.rows] = task.classes, 2.0
+        rows = []
+        for number in range(task.n_classes):
+            members = np.flatnonzero(numbers == number)
+            n_given = int(np.count_nonzero(task.classes == number))
+            count = max(int(_SURE_SHARE * len(members)), n_given)
+            rows.append(members[np.argsort(-sure[members], kind="stable")][:count])
+        every = np.concatenate(rows)
+        if len(every) > _MAX_SURE:
+            every = np.random.RandomState(task.seed).choice(every, _MAX_SURE, replace=False)
+        every = np.union1d(every, task.rows)
+        again = [(judgement, weight) for judgement, weight in chosen if judgement.setting.head != "graph"]
+        self.add(again, every, numbers[every])
+
+    def _of_fit(self, experts: list[Expert]) -> npt.NDArray[np.floating]:
+        """Sum of the experts' probabilities for the rows of the fit, from codes that are known."""
+        task = self.task
+        n_rows = len(task.views)
+        total = np.zeros((n_rows, task.n_classes))
+
+        def of_block(start: int) -> None:
+            block = slice(start, min(start + _BLOCK_ROWS, n_rows))
+            for expert in experts:
+                setting = expert.setting
+                if setting.head == "features":
+                    rows = stack_features(task.source(setting).scaler.scale(task.views, block, task.present))
+                elif setting.head == "graph":
+                    rows = task.graph(setting).points[block]
+                else:
+                    rows = task.code_set(setting).codes[block]
+                total[block] += expert.probabilities(rows)
+
+        map_blocks(of_block, range(0, n_rows, _BLOCK_ROWS), task.n_threads)
+        return total

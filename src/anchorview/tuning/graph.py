@@ -1,0 +1,131 @@
+"""Label propagation over a neighbour graph of all rows, as one more way to read labels.
+
+Graphs of neighbours say something that codes over landmarks do not: with one or two labels per class they are
+often the best of all. Rows are compared in the space of the leading principal directions of the landmarks. With
+U_c the centred landmarks and U_c = P S Qᵀ, a row's coordinates are x Q = (x U_cᵀ) P S⁻¹, and x U_cᵀ is its row of
+E = X Uᵀ less the mean of that row: no second look at the features.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+from scipy import sparse
+from threadpoolctl import threadpool_limits
+
+from ..engine.parallel import map_blocks
+
+Matrix = npt.NDArray[np.floating]
+Codes = npt.NDArray[np.intp]
+
+MAX_ROWS = 50_000  # exact neighbours take time by the square of the rows
+N_NEIGHBORS = 10
+_N_DIRECTIONS = 50
+_QUERY_ROWS = 2048
+_LEFT = 0.01  # part of the sum over walks that may be left out
+
+
+@dataclass(frozen=True)
+class GraphSpace:
+    """Coordinates of rows along the principal directions of the landmarks."""
+
+    weights: Matrix  # P S⁻¹, of shape (m, directions)
+
+    def coordinates(self, cross: Matrix) -> npt.NDArray[np.float32]:
+        """Turn rows of E into coordinates."""
+        centred = cross - cross.mean(axis=1, keepdims=True)
+        return np.ascontiguousarray(centred @ self.weights, dtype=np.float32)
+
+
+def make_space(landmarks: Matrix) -> GraphSpace:
+    """Return the space of the landmarks' leading principal directions."""
+    centred = landmarks - landmarks.mean(axis=0)
+    values, vectors = np.linalg.eigh(np.asarray(centred @ centred.T, dtype=np.float64))
+    kept = np.flatnonzero(values > 1e-10 * max(float(values[-1]), 1e-300))[-_N_DIRECTIONS:]
+    return GraphSpace((vectors[:, kept] / np.sqrt(values[kept])).astype(landmarks.dtype))
+
+
+def nearest(points: Matrix, queries: Matrix, count: int, n_threads: int) -> tuple[Matrix, npt.NDArray[np.intp]]:
+    """Return distances and numbers of the points nearest to each query."""
+    from sklearn.neighbors import NearestNeighbors
+
+    search = NearestNeighbors(n_neighbors=min(count, len(points)), algorithm="brute").fit(points)
+    blocks = [queries[start : start + _QUERY_ROWS] for start in range(0, len(queries), _QUERY_ROWS)]
+    with threadpool_limits(1):  # with several threads each, ties would fall as the threads do
+        parts = map_blocks(search.kneighbors, blocks, n_threads)
+    return np.concatenate([part[0] for part in parts]), np.concatenate([part[1] for part in parts])
+
+
+def make_graph(points: Matrix, n_threads: int = 1) -> sparse.csr_array:
+    """Return D^-½ W D^-½ of the graph that joins each row with its nearest ones.
+
+    w_ij = exp(−d_ij² / (σ_i σ_j)), σ_i being the distance to the last of the neighbours; the larger of w_ij and w_ji
+    counts.
+    """
+    n = len(points)
+    distances, index = nearest(points, points, min(N_NEIGHBORS + 1, n), n_threads)
+    other = index != np.arange(n)[:, None]
+    other[other.all(axis=1), -1] = False  # a row with many doubles may not be among its own neighbours
+    width = index.shape[1] - 1
+    distances, index = distances[other].reshape(n, width), index[other].reshape(n, width)
+    reach = np.maximum(distances.max(axis=1, initial=0.0), 1e-12)
+    weights = np.exp(-(distances**2) / (reach[:, None] * reach[index]))
+    starts = np.arange(n + 1) * width
+    directed = sparse.csr_array((weights.ravel(), index.ravel(), starts), shape=(n, n))
+    graph = sparse.csr_array(directed.maximum(directed.T))
+    root = sparse.diags_array(1 / np.sqrt(np.maximum(np.asarray(graph.sum(axis=1)).ravel(), 1e-12)))
+    return sparse.csr_array((root @ graph @ root).astype(np.float32))
+
+
+def propagate(
+    graph: sparse.csr_array, labels: Sequence[tuple[Codes, Codes]], n_classes: int, alpha: float
+) -> npt.NDArray[np.float32]:
+    """Spread labels along the edges: Σ_t α^t S^t Y, as far as it matters.
+
+    Parameters
+    ----------
+    labels : sequence of (rows, classes)
+        Several sets of labels, spread together.
+
+    Returns
+    -------
+    ndarray of shape (n_sets, n_rows, n_classes)
+        Shares of the classes; equal where no label arrives.
+    """
+    n = graph.shape[0]
+    seeds = np.zeros((n, len(labels), n_classes), np.float32)
+    for number, (rows, classes) in enumerate(labels):
+        seeds[rows, number, classes] = 1.0
+    flat = seeds.reshape(n, -1)
+    spread = flat.copy()
+    for _ in range(int(np.ceil(np.log(_LEFT) / np.log(alpha)))):
+        spread = np.float32(alpha) * (graph @ spread) + flat
+    shares = spread.reshape(n, len(labels), n_classes)
+    total = shares.sum(axis=2, keepdims=True)
+    shares = np.where(total > 0, shares / np.where(total > 0, total, 1), np.float32(1 / n_classes))
+    return np.ascontiguousarray(shares.transpose(1, 0, 2))
+
+
+def share_scores(shares: Matrix) -> Matrix:
+    """Turn shares of the classes into scores for a softmax."""
+    result: Matrix = np.log(shares + 1e-3)
+    return result
+
+
+@dataclass(frozen=True)
+class GraphHead:
+    """Spread labels of the rows of the fit; a new row takes the mean of its nearest ones, near ones counting more."""
+
+    points: npt.NDArray[np.float32]
+    shares: npt.NDArray[np.float32]
+
+    def scores(self, features: Any) -> Matrix:
+        """Return one number per row and class, for coordinates of rows."""
+        distances, index = nearest(self.points, np.nan_to_num(features), N_NEIGHBORS, 1)
+        weights = 1 / np.maximum(distances, 1e-6 * max(float(np.abs(self.points).max()), 1e-30))
+        weights /= weights.sum(axis=1, keepdims=True)  # a row of the fit is at distance 0 of itself and decides alone
+        return share_scores(np.einsum("ij,ijk->ik", weights, self.shares[index]))
