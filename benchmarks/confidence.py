@@ -167,7 +167,9 @@ def draw_reliability(found: dict[tuple[str, str], list[Any]]) -> None:
                 markersize=4,
                 label=f"{model} (ECE {error:.1f} %)",
             )
-        panel.set(title=f"{name}, {LABELS[name]:.0%} labels", xlabel="stated confidence", xlim=(0, 1), ylim=(0, 1))
+        panel.set(
+            title=f"{name}, {LABELS[name]:.0%} labels", xlabel="stated confidence", xlim=(0, 1.02), ylim=(0, 1.02)
+        )
         panel.legend(fontsize=8, loc="upper left", frameon=False)
     panels[0].set_ylabel("share of rows that are right")
     figure.savefig(RESULTS.with_name("confidence.png"), dpi=110)

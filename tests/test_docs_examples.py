@@ -1,4 +1,4 @@
-"""The examples of docs/realdata.md do what they say: each block runs as a doctest after the first one."""
+"""The examples of the pages in docs do what they say: each block runs as a doctest after the page's first one."""
 
 import doctest
 import re
@@ -6,14 +6,16 @@ from pathlib import Path
 
 import pytest
 
-TEXT = (Path(__file__).parents[1] / "docs" / "realdata.md").read_text()
-BLOCKS = re.findall(r"```python\n(.*?)```", TEXT, flags=re.DOTALL)
+DOCS = Path(__file__).parents[1] / "docs"
+PAGES = {name: (DOCS / name).read_text() for name in ("realdata.md", "confidence.md")}
+BLOCKS = {name: re.findall(r"```python\n(.*?)```", text, flags=re.DOTALL) for name, text in PAGES.items()}
+WITHOUT_EXAMPLE = {"realdata.md": ["What was tried for text"], "confidence.md": ["What was tried"]}
 
 
 def run(block, names):
     """Run a block as a doctest in these names, and return what went wrong in words."""
     wrong = []
-    test = doctest.DocTestParser().get_doctest(block, names, "docs/realdata.md", None, 0)
+    test = doctest.DocTestParser().get_doctest(block, names, "docs", None, 0)
     doctest.DocTestRunner(optionflags=doctest.ELLIPSIS).run(test, out=wrong.append, clear_globs=False)
     names.update(test.globs)
     return "".join(wrong)
@@ -21,24 +23,35 @@ def run(block, names):
 
 @pytest.fixture(scope="module")
 def prepared():
+    """The names that the first block of each page leaves."""
     names = {}
-    assert run(BLOCKS[0], names) == ""
+    for page, blocks in BLOCKS.items():
+        names[page] = {}
+        assert run(blocks[0], names[page]) == ""
     return names
 
 
-def test_every_section_has_an_example():
-    sections = re.split(r"^## ", TEXT, flags=re.MULTILINE)[1:]
+@pytest.mark.parametrize("page", PAGES)
+def test_every_section_has_an_example(page):
+    sections = re.split(r"^## ", PAGES[page], flags=re.MULTILINE)[1:]
     without = [section.splitlines()[0] for section in sections if "```python" not in section]
-    assert without == ["What was tried for text"]
+    assert without == WITHOUT_EXAMPLE[page]
 
 
 def test_a_wrong_example_is_found():
     assert "Expected" in run(">>> 1 + 1\n3\n", {})
 
 
+EXAMPLES = [
+    pytest.param(page, block, id=f"{page}: {block.splitlines()[0][4:44]}")
+    for page, blocks in BLOCKS.items()
+    for block in blocks[1:]
+]
+
+
 @pytest.mark.filterwarnings("ignore::FutureWarning", "ignore::UserWarning")
-@pytest.mark.parametrize("block", BLOCKS[1:], ids=lambda block: block.splitlines()[0][4:44])
-def test_example(block, prepared):
+@pytest.mark.parametrize(("page", "block"), EXAMPLES)
+def test_example(page, block, prepared):
     if "mudata" in block:
         pytest.importorskip("mudata")
-    assert run(block, dict(prepared)) == ""
+    assert run(block, dict(prepared[page])) == ""

@@ -106,7 +106,7 @@ class FSSMSC(MultiViewClassifier):
     labels_ : ndarray of shape (n_rows,)
         Class (without labels: cluster number) of each row; labelled rows keep theirs.
     confidence_ : ndarray of shape (n_rows,)
-        Probability of that class; 1 for labelled rows.
+        Probability of that class, calibrated on labels that were held out; 1 for labelled rows.
     classes_ : ndarray
         The labelled classes, sorted.
     embedding_ : ndarray of shape (n_rows, n_components)
