@@ -26,9 +26,7 @@ def main() -> None:
     found = measure_views(model, digits.views, digits.target)
     rows = [
         [name, f"{100 * share:.1f}", f"{100 * changed:.1f}", f"{100 * drop:.1f}"]
-        for name, share, changed, drop in zip(
-            found.names, found.share, found.changed, found.accuracy_drop, strict=True
-        )
+        for name, share, changed, drop in zip(found.names, found.share, found.changed, found.accuracy_drop, strict=True)
     ]
     print(markdown_table(["view", "part of what is rebuilt", "labels that change", "accuracy lost"], rows))
     axes = plot_view_importance(found)

@@ -7,9 +7,14 @@ from pathlib import Path
 import pytest
 
 DOCS = Path(__file__).parents[1] / "docs"
-PAGES = {name: (DOCS / name).read_text() for name in ("realdata.md", "confidence.md")}
+PAGES = {name: (DOCS / name).read_text() for name in ("realdata.md", "confidence.md", "accuracy.md", "baselines.md")}
 BLOCKS = {name: re.findall(r"```python\n(.*?)```", text, flags=re.DOTALL) for name, text in PAGES.items()}
-WITHOUT_EXAMPLE = {"realdata.md": ["What was tried for text"], "confidence.md": ["What was tried"]}
+WITHOUT_EXAMPLE = {
+    "realdata.md": ["What was tried for text"],
+    "confidence.md": ["What was tried"],
+    "accuracy.md": ["How it works", "Measured", "What each part is worth", "What was tried and not kept"],
+    "baselines.md": ["Measured", "Known limits"],
+}
 
 
 def run(block, names):
