@@ -271,12 +271,11 @@ def solve_rows(
             new_indices, new_data = np.empty(longer, np.int32), np.empty(longer, linear.dtype)
             new_indices[:n_stored], new_data[:n_stored] = indices[:n_stored], data[:n_stored]
             indices, data = new_indices, new_data
-        for i in range(size):  # in ascending order, by insertion: P is short
-            place = n_stored + i
-            while place > n_stored and indices[place - 1] > passive[i]:
-                indices[place], data[place] = indices[place - 1], data[place - 1]
-                place -= 1
-            indices[place], data[place] = passive[i], x[i]
+        for i in range(size):  # in ascending order, by counting: P is short, and no branch has to be guessed
+            rank = 0
+            for t in range(size):
+                rank += passive[t] < passive[i]
+            indices[n_stored + rank], data[n_stored + rank] = passive[i], x[i]
         n_stored += size
         indptr[row + 1] = n_stored
     return indptr, indices[:n_stored].copy(), data[:n_stored].copy()
