@@ -53,7 +53,10 @@ def plot_search(model: Any, *, measure: str = "loss", ax: Axes | None = None) ->
     results = model.cv_results_
     values = factor * np.asarray(results[key], dtype=float)
     heads, scalings = results["param_head"], results["param_scaling"]
-    averaged = np.array([setting in model.averaged_ for setting in results["params"]])
+    chosen_settings = [
+        {name: value for name, value in setting.items() if name != "weight"} for setting in model.averaged_
+    ]
+    averaged = np.array([setting in chosen_settings for setting in results["params"]])
     # Settings come best first, so rows and colours do too.
     rows, colours = list(dict.fromkeys(heads.tolist())), list(dict.fromkeys(scalings.tolist()))
     axes = plt.figure(figsize=(8, 1.4 + 0.75 * len(rows)), layout="constrained").gca() if ax is None else ax
