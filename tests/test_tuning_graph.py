@@ -10,7 +10,7 @@ from scipy import sparse
 
 from anchorview import FSSMSCCV, datasets
 from anchorview.tuning import ensemble, task
-from anchorview.tuning.graph import GraphHead, make_graph, make_space, propagate, share_scores
+from anchorview.tuning.graph import FittedRows, GraphHead, make_graph, make_space, propagate, share_scores
 from anchorview.tuning.heads import choose_temperature, log_loss
 from anchorview.tuning.selection import select
 from anchorview.tuning.settings import scalings_to_try
@@ -71,11 +71,13 @@ def test_a_row_that_no_label_reaches_knows_nothing() -> None:
 
 
 def test_a_row_of_the_fit_keeps_its_shares_and_a_new_one_takes_the_mean() -> None:
-    points = np.array([[0.0, 0.0], [10.0, 0.0], [0.0, 10.0]], np.float32)
+    landmarks = np.array([[0.0, 0.0], [10.0, 0.0], [0.0, 10.0]])
     shares = np.array([[0.9, 0.1], [0.2, 0.8], [0.5, 0.5]], np.float32)
-    head = GraphHead(points, shares)
-    np.testing.assert_allclose(head.scores(points), share_scores(shares), atol=1e-3)
-    middle = np.exp(head.scores(np.array([[5.0, 0.0]], np.float32)))[0]
+    space = make_space(landmarks)
+    rows = FittedRows(space, space.coordinates(landmarks @ landmarks.T))
+    head = GraphHead(shares)
+    np.testing.assert_allclose(head.scores(rows.weights(landmarks @ landmarks.T)), share_scores(shares), atol=1e-3)
+    middle = np.exp(head.scores(rows.weights(np.array([[5.0, 0.0]]) @ landmarks.T)))[0]
     assert 0.2 < middle[0] < 0.9
 
 
@@ -114,9 +116,9 @@ def test_sure_rows_are_fitted_too(monkeypatch: pytest.MonkeyPatch) -> None:
     seen: list[tuple[Any, Any]] = []
     add = ensemble.Ensemble.add
 
-    def noted(self: Any, chosen: Any, rows: Any, classes: Any) -> Any:
+    def noted(self: Any, chosen: Any, rows: Any, classes: Any) -> None:
         seen.append((rows, classes))
-        return add(self, chosen, rows, classes)
+        add(self, chosen, rows, classes)
 
     monkeypatch.setattr(ensemble.Ensemble, "add", noted)
     model = fit()

@@ -183,11 +183,11 @@ class FSSMSCCV(ViewReader, ClassifierMixin, BaseEstimator):
         chosen = choose(task, judgements, self.n_averaged)
         progress.log(f"averaging {len(chosen)} of {len(judgements)} settings")
         ensemble = Ensemble(task)
-        experts = ensemble.add(chosen, task.rows, task.classes)
-        ensemble.add_sure_rows(chosen, experts)
+        ensemble.add(chosen, task.rows, task.classes)
+        ensemble.add_sure_rows(chosen)
         self._groups: list[ExpertGroup] = list(ensemble.groups.values())
         self.classes_ = known.classes
-        self._label_rows(views, present, empty, known.codes, task.n_threads)
+        self._label_rows(ensemble.probabilities(), empty, known.codes)
         self.cv_results_ = cv_results(judgements)
         self.best_params_ = judgements[0].setting.parameters()
         self.best_score_ = judgements[0].accuracy
@@ -251,13 +251,10 @@ class FSSMSCCV(ViewReader, ClassifierMixin, BaseEstimator):
 
     def _label_rows(
         self,
-        views: Views,
-        present: npt.NDArray[np.bool_] | None,
+        probabilities: npt.NDArray[np.floating],
         empty: npt.NDArray[np.bool_] | None,
         codes: npt.NDArray[np.intp],
-        n_threads: int,
     ) -> None:
-        probabilities = average_probabilities(self._groups, views, present, len(self.classes_), n_threads)
         numbers = probabilities.argmax(axis=1)
         labelled = np.flatnonzero(codes >= 0)
         numbers[labelled] = codes[labelled]

@@ -6,6 +6,7 @@ from typing import Any
 
 import numpy as np
 import numpy.typing as npt
+from scipy import sparse
 
 from ..engine.parallel import map_blocks, one_blas_thread
 from .experts import Expert, ExpertGroup, fit_head, head_features, stack_features
@@ -33,11 +34,13 @@ class Ensemble:
         self.task = task
         self.groups: dict[Any, ExpertGroup] = {}
         self._encoders: dict[Any, list[Expert]] = {}
+        self._experts: list[Expert] = []
 
-    def add(self, chosen: list[tuple[Judgement, float]], rows: npt.NDArray[np.intp], classes: Codes) -> list[Expert]:
+    def add(self, chosen: list[tuple[Judgement, float]], rows: npt.NDArray[np.intp], classes: Codes) -> None:
         """Fit settings with these labels."""
         embeddings: dict[Any, npt.NDArray[np.float64]] = {}
-        return [self._add_one(judgement, weight, rows, classes, embeddings) for judgement, weight in chosen]
+        for judgement, weight in chosen:
+            self._experts.append(self._add_one(judgement, weight, rows, classes, embeddings))
 
     def _add_one(
         self,
@@ -51,14 +54,14 @@ class Ensemble:
         source = task.source(setting)
         place = (setting.scaling, setting.n_landmarks)
         if place not in self.groups:
-            space = task.graph(setting).space if task.has_graph else None
-            self.groups[place] = ExpertGroup(source.scaler, source.landmarks, [], [], space, [])
+            fitted_rows = task.graph(setting).rows if task.has_graph else None
+            self.groups[place] = ExpertGroup(source.scaler, source.landmarks, [], [], fitted_rows, [])
         group = self.groups[place]
         embedding = None
         if setting.head == "graph":
             graph = task.graph(setting)
             shares = propagate(graph.edges, [(rows, classes)], task.n_classes, setting.strength)[0]
-            expert = Expert(setting, GraphHead(graph.points, shares), judgement.temperature, None, weight)
+            expert = Expert(setting, GraphHead(shares), judgement.temperature, None, weight)
             group.on_graph.append(expert)
             return expert
         if setting.head == "features":
@@ -89,14 +92,14 @@ class Ensemble:
         found: npt.NDArray[np.float64] = known[key]
         return found
 
-    def add_sure_rows(self, chosen: list[tuple[Judgement, float]], experts: list[Expert]) -> None:
-        """Fit the settings once more, with the rows that the experts are surest of as labelled rows too.
+    def add_sure_rows(self, chosen: list[tuple[Judgement, float]]) -> None:
+        """Fit the settings once more, with the rows that the ensemble is surest of as labelled rows too.
 
         Of the rows given a class, those most sure of it are taken; spreading over the graph, which has done just that,
         is not done again.
         """
         task = self.task
-        probabilities = self._of_fit(experts)
+        probabilities = self.probabilities()
         numbers, sure = probabilities.argmax(axis=1), probabilities.max(axis=1)
         numbers[task.rows], sure[task.rows] = task.classes, 2.0
         rows = []
@@ -112,23 +115,24 @@ class Ensemble:
         again = [(judgement, weight) for judgement, weight in chosen if judgement.setting.head != "graph"]
         self.add(again, every, numbers[every])
 
-    def _of_fit(self, experts: list[Expert]) -> npt.NDArray[np.floating]:
-        """Sum of the experts' probabilities for the rows of the fit, from codes that are known."""
+    def probabilities(self) -> npt.NDArray[np.floating]:
+        """Mean of the experts' probabilities for the rows of the fit, from codes and neighbours that are known."""
         task = self.task
         n_rows = len(task.views)
         total = np.zeros((n_rows, task.n_classes))
 
         def of_block(start: int) -> None:
             block = slice(start, min(start + _BLOCK_ROWS, n_rows))
-            for expert in experts:
+            for expert in self._experts:
                 setting = expert.setting
                 if setting.head == "features":
                     rows = stack_features(task.source(setting).scaler.scale(task.views, block, task.present))
                 elif setting.head == "graph":
-                    rows = task.graph(setting).points[block]
+                    rows = sparse.eye_array(n_rows, format="csr", dtype=np.float32)[block]  # each row decides alone
                 else:
                     rows = task.code_set(setting).codes[block]
                 total[block] += expert.probabilities(rows)
 
         map_blocks(of_block, range(0, n_rows, _BLOCK_ROWS), task.n_threads)
-        return total
+        result: npt.NDArray[np.floating] = total / total.sum(axis=1, keepdims=True)
+        return result

@@ -17,7 +17,7 @@ from ..scaling import Presence, ViewsScaler, check_finite
 from ..solver.elastic_net import ElasticNetEncoder
 from ..view_input import is_sparse
 from ..views import Views
-from .graph import GraphSpace
+from .graph import FittedRows
 from .heads import Codes, Head, Matrix, fit_linear_head, fit_neighbour_head
 from .settings import Setting
 
@@ -33,14 +33,14 @@ class Expert:
     weight: float = 1.0  # in the average
 
     def probabilities(self, features: Any) -> Matrix:
-        """Return class probabilities, times the weight, for rows of codes (or features, or coordinates)."""
+        """Return class probabilities, times the weight, for rows of codes (or what else the head reads)."""
         scores = self.head.scores(head_features(self.setting.head, features, self.embedding))
         result: Matrix = self.weight * softmax(scores / self.temperature)
         return result
 
 
 def head_features(head: str, rows: Any, embedding: npt.NDArray[np.float64] | None) -> Any:
-    """Turn codes (for "features" scaled rows, for "graph" coordinates) into what the head reads."""
+    """Turn codes (for "features" scaled rows, for "graph" weights of fitted rows) into what the head reads."""
     if head in ("features", "graph"):
         return rows
     if head == "codes":
@@ -74,7 +74,7 @@ class ExpertGroup:
     landmarks: Matrix
     on_codes: list[tuple[ElasticNetEncoder, list[Expert]]]
     on_features: list[Expert]
-    space: GraphSpace | None
+    fitted_rows: FittedRows | None
     on_graph: list[Expert]
 
     def add_probabilities(self, views: Views, present: Presence, total: Matrix, n_threads: int) -> None:
@@ -90,10 +90,10 @@ class ExpertGroup:
                     codes = encoder.encode(products, has)
                     for expert in experts:
                         total[block] += expert.probabilities(codes)
-                if self.on_graph and self.space is not None:
-                    coordinates = self.space.coordinates(products)
+                if self.on_graph and self.fitted_rows is not None:
+                    weights = self.fitted_rows.weights(products)
                     for expert in self.on_graph:
-                        total[block] += expert.probabilities(coordinates)
+                        total[block] += expert.probabilities(weights)
             if self.on_features:
                 features = stack_features(self.scaler.scale(views, block, present))
                 for expert in self.on_features:

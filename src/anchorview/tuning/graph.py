@@ -117,15 +117,31 @@ def share_scores(shares: Matrix) -> Matrix:
 
 
 @dataclass(frozen=True)
-class GraphHead:
-    """Spread labels of the rows of the fit; a new row takes the mean of its nearest ones, near ones counting more."""
+class FittedRows:
+    """The rows of the fit in their space: what new rows are compared with."""
 
+    space: GraphSpace
     points: npt.NDArray[np.float32]
+
+    def weights(self, cross: Matrix) -> sparse.csr_array:
+        """Return weights of the nearest rows of the fit, for rows of E: each row adds up to 1, near ones count more.
+
+        A row of the fit is at distance 0 of itself and decides alone.
+        """
+        queries = np.nan_to_num(self.space.coordinates(cross))
+        distances, index = nearest(self.points, queries, N_NEIGHBORS, 1)
+        found = 1 / np.maximum(distances, 1e-6 * max(float(np.abs(self.points).max(initial=0.0)), 1e-30))
+        found /= found.sum(axis=1, keepdims=True)
+        starts = np.arange(len(queries) + 1) * index.shape[1]
+        return sparse.csr_array((found.ravel(), index.ravel(), starts), shape=(len(queries), len(self.points)))
+
+
+@dataclass(frozen=True)
+class GraphHead:
+    """Spread labels of the rows of the fit; a new row takes their weighted mean."""
+
     shares: npt.NDArray[np.float32]
 
     def scores(self, features: Any) -> Matrix:
-        """Return one number per row and class, for coordinates of rows."""
-        distances, index = nearest(self.points, np.nan_to_num(features), N_NEIGHBORS, 1)
-        weights = 1 / np.maximum(distances, 1e-6 * max(float(np.abs(self.points).max()), 1e-30))
-        weights /= weights.sum(axis=1, keepdims=True)  # a row of the fit is at distance 0 of itself and decides alone
-        return share_scores(np.einsum("ij,ijk->ik", weights, self.shares[index]))
+        """Return one number per row and class, for weights of the rows of the fit."""
+        return share_scores(features @ self.shares)

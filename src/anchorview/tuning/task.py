@@ -13,7 +13,7 @@ from scipy import sparse
 from ..engine.parallel import map_blocks
 from ..scaling import Presence
 from ..views import Views
-from .graph import MAX_ROWS, GraphSpace, make_graph, make_space
+from .graph import MAX_ROWS, FittedRows, make_graph, make_space
 from .heads import Codes
 from .representation import CodeSet, Representation, encode, represent
 from .settings import Setting
@@ -37,8 +37,7 @@ class Judgement:
 class Graph:
     """Neighbours among all rows, in one scaling."""
 
-    space: GraphSpace
-    points: npt.NDArray[np.float32]
+    rows: FittedRows
     edges: sparse.csr_array
 
 
@@ -100,7 +99,7 @@ class Task:
                 lambda block: space.coordinates(source.cross.rows(block)), source.cross.blocks, self.n_threads
             )
             points = np.concatenate(parts)
-            self._graphs[key] = Graph(space, points, make_graph(points, self.n_threads))
+            self._graphs[key] = Graph(FittedRows(space, points), make_graph(points, self.n_threads))
         return self._graphs[key]
 
     def forget(self, kept: set[str | tuple[str, ...]]) -> None:
