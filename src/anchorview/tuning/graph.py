@@ -26,6 +26,7 @@ MAX_ROWS = 50_000  # exact neighbours take time by the square of the rows
 N_NEIGHBORS = 10
 _N_DIRECTIONS = 50
 _QUERY_ROWS = 2048
+_SAME = 1e-3  # distances below this part of the longest row are rounding: squares of float32 lose half the digits
 _LEFT = 0.01  # part of the sum over walks that may be left out
 
 
@@ -126,11 +127,13 @@ class FittedRows:
     def weights(self, cross: Matrix) -> sparse.csr_array:
         """Return weights of the nearest rows of the fit, for rows of E: each row adds up to 1, near ones count more.
 
-        A row of the fit is at distance 0 of itself and decides alone.
+        A row of the fit is at distance 0, to rounding, of itself and decides alone.
         """
         queries = np.nan_to_num(self.space.coordinates(cross))
         distances, index = nearest(self.points, queries, N_NEIGHBORS, 1)
-        found = 1 / np.maximum(distances, 1e-6 * max(float(np.abs(self.points).max(initial=0.0)), 1e-30))
+        rounding = _SAME * max(float(np.linalg.norm(self.points, axis=1).max(initial=0.0)), 1e-30)
+        same = distances <= rounding
+        found = np.where(same.any(axis=1, keepdims=True), same, 1 / np.maximum(distances, rounding))
         found /= found.sum(axis=1, keepdims=True)
         starts = np.arange(len(queries) + 1) * index.shape[1]
         return sparse.csr_array((found.ravel(), index.ravel(), starts), shape=(len(queries), len(self.points)))
