@@ -13,7 +13,7 @@ from hypothesis.extra import numpy as hnp
 
 from anchorview import Views
 from anchorview.engine.blocks import ViewCrossProducts
-from anchorview.scaling import check_finite, fit_scaling, working_dtype
+from anchorview.scaling import check_finite, fit_scaling, resolve_scaling, working_dtype
 
 SCALINGS = ("minmax", "symmetric", "standard", "l2", "none")  # of dense views
 
@@ -312,3 +312,15 @@ def test_many_bad_rows_are_cut_short() -> None:
     rows[10:, 0] = np.nan
     with pytest.raises(ValueError, match="in rows 10, 11, 12, 13, 14, …; remove or impute"):
         check_finite(Views([rows]))
+
+
+def test_text_that_was_filled_in_is_scaled_as_text() -> None:
+    rng = np.random.RandomState(0)
+    words = rng.poisson(0.03, size=(80, 120)).astype(float)
+    pixels = np.where(rng.uniform(size=(80, 120)) < 0.8, 0.0, 1.0)
+    few, signed, empty = words[:, :50], words - 2 * (words == 2), np.zeros((80, 120))
+    missing = words.copy()
+    missing[3] = np.nan
+    views = Views([words, pixels, few, signed, empty, missing])
+    assert resolve_scaling(views, "auto") == ["lsa", "minmax", "minmax", "minmax", "minmax", "lsa"]
+    assert resolve_scaling(views, "minmax") == ["minmax"] * 6

@@ -138,7 +138,7 @@ def test_above_the_limit_there_is_no_graph(monkeypatch: pytest.MonkeyPatch) -> N
 
 
 def test_dense_counts_are_tried_as_text() -> None:
-    counts = RNG.poisson(0.05, size=(60, 40)).astype(float)
+    counts = RNG.poisson(0.05, size=(60, 140)).astype(float)
     plain = RNG.normal(size=(60, 5))
     from anchorview import Views
 

@@ -21,7 +21,7 @@ from .views import Views
 
 SCALINGS = ("auto", "minmax", "symmetric", "standard", "l2", "tfidf", "lsa", "none")
 FOR_SPARSE = ("auto", "minmax", "l2", "tfidf", "lsa", "none")
-_AUTO = {False: "minmax", True: "lsa"}  # by whether the view is sparse
+_TEXT_ZEROS, _TEXT_FEATURES = 0.95, 100  # a dense view with as many zeros and features is text that was filled in
 BLOCK_ROWS = 256  # a block of a few thousand features then stays in a core's cache
 
 ScalingChoice = str | Sequence[str] | Mapping[str, str]
@@ -176,8 +176,18 @@ def resolve_scaling(views: Views, scaling: ScalingChoice) -> list[str]:
                 f"scaling={kind!r} would fill in the zeros of the sparse view {name!r}; "
                 f"choose one of {', '.join(FOR_SPARSE)} for it."
             )
-        kinds[number] = _AUTO[is_sparse(array)] if kind == "auto" else kind
+        if kind == "auto":
+            kinds[number] = "lsa" if is_sparse(array) or zero_share(array) > _TEXT_ZEROS else "minmax"
     return kinds
+
+
+def zero_share(array: npt.NDArray[Any]) -> float:
+    """Return the part of zeros in some rows of a dense view; 0 if it has negative or few features, or only zeros."""
+    some = np.asarray(array[:: max(1, len(array) // 500)])
+    some = some[np.isfinite(some).all(axis=1)]
+    if array.shape[1] < _TEXT_FEATURES or not some.any() or (some < 0).any():
+        return 0.0
+    return float((some == 0).mean())
 
 
 def check_finite(views: Views, n_threads: int = 1, present: Presence = None) -> None:

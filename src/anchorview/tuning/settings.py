@@ -6,9 +6,7 @@ from collections.abc import Sequence
 from dataclasses import asdict, dataclass, replace
 from typing import Any
 
-import numpy as np
-
-from ..scaling import ScalingChoice
+from ..scaling import ScalingChoice, zero_share
 from ..view_input import is_sparse
 from ..views import Views
 
@@ -66,19 +64,13 @@ def scalings_to_try(views: Views) -> list[str | tuple[str, ...]]:
     sparse = [is_sparse(array) for array in views.arrays]
     if all(sparse):
         return ["lsa", "tfidf"]
-    counts = [known or _looks_like_counts(array) for known, array in zip(sparse, views.arrays, strict=True)]
+    counts = [known or zero_share(array) > _COUNT_ZEROS for known, array in zip(sparse, views.arrays, strict=True)]
     found: list[str | tuple[str, ...]] = []
     for kind in _DENSE_SCALINGS:
         found.append(tuple("lsa" if s else kind for s in sparse) if any(sparse) else kind)
     if counts != sparse:
         found.append("lsa" if all(counts) else tuple("lsa" if c else "minmax" for c in counts))
     return found
-
-
-def _looks_like_counts(array: Any) -> bool:
-    """Whether some rows of a dense view are non-negative and mostly zeros, as bags of words are."""
-    some = np.asarray(array[:: max(1, len(array) // 500)])
-    return bool(some.shape[1] > 1 and (some >= 0).all() and (some == 0).mean() > _COUNT_ZEROS)
 
 
 def heads_of(base: Setting, strengths: Sequence[float] = (10.0,)) -> list[Setting]:
