@@ -318,7 +318,7 @@ def test_text_that_was_filled_in_is_scaled_as_text() -> None:
     rng = np.random.RandomState(0)
     words = rng.poisson(0.03, size=(80, 120)).astype(float)
     pixels = np.where(rng.uniform(size=(80, 120)) < 0.8, 0.0, 1.0)
-    few, signed, empty = words[:, :50], words - 2 * (words == 2), np.zeros((80, 120))
+    few, signed, empty = words[:, :50], -words, np.zeros((80, 120))
     missing = words.copy()
     missing[3] = np.nan
     views = Views([words, pixels, few, signed, empty, missing])
