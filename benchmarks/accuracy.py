@@ -217,8 +217,12 @@ def compare(grid: Grid) -> list[dict[str, Any]]:
 
 
 def rank(grid: Grid) -> tuple[dict[str, float], list[str]]:
-    """Return mean ranks by ACC over the data sets where every method was tried; one that broke a limit is last."""
-    methods = [method for method in METHODS if any(method in cells for cells in grid.values())]
+    """Return mean ranks by ACC over the data sets where every method was tried; one that broke a limit is last.
+
+    Methods tried on less than half of the data sets are left out.
+    """
+    tried = {method: sum(method in cells for cells in grid.values()) for method in METHODS}
+    methods = [method for method in METHODS if 2 * tried[method] > len(grid)]
     names = [name for name, cells in grid.items() if all(method in cells for method in methods)]
     if not names or len(methods) < 2:
         return {}, []
