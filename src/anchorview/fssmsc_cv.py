@@ -235,8 +235,7 @@ class FSSMSCCV(ViewReader, ClassifierMixin, BaseEstimator):
 
     def _search(self, task: Task, base: Setting, scalings: list[Any]) -> None:
         try:
-            for _ in search(task, base, scalings):
-                pass
+            search(task, base, scalings)
             self.interrupted_ = False
         except KeyboardInterrupt:
             if not task.judged:

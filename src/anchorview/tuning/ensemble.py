@@ -34,13 +34,12 @@ class Ensemble:
         self.task = task
         self.groups: dict[Any, ExpertGroup] = {}
         self._encoders: dict[Any, list[Expert]] = {}
-        self._experts: list[Expert] = []
 
     def add(self, chosen: list[tuple[Judgement, float]], rows: npt.NDArray[np.intp], classes: Codes) -> None:
         """Fit settings with these labels."""
         embeddings: dict[Any, npt.NDArray[np.float64]] = {}
         for judgement, weight in chosen:
-            self._experts.append(self._add_one(judgement, weight, rows, classes, embeddings))
+            self._add_one(judgement, weight, rows, classes, embeddings)
 
     def _add_one(
         self,
@@ -49,21 +48,18 @@ class Ensemble:
         rows: npt.NDArray[np.intp],
         classes: Codes,
         embeddings: dict[Any, npt.NDArray[np.float64]],
-    ) -> Expert:
+    ) -> None:
         task, setting = self.task, judgement.setting
         source = task.source(setting)
         place = (setting.scaling, setting.n_landmarks)
-        if place not in self.groups:
-            fitted_rows = task.graph(setting).rows if task.has_graph else None
-            self.groups[place] = ExpertGroup(source.scaler, source.landmarks, [], [], fitted_rows, [])
-        group = self.groups[place]
+        group = self.groups.setdefault(place, ExpertGroup(source.scaler, source.landmarks))
         embedding = None
         if setting.head == "graph":
             graph = task.graph(setting)
             shares = propagate(graph.edges, [(rows, classes)], task.n_classes, setting.strength)[0]
-            expert = Expert(setting, GraphHead(shares), judgement.temperature, None, weight)
-            group.on_graph.append(expert)
-            return expert
+            group.fitted_rows = graph.rows
+            group.on_graph.append(Expert(setting, GraphHead(shares), judgement.temperature, None, weight))
+            return
         if setting.head == "features":
             features = stack_features(source.scaler.scale(task.views, rows, task.present))
             experts = group.on_features
@@ -79,9 +75,7 @@ class Ensemble:
             features = head_features(setting.head, code_set.codes[rows], embedding)
         with one_blas_thread():
             head = fit_head(setting, features, classes, task.n_classes)
-        expert = Expert(setting, head, judgement.temperature, embedding, weight)
-        experts.append(expert)
-        return expert
+        experts.append(Expert(setting, head, judgement.temperature, embedding, weight))
 
     def _embedding(
         self, setting: Setting, key: Any, rows: npt.NDArray[np.intp], classes: Codes, known: dict[Any, Any]
@@ -121,17 +115,19 @@ class Ensemble:
         n_rows = len(task.views)
         total = np.zeros((n_rows, task.n_classes))
 
+        each_alone = sparse.eye_array(n_rows, format="csr", dtype=np.float32)  # weights of the graph's rows
+
         def of_block(start: int) -> None:
             block = slice(start, min(start + _BLOCK_ROWS, n_rows))
-            for expert in self._experts:
-                setting = expert.setting
-                if setting.head == "features":
-                    rows = stack_features(task.source(setting).scaler.scale(task.views, block, task.present))
-                elif setting.head == "graph":
-                    rows = sparse.eye_array(n_rows, format="csr", dtype=np.float32)[block]  # each row decides alone
-                else:
-                    rows = task.code_set(setting).codes[block]
-                total[block] += expert.probabilities(rows)
+            for group in self.groups.values():
+                for _, experts in group.on_codes:
+                    codes = task.code_set(experts[0].setting).codes[block]
+                    total[block] += sum(expert.probabilities(codes) for expert in experts)
+                if group.on_features:
+                    features = stack_features(group.scaler.scale(task.views, block, task.present))
+                    total[block] += sum(expert.probabilities(features) for expert in group.on_features)
+                if group.on_graph:
+                    total[block] += sum(expert.probabilities(each_alone[block]) for expert in group.on_graph)
 
         map_blocks(of_block, range(0, n_rows, _BLOCK_ROWS), task.n_threads)
         result: npt.NDArray[np.floating] = total / total.sum(axis=1, keepdims=True)

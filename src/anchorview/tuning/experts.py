@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
@@ -66,16 +66,16 @@ def stack_features(rows: ScaledRows) -> Any:
     return rows.dense()
 
 
-@dataclass(frozen=True)
+@dataclass
 class ExpertGroup:
     """Experts that share a scaling and landmarks; those of one encoder share its codes."""
 
     scaler: ViewsScaler
     landmarks: Matrix
-    on_codes: list[tuple[ElasticNetEncoder, list[Expert]]]
-    on_features: list[Expert]
-    fitted_rows: FittedRows | None
-    on_graph: list[Expert]
+    on_codes: list[tuple[ElasticNetEncoder, list[Expert]]] = field(default_factory=list)
+    on_features: list[Expert] = field(default_factory=list)
+    on_graph: list[Expert] = field(default_factory=list)
+    fitted_rows: FittedRows | None = None  # for those on the graph
 
     def add_probabilities(self, views: Views, present: Presence, total: Matrix, n_threads: int) -> None:
         """Add the probabilities of every expert to those of all rows."""

@@ -44,10 +44,9 @@ def _weight(n_judged: int) -> float:
     return n_judged / (n_judged + _PRIOR_ROWS)
 
 
-def judge(task: Task, settings: list[Setting]) -> list[Judgement]:
+def judge(task: Task, settings: list[Setting]) -> None:
     """Judge settings that share their codes; those already judged are skipped."""
     embeddings: Embeddings = {}
-    found = []
     for setting in settings:
         if setting in task.judged:
             continue
@@ -56,9 +55,7 @@ def judge(task: Task, settings: list[Setting]) -> list[Judgement]:
             judgement = _judge_one(task, setting, embeddings)
         judgement = replace(judgement, seconds=time.perf_counter() - start)
         task.judged[setting] = judgement
-        found.append(judgement)
         task.report(f"{_name(setting)}: accuracy {judgement.accuracy:.3f}, log loss {judgement.loss:.3f}")
-    return found
 
 
 def _name(setting: Setting) -> str:
@@ -87,8 +84,7 @@ def _hidden_scores(
     task: Task, setting: Setting, embeddings: Embeddings
 ) -> Iterator[tuple[npt.NDArray[np.intp], npt.NDArray[np.floating]]]:
     """Yield each fold and the scores of its rows by those outside it."""
-    everything = np.arange(len(task.rows))
-    splits = [(hidden, np.setdiff1d(everything, hidden)) for hidden in task.folds]
+    splits = task.splits
     if setting.head == "graph":
         labels = [(task.rows[shown], task.classes[shown]) for _, shown in splits]
         spread = propagate(task.graph(setting).edges, labels, task.n_classes, setting.strength)
@@ -112,11 +108,9 @@ def _hidden_scores(
 def _fold_embeddings(task: Task, setting: Setting) -> list[npt.NDArray[np.float64]]:
     """Embeddings of the landmarks, each learned without the labels of one fold."""
     code_set = task.code_set(setting)
-    everything = np.arange(len(task.rows))
     start = None
     found = []
-    for hidden in task.folds:
-        shown = np.setdiff1d(everything, hidden)
+    for _, shown in task.splits:
         embedding = embed_landmarks(
             code_set, task.rows[shown], task.classes[shown], task.n_classes, setting.must_link_weight, start
         )

@@ -9,7 +9,7 @@ import numpy.typing as npt
 from scipy import sparse
 
 from ..engine.blocks import ViewCrossProducts
-from ..engine.parallel import map_blocks, one_blas_thread
+from ..engine.parallel import iter_blocks, one_blas_thread
 from ..landmarks import choose_landmarks
 from ..scaling import Presence, ScalingChoice, ViewsScaler, fit_scaling
 from ..solver.codes import code_gram, stack_codes
@@ -29,7 +29,6 @@ _CACHE_BYTES = 2**30  # of E, which several settings of one scaling use
 class Representation:
     """One scaling of the data with its landmarks."""
 
-    scaling: ScalingChoice
     scaler: ViewsScaler
     landmarks: Matrix
     grams: PatternGrams
@@ -50,14 +49,13 @@ def represent(
     scaler = fit_scaling(views, scaling, n_threads, rng=rng, present=present, weights=weights)
     landmarks = choose_landmarks(views, scaler, "kmeans", n_landmarks, rng, n_threads, present=present, weights=weights)
     cross = ViewCrossProducts(views, scaler, landmarks, presence=present, weights=weights, cache_bytes=_CACHE_BYTES)
-    return Representation(scaling, scaler, landmarks, PatternGrams(landmarks, scaler.sizes), cross, weights)
+    return Representation(scaler, landmarks, PatternGrams(landmarks, scaler.sizes), cross, weights)
 
 
 @dataclass(frozen=True)
 class CodeSet:
     """Codes of all rows for one setting, without coupling, and their Gram matrix."""
 
-    source: Representation
     encoder: ElasticNetEncoder
     codes: sparse.csr_array
     gram: npt.NDArray[np.float64]
@@ -73,12 +71,12 @@ def encode(source: Representation, l1: float, ridge: float, n_threads: int) -> C
         codes = encoder.encode(cross.rows(block), cross.present(block))
         return codes, code_gram(codes, None if source.weights is None else source.weights[block])
 
-    parts = map_blocks(of_block, cross.blocks, n_threads)
     m = len(source.landmarks)
-    gram = np.zeros((m, m))
-    for _, part in parts:
+    found, gram = [], np.zeros((m, m))
+    for codes, part in iter_blocks(of_block, cross.blocks, n_threads):
+        found.append(codes)
         gram += part
-    return CodeSet(source, encoder, stack_codes([codes for codes, _ in parts], m), gram)
+    return CodeSet(encoder, stack_codes(found, m), gram)
 
 
 def embed_landmarks(

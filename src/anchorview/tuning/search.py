@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from dataclasses import replace
 
 from .judging import judge, prior_doubt
@@ -21,28 +20,28 @@ _MAX_COMPARED = 40  # settings that the average is put together from
 _PICKS_PER_SETTING = 2
 
 
-def search(task: Task, base: Setting, scalings: list[str | tuple[str, ...]]) -> Iterator[list[Judgement]]:
-    """Judge settings stage by stage, yielding the judgements of each step; those already judged are skipped."""
+def search(task: Task, base: Setting, scalings: list[str | tuple[str, ...]]) -> None:
+    """Judge settings stage by stage; the judgements are in ``task.judged``, and those already there are kept."""
     for scaling in scalings:
         first = replace(base, scaling=scaling)
-        yield judge(task, heads_of(first))
-        yield judge(task, [replace(first, head="features", strength=c) for c in _FEATURE_STRENGTHS])
+        judge(task, heads_of(first))
+        judge(task, [replace(first, head="features", strength=c) for c in _FEATURE_STRENGTHS])
         if task.has_graph:
-            yield judge(task, [replace(first, head="graph", strength=alpha) for alpha in _GRAPH_STRENGTHS])
+            judge(task, [replace(first, head="graph", strength=alpha) for alpha in _GRAPH_STRENGTHS])
     finalists = sorted(scalings, key=lambda scaling: _best_belief(task, scaling))[:N_FINALISTS]
     task.forget(set(finalists))
     for scaling in finalists:
         for ridge in _RIDGES:
-            yield judge(task, heads_of(replace(base, scaling=scaling, ridge=ridge)))
+            judge(task, heads_of(replace(base, scaling=scaling, ridge=ridge)))
         if "lsa" in scaling:
             first = replace(base, scaling=scaling, must_link_weight=_TEXT_MUST_LINK_WEIGHT)
-            yield judge(task, heads_of(replace(first, ridge=_TEXT_RIDGE, l1=_TEXT_L1)))
+            judge(task, heads_of(replace(first, ridge=_TEXT_RIDGE, l1=_TEXT_L1)))
     on_codes = (s for s in task.judged if s.head not in ("features", "graph"))
     best = min(on_codes, key=lambda s: task.judged[s].belief)
     for l1 in _L1S:
-        yield judge(task, heads_of(replace(best, l1=l1)))
+        judge(task, heads_of(replace(best, l1=l1)))
     for weight in _MUST_LINK_WEIGHTS:
-        yield judge(task, [s for s in heads_of(replace(best, must_link_weight=weight)) if s.head != "codes"])
+        judge(task, [s for s in heads_of(replace(best, must_link_weight=weight)) if s.head != "codes"])
 
 
 def _best_belief(task: Task, scaling: str | tuple[str, ...]) -> float:

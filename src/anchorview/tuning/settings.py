@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import asdict, dataclass, replace
 from typing import Any
 
@@ -10,7 +9,6 @@ from ..scaling import ScalingChoice, zero_share
 from ..view_input import is_sparse
 from ..views import Views
 
-HEADS = ("nearest", "knn", "embedding", "codes", "features", "graph")
 _DENSE_SCALINGS = ("minmax", "symmetric", "standard", "l2")
 _COUNT_ZEROS = 0.8  # a non-negative view with more zeros may be counts of words
 
@@ -73,7 +71,6 @@ def scalings_to_try(views: Views) -> list[str | tuple[str, ...]]:
     return found
 
 
-def heads_of(base: Setting, strengths: Sequence[float] = (10.0,)) -> list[Setting]:
+def heads_of(base: Setting) -> list[Setting]:
     """Return the settings that share the codes of `base`."""
-    plain = [replace(base, head=head) for head in ("nearest", "knn")]
-    return plain + [replace(base, head=head, strength=c) for head in ("embedding", "codes") for c in strengths]
+    return [replace(base, head=head) for head in ("nearest", "knn", "embedding", "codes")]

@@ -68,6 +68,12 @@ class Task:
         return np.unique(np.concatenate(self.folds))
 
     @property
+    def splits(self) -> list[tuple[npt.NDArray[np.intp], npt.NDArray[np.intp]]]:
+        """Each fold, and the labelled rows outside it."""
+        everything = np.arange(len(self.rows))
+        return [(hidden, np.setdiff1d(everything, hidden)) for hidden in self.folds]
+
+    @property
     def has_graph(self) -> bool:
         """Whether a graph of all rows is affordable."""
         return len(self.views) <= MAX_ROWS
