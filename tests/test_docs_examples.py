@@ -60,3 +60,14 @@ def test_example(page, block, prepared):
     if "mudata" in block:
         pytest.importorskip("mudata")
     assert run(block, dict(prepared[page])) == ""
+
+
+def test_the_examples_of_the_readme_run():
+    names = {}
+    blocks = re.findall(r"```python\n(.*?)```", (DOCS.parent / "README.md").read_text(), flags=re.DOTALL)
+    assert len(blocks) == 2
+    for block in blocks:
+        exec(block, names)
+    model, truth = names["model"], names["digits"].target
+    assert (model.labels_ == truth)[names["y"] == -1].mean() > 0.8
+    assert model.constraint_violations_.must[1] == model.constraint_violations_.cannot[1] == 1
