@@ -15,6 +15,7 @@ from ..view_input import is_sparse
 
 Matrix = npt.NDArray[np.floating]
 Codes = npt.NDArray[np.intp]
+_MAX_ROTATED = 1500  # rows; the decomposition of more takes longer than it saves
 _LEAST = 1e-3  # a probability below counts as this: one sure mistake is not worth hundreds of rows
 
 
@@ -68,7 +69,7 @@ def fit_linear_head(features: Any, classes: Codes, n_classes: int, strength: flo
     from sklearn.linear_model import LogisticRegression
 
     rotation = None
-    if features.shape[0] < features.shape[1]:
+    if features.shape[0] < min(features.shape[1], _MAX_ROTATED):
         features, rotation = _rotate(features)
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", ConvergenceWarning)
