@@ -15,9 +15,8 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 from scipy import sparse
-from threadpoolctl import threadpool_limits
 
-from ..engine.parallel import map_blocks
+from .neighbours import nearest
 
 Matrix = npt.NDArray[np.floating]
 Codes = npt.NDArray[np.intp]
@@ -25,7 +24,6 @@ Codes = npt.NDArray[np.intp]
 MAX_ROWS = 50_000  # exact neighbours take time by the square of the rows
 N_NEIGHBORS = 10
 _N_DIRECTIONS = 50
-_QUERY_ROWS = 2048
 _SAME = 1e-3  # distances below this part of the longest row are rounding: squares of float32 lose half the digits
 _LEFT = 0.01  # part of the sum over walks that may be left out
 
@@ -48,17 +46,6 @@ def make_space(landmarks: Matrix) -> GraphSpace:
     values, vectors = np.linalg.eigh(np.asarray(centred @ centred.T, dtype=np.float64))
     kept = np.flatnonzero(values > 1e-10 * max(float(values[-1]), 1e-300))[-_N_DIRECTIONS:]
     return GraphSpace((vectors[:, kept] / np.sqrt(values[kept])).astype(landmarks.dtype))
-
-
-def nearest(points: Matrix, queries: Matrix, count: int, n_threads: int) -> tuple[Matrix, npt.NDArray[np.intp]]:
-    """Return distances and numbers of the points nearest to each query."""
-    from sklearn.neighbors import NearestNeighbors
-
-    search = NearestNeighbors(n_neighbors=min(count, len(points)), algorithm="brute").fit(points)
-    blocks = [queries[start : start + _QUERY_ROWS] for start in range(0, len(queries), _QUERY_ROWS)]
-    with threadpool_limits(1):  # with several threads each, ties would fall as the threads do
-        parts = map_blocks(search.kneighbors, blocks, n_threads)
-    return np.concatenate([part[0] for part in parts]), np.concatenate([part[1] for part in parts])
 
 
 def make_graph(points: Matrix, n_threads: int = 1) -> sparse.csr_array:

@@ -9,6 +9,8 @@ from .selection import select
 from .settings import Setting, heads_of
 from .task import Judgement, Task
 
+N_HOPEFUL = 3  # scalings for which codes are computed, the default besides
+_ENOUGH_JUDGED = 50  # rows; with fewer, no scaling is given up on their word
 N_FINALISTS = 2  # scalings that are searched further
 _RIDGES = (0.3, 3.0)
 _L1S = (0.05,)
@@ -24,11 +26,15 @@ def search(task: Task, base: Setting, scalings: list[str | tuple[str, ...]]) -> 
     """Judge settings stage by stage; the judgements are in ``task.judged``, and those already there are kept."""
     for scaling in scalings:
         first = replace(base, scaling=scaling)
-        judge(task, heads_of(first))
         judge(task, [replace(first, head="features", strength=c) for c in _FEATURE_STRENGTHS])
         if task.has_graph:
             judge(task, [replace(first, head="graph", strength=alpha) for alpha in _GRAPH_STRENGTHS])
-    finalists = sorted(scalings, key=lambda scaling: _best_belief(task, scaling))[:N_FINALISTS]
+    enough = len(task.judged_rows) >= _ENOUGH_JUDGED
+    hopeful = {base.scaling, *_best(task, scalings, N_HOPEFUL if enough else len(scalings))}
+    for scaling in scalings:
+        if scaling in hopeful:  # codes are what costs
+            judge(task, heads_of(replace(base, scaling=scaling)))
+    finalists = _best(task, scalings, N_FINALISTS)
     task.forget(set(finalists))
     for scaling in finalists:
         for ridge in _RIDGES:
@@ -44,8 +50,13 @@ def search(task: Task, base: Setting, scalings: list[str | tuple[str, ...]]) -> 
         judge(task, [s for s in heads_of(replace(best, must_link_weight=weight)) if s.head != "codes"])
 
 
-def _best_belief(task: Task, scaling: str | tuple[str, ...]) -> float:
-    return min(judgement.belief for setting, judgement in task.judged.items() if setting.scaling == scaling)
+def _best(task: Task, scalings: list[str | tuple[str, ...]], count: int) -> list[str | tuple[str, ...]]:
+    """Return the scalings whose best setting is best."""
+
+    def best_belief(scaling: str | tuple[str, ...]) -> float:
+        return min(judgement.belief for setting, judgement in task.judged.items() if setting.scaling == scaling)
+
+    return sorted(scalings, key=best_belief)[:count]
 
 
 def choose(task: Task, judgements: list[Judgement], n_averaged: int) -> list[tuple[Judgement, float]]:

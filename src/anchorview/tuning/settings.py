@@ -10,7 +10,7 @@ from ..view_input import is_sparse
 from ..views import Views
 
 _DENSE_SCALINGS = ("minmax", "symmetric", "standard", "l2")
-_COUNT_ZEROS = 0.8  # a non-negative view with more zeros may be counts of words
+_COUNT_ZEROS = 0.9  # a non-negative view with more zeros may be counts of words
 
 
 @dataclass(frozen=True)

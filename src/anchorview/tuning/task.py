@@ -58,6 +58,7 @@ class Task:
     n_threads: int
     report: Callable[[str], None]
     judged: dict[Setting, Judgement] = field(default_factory=dict)
+    starts: dict[Any, npt.NDArray[np.float64]] = field(default_factory=dict)  # embeddings of each set of landmarks
     _sources: dict[Any, Representation] = field(default_factory=dict)
     _codes: dict[Any, CodeSet] = field(default_factory=dict)
     _graphs: dict[Any, Graph] = field(default_factory=dict)
