@@ -116,9 +116,9 @@ def test_sure_rows_are_fitted_too(monkeypatch: pytest.MonkeyPatch) -> None:
     seen: list[tuple[Any, Any]] = []
     add = ensemble.Ensemble.add
 
-    def noted(self: Any, chosen: Any, rows: Any, classes: Any) -> None:
+    def noted(self: Any, chosen: Any, rows: Any, classes: Any, **kind: bool) -> None:
         seen.append((rows, classes))
-        add(self, chosen, rows, classes)
+        add(self, chosen, rows, classes, **kind)
 
     monkeypatch.setattr(ensemble.Ensemble, "add", noted)
     model = fit()

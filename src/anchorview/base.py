@@ -1,4 +1,4 @@
-"""What a fitted model does with rows: read the views, embed, predict, score, say which to label next."""
+"""What a fitted model does with rows: read the views, embed, predict, score."""
 
 from __future__ import annotations
 
@@ -16,13 +16,19 @@ from .inference import ClusterCentres, LabelledNeighbours
 from .progress import CallbackSupportMixin
 from .scaling import FOR_SPARSE, Presence, ScalingChoice, ViewsScaler, check_finite
 from .solver.result import Encoder
-from .suggestions import check_request, code_coordinates, restrict, suggest_rows
+from .suggesting import LabelSuggester
 from .view_reader import ViewReader, mark_unknown
 from .views import Views
 
 
 class MultiViewClassifier(
-    ViewReader, CallbackSupportMixin, ClassNamePrefixFeaturesOutMixin, TransformerMixin, ClassifierMixin, BaseEstimator
+    ViewReader,
+    LabelSuggester,
+    CallbackSupportMixin,
+    ClassNamePrefixFeaturesOutMixin,
+    TransformerMixin,
+    ClassifierMixin,
+    BaseEstimator,
 ):
     """A classifier over several views whose fit leaves landmarks, an encoder and a rule for labels."""
 
@@ -31,13 +37,9 @@ class MultiViewClassifier(
     view_names_: list[str]
     landmarks_: npt.NDArray[np.floating]
     landmark_embedding_: npt.NDArray[np.float64]
-    codes_: sparse.csr_array
-    confidence_: npt.NDArray[np.floating]
     _scaler: ViewsScaler
     _encoder: Encoder
     _rule: LabelledNeighbours | ClusterCentres
-    _ids: npt.NDArray[Any] | None
-    _can_be_labelled: npt.NDArray[np.bool_]
 
     def __sklearn_tags__(self) -> Any:
         """Tell scikit-learn that labels are optional."""
@@ -114,48 +116,6 @@ class MultiViewClassifier(
         if empty is not None:
             probabilities[empty] = 1 / probabilities.shape[1]
         return probabilities
-
-    def suggest_labels(self, n: int, *, among: Any = None) -> npt.NDArray[Any]:
-        """Suggest rows of the fit to label next: where the most mistakes are expected, spread over the data.
-
-        Label them, and fit again; with many labels to give, do it in rounds of some twenty. The answer is the same
-        each time.
-
-        Parameters
-        ----------
-        n : int
-            Number of rows.
-        among : array-like, optional
-            The only rows to choose from: their numbers (ids, if the views have ids).
-
-        Returns
-        -------
-        ndarray of shape (n,)
-            Numbers of rows (ids, if the views have ids) that have no label, the most useful first.
-
-        Examples
-        --------
-        >>> import numpy as np
-        >>> from anchorview import FSSMSC, datasets
-        >>> digits = datasets.load_handwritten()
-        >>> start = FSSMSC(n_clusters=10, random_state=0).fit(digits.views)  # no label yet: one of each large group
-        >>> rows = start.suggest_labels(40)
-        >>> y = np.full(2000, -1)
-        >>> y[rows] = digits.target[rows]  # ask someone who knows
-        >>> model = FSSMSC(random_state=0).fit(digits.views, y)
-        >>> len(model.classes_), bool((model.labels_ == digits.target).mean() > 0.9)
-        (10, True)
-        >>> bool(y[model.suggest_labels(20)].max() == -1)
-        True
-        """
-        check_is_fitted(self)
-        candidates = restrict(self._can_be_labelled, among, self._ids)
-        check_request(n, candidates)
-        n_labelled = int(np.count_nonzero(~self._can_be_labelled))
-        doubt = np.where(self._can_be_labelled, 1 - self.confidence_, 0.0)
-        rows = suggest_rows(code_coordinates(self.codes_), doubt, candidates, int(n), n_labelled)
-        found: npt.NDArray[Any] = rows if self._ids is None else self._ids[rows]
-        return found
 
     def _evidence(self, X: Any) -> tuple[npt.NDArray[np.floating], npt.NDArray[np.bool_] | None]:
         """Return the evidence for each class, and which rows have no view at all."""

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import warnings
+from collections.abc import Sequence
 from typing import Any, Self
 
 import numpy as np
@@ -16,13 +17,16 @@ from .engine.parallel import count_threads
 from .missing import check_no_empty_view
 from .plan import count_landmarks
 from .progress import Progress
+from .suggesting import LabelSuggester
+from .suggestions import open_rows
 from .supervision_input import check_weights, read_supervision, row_weights
 from .tuning.ensemble import Ensemble
-from .tuning.experts import ExpertGroup, average_probabilities
-from .tuning.search import choose, search
+from .tuning.experts import ExpertGroup, count_votes
+from .tuning.search import averaged_hidden, best_on_codes, choose, search
 from .tuning.settings import Setting, scalings_to_try
 from .tuning.summary import cv_results, data_fingerprint
 from .tuning.task import Judgement, Task
+from .tuning.voting import average_temperature, settle
 from .validation import check_number
 from .view_reader import ViewReader, mark_unknown
 from .views import ColumnGroups, Views
@@ -32,7 +36,7 @@ __all__ = ["FSSMSCCV"]
 _FEW_LABELS = 50  # below this the judgement of one round of folds is too noisy
 
 
-class FSSMSCCV(ViewReader, ClassifierMixin, BaseEstimator):
+class FSSMSCCV(ViewReader, LabelSuggester, ClassifierMixin, BaseEstimator):
     """FSSMSC with its settings chosen by cross-validation on the labels given, the best of them averaged.
 
     Part of the labels is hidden, and settings are judged by how well they find it: scaling, λ_Z, μ, λ_M and what reads
@@ -44,8 +48,9 @@ class FSSMSCCV(ViewReader, ClassifierMixin, BaseEstimator):
 
     Parameters
     ----------
-    n_landmarks : int, default=500
-        Number of landmarks; lowered to a third of the number of rows if there are fewer than three per landmark.
+    n_landmarks : int or sequence of int, default=500
+        Number of landmarks; lowered to a third of the number of rows if there are fewer than three per landmark. Of
+        several numbers the first is searched in full, and the others are tried with the best setting.
     views : sequence or mapping, optional
         How to cut a 2-D `X` into views; see :class:`Views`.
     scaling : str, sequence of str or None, default=None
@@ -83,6 +88,8 @@ class FSSMSCCV(ViewReader, ClassifierMixin, BaseEstimator):
         ``mean_test_loss``.
     averaged_ : list of dict
         The settings whose probabilities are averaged, with their weights.
+    codes_ : csr_array of shape (n_rows, n_landmarks)
+        Codes of the best setting that has some.
     n_features_in_ : int
         Features of all views together.
 
@@ -103,7 +110,7 @@ class FSSMSCCV(ViewReader, ClassifierMixin, BaseEstimator):
 
     def __init__(
         self,
-        n_landmarks: int = 500,
+        n_landmarks: int | Sequence[int] = 500,
         *,
         views: ColumnGroups | None = None,
         scaling: Any = None,
@@ -153,9 +160,11 @@ class FSSMSCCV(ViewReader, ClassifierMixin, BaseEstimator):
         -------
         self
         """
-        for name, low in (("n_landmarks", 1), ("n_averaged", 1), ("n_splits", 2), ("n_repeats", 1)):
+        for name, low in (("n_averaged", 1), ("n_splits", 2), ("n_repeats", 1)):
             if not (name == "n_repeats" and self.n_repeats is None):
                 check_number(name, getattr(self, name), low, integer=True)
+        for number in self._landmark_counts():
+            check_number("n_landmarks", number, 1, integer=True)
         if y is None:
             raise ValueError(
                 f"{type(self).__name__} requires y to be passed, but the target y is None; to cluster without labels "
@@ -186,14 +195,22 @@ class FSSMSCCV(ViewReader, ClassifierMixin, BaseEstimator):
         ensemble.add(chosen, task.rows, task.classes)
         ensemble.add_sure_rows(chosen)
         self._groups: list[ExpertGroup] = list(ensemble.groups.values())
+        self.codes_ = task.code_set(best_on_codes(task, base)).codes
+        self._ids, self._can_be_labelled = views.ids, open_rows(known.codes, empty, weights)
         self.classes_ = known.classes
-        self._label_rows(ensemble.probabilities(), empty, known.codes)
+        self._temperature = average_temperature(averaged_hidden(chosen), task.classes[task.judged_rows])
+        self._label_rows(settle(ensemble.votes(), self._temperature), empty, known.codes)
         self.cv_results_ = cv_results(judgements)
         self.best_params_ = judgements[0].setting.parameters()
         self.best_score_ = judgements[0].accuracy
         self.averaged_ = [{**judgement.setting.parameters(), "weight": weight} for judgement, weight in chosen]
         progress.finish()
         return self
+
+    def _landmark_counts(self) -> list[Any]:
+        """Numbers of landmarks to try, at least one."""
+        several = isinstance(self.n_landmarks, Sequence | np.ndarray) and not isinstance(self.n_landmarks, str)
+        return list(self.n_landmarks) or [0] if several else [self.n_landmarks]  # type: ignore[arg-type]
 
     def _make_task(
         self,
@@ -212,6 +229,7 @@ class FSSMSCCV(ViewReader, ClassifierMixin, BaseEstimator):
         if not folds:
             raise ValueError("Every class has a single labelled row, so none can be hidden to judge by; use FSSMSC.")
         n_rows = len(views) if weights is None else int(np.count_nonzero(weights))
+        counts = [count_landmarks(number, n_rows, n_classes, []) for number in self._landmark_counts()]
         task = Task(
             views=views,
             present=present,
@@ -219,7 +237,8 @@ class FSSMSCCV(ViewReader, ClassifierMixin, BaseEstimator):
             rows=rows,
             classes=codes[rows],
             n_classes=n_classes,
-            n_landmarks=count_landmarks(self.n_landmarks, n_rows, n_classes, []),
+            n_landmarks=counts[0],
+            other_n_landmarks=counts[1:],
             default_scaling=default_scaling,
             folds=folds,
             seed=seed,
@@ -299,4 +318,5 @@ class FSSMSCCV(ViewReader, ClassifierMixin, BaseEstimator):
         views = self._read_views(X, reset=False)
         present, empty = self._find_present(views)
         n_threads = count_threads(self.n_jobs)
-        return average_probabilities(self._groups, views, present, len(self.classes_), n_threads), empty
+        votes = count_votes(self._groups, views, present, len(self.classes_), n_threads)
+        return settle(votes, self._temperature), empty

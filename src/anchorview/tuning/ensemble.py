@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -11,10 +12,11 @@ from scipy import sparse
 from ..engine.parallel import map_blocks, one_blas_thread
 from .experts import Expert, ExpertGroup, fit_head, head_features, stack_features
 from .graph import GraphHead, propagate
-from .heads import Codes
+from .heads import Codes, Head
 from .representation import embed_landmarks
 from .settings import Setting
 from .task import Judgement, Task
+from .voting import empty_votes, temper
 
 _SURE_SHARE = 0.8  # of the rows that are given a class, those it is surest of count as labelled
 _MAX_SURE = 5000
@@ -35,51 +37,64 @@ class Ensemble:
         self.groups: dict[Any, ExpertGroup] = {}
         self._encoders: dict[Any, list[Expert]] = {}
 
-    def add(self, chosen: list[tuple[Judgement, float]], rows: npt.NDArray[np.intp], classes: Codes) -> None:
+    def add(
+        self,
+        chosen: list[tuple[Judgement, float]],
+        rows: npt.NDArray[np.intp],
+        classes: Codes,
+        saw_sure_rows: bool = False,
+    ) -> None:
         """Fit settings with these labels."""
         embeddings: dict[Any, npt.NDArray[np.float64]] = {}
         for judgement, weight in chosen:
-            self._add_one(judgement, weight, rows, classes, embeddings)
+            setting = judgement.setting
+            head, embedding = self._fit(setting, rows, classes, embeddings)
+            expert = Expert(setting, head, judgement.temperature, embedding, weight, saw_sure_rows)
+            self._experts_beside(setting).append(expert)
 
-    def _add_one(
+    def _fit(
         self,
-        judgement: Judgement,
-        weight: float,
+        setting: Setting,
         rows: npt.NDArray[np.intp],
         classes: Codes,
         embeddings: dict[Any, npt.NDArray[np.float64]],
-    ) -> None:
-        task, setting = self.task, judgement.setting
+    ) -> tuple[Head, npt.NDArray[np.float64] | None]:
+        """Return the head of a setting and, if it reads one, the landmarks' embedding."""
+        task = self.task
+        if setting.head == "graph":
+            edges = task.graph(setting).edges
+            return GraphHead(propagate(edges, [(rows, classes)], task.n_classes, setting.strength)[0]), None
+        embedding = None
+        if setting.head == "features":
+            features = stack_features(task.source(setting).scaler.scale(task.views, rows, task.present))
+        else:
+            if setting.head != "codes":
+                embedding = self._embedding(setting, rows, classes, embeddings)
+            features = head_features(setting.head, task.code_set(setting).codes[rows], embedding)
+        with one_blas_thread():
+            return fit_head(setting, features, classes, task.n_classes), embedding
+
+    def _experts_beside(self, setting: Setting) -> list[Expert]:
+        """Return the list of the experts that share most work with this setting."""
+        task = self.task
         source = task.source(setting)
         place = (setting.scaling, setting.n_landmarks)
         group = self.groups.setdefault(place, ExpertGroup(source.scaler, source.landmarks))
-        embedding = None
-        if setting.head == "graph":
-            graph = task.graph(setting)
-            shares = propagate(graph.edges, [(rows, classes)], task.n_classes, setting.strength)[0]
-            group.fitted_rows = graph.rows
-            group.on_graph.append(Expert(setting, GraphHead(shares), judgement.temperature, None, weight))
-            return
         if setting.head == "features":
-            features = stack_features(source.scaler.scale(task.views, rows, task.present))
-            experts = group.on_features
-        else:
-            code_set = task.code_set(setting)
-            key = (*place, setting.l1, setting.ridge)
-            if key not in self._encoders:
-                self._encoders[key] = []
-                group.on_codes.append((code_set.encoder, self._encoders[key]))
-            experts = self._encoders[key]
-            if setting.head != "codes":
-                embedding = self._embedding(setting, (*key, setting.must_link_weight), rows, classes, embeddings)
-            features = head_features(setting.head, code_set.codes[rows], embedding)
-        with one_blas_thread():
-            head = fit_head(setting, features, classes, task.n_classes)
-        experts.append(Expert(setting, head, judgement.temperature, embedding, weight))
+            return group.on_features
+        if setting.head == "graph":
+            group.fitted_rows = task.graph(setting).rows
+            return group.on_graph
+        key = (*place, setting.l1, setting.ridge)
+        if key not in self._encoders:
+            self._encoders[key] = []
+            group.on_codes.append((task.code_set(setting).encoder, self._encoders[key]))
+        return self._encoders[key]
 
     def _embedding(
-        self, setting: Setting, key: Any, rows: npt.NDArray[np.intp], classes: Codes, known: dict[Any, Any]
+        self, setting: Setting, rows: npt.NDArray[np.intp], classes: Codes, known: dict[Any, Any]
     ) -> npt.NDArray[np.float64]:
+        key = replace(setting, head="", strength=0.0)  # whatever reads it
         if key not in known:
             code_set, n_classes = self.task.code_set(setting), self.task.n_classes
             known[key] = embed_landmarks(code_set, rows, classes, n_classes, setting.must_link_weight, tol=1e-3)
@@ -93,8 +108,8 @@ class Ensemble:
         is not done again.
         """
         task = self.task
-        probabilities = self.probabilities()
-        numbers, sure = probabilities.argmax(axis=1), probabilities.max(axis=1)
+        shares = temper(self.votes()[0], 1.0)
+        numbers, sure = shares.argmax(axis=1), shares.max(axis=1)
         numbers[task.rows], sure[task.rows] = task.classes, 2.0
         rows = []
         for number in range(task.n_classes):
@@ -107,14 +122,13 @@ class Ensemble:
             every = np.random.RandomState(task.seed).choice(every, _MAX_SURE, replace=False)
         every = np.union1d(every, task.rows)
         again = [(judgement, weight) for judgement, weight in chosen if judgement.setting.head != "graph"]
-        self.add(again, every, numbers[every])
+        self.add(again, every, numbers[every], saw_sure_rows=True)
 
-    def probabilities(self) -> npt.NDArray[np.floating]:
-        """Mean of the experts' probabilities for the rows of the fit, from codes and neighbours that are known."""
+    def votes(self) -> npt.NDArray[np.floating]:
+        """Votes of the experts for the rows of the fit, from codes and neighbours that are known."""
         task = self.task
         n_rows = len(task.views)
-        total = np.zeros((n_rows, task.n_classes))
-
+        votes = empty_votes(n_rows, task.n_classes)
         each_alone = sparse.eye_array(n_rows, format="csr", dtype=np.float32)  # weights of the graph's rows
 
         def of_block(start: int) -> None:
@@ -122,13 +136,14 @@ class Ensemble:
             for group in self.groups.values():
                 for _, experts in group.on_codes:
                     codes = task.code_set(experts[0].setting).codes[block]
-                    total[block] += sum(expert.probabilities(codes) for expert in experts)
+                    for expert in experts:
+                        expert.vote(codes, votes, block)
                 if group.on_features:
                     features = stack_features(group.scaler.scale(task.views, block, task.present))
-                    total[block] += sum(expert.probabilities(features) for expert in group.on_features)
-                if group.on_graph:
-                    total[block] += sum(expert.probabilities(each_alone[block]) for expert in group.on_graph)
+                    for expert in group.on_features:
+                        expert.vote(features, votes, block)
+                for expert in group.on_graph:
+                    expert.vote(each_alone[block], votes, block)
 
         map_blocks(of_block, range(0, n_rows, _BLOCK_ROWS), task.n_threads)
-        result: npt.NDArray[np.floating] = total / total.sum(axis=1, keepdims=True)
-        return result
+        return votes

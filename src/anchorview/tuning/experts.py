@@ -20,6 +20,7 @@ from ..views import Views
 from .graph import FittedRows
 from .heads import Codes, Head, Matrix, fit_linear_head, fit_neighbour_head
 from .settings import Setting
+from .voting import empty_votes
 
 
 @dataclass(frozen=True)
@@ -31,12 +32,12 @@ class Expert:
     temperature: float
     embedding: npt.NDArray[np.float64] | None  # of the landmarks, for heads that read the embedding
     weight: float = 1.0  # in the average
+    saw_sure_rows: bool = False  # fitted with rows that have no label, but that the ensemble was sure of
 
-    def probabilities(self, features: Any) -> Matrix:
-        """Return class probabilities, times the weight, for rows of codes (or what else the head reads)."""
+    def vote(self, features: Any, votes: Matrix, block: slice) -> None:
+        """Add class probabilities, times the weight, of a block of rows of codes (or what else the head reads)."""
         scores = self.head.scores(head_features(self.setting.head, features, self.embedding))
-        result: Matrix = self.weight * softmax(scores / self.temperature)
-        return result
+        votes[int(self.saw_sure_rows), block] += self.weight * softmax(scores / self.temperature)
 
 
 def head_features(head: str, rows: Any, embedding: npt.NDArray[np.float64] | None) -> Any:
@@ -77,8 +78,8 @@ class ExpertGroup:
     on_graph: list[Expert] = field(default_factory=list)
     fitted_rows: FittedRows | None = None  # for those on the graph
 
-    def add_probabilities(self, views: Views, present: Presence, total: Matrix, n_threads: int) -> None:
-        """Add the probabilities of every expert to those of all rows."""
+    def vote(self, views: Views, present: Presence, votes: Matrix, n_threads: int) -> None:
+        """Add the votes of every expert for all rows."""
         cross = ViewCrossProducts(views, self.scaler, self.landmarks, presence=present, for_prediction=True)
 
         def of_block(block: slice) -> None:
@@ -89,27 +90,24 @@ class ExpertGroup:
                 for encoder, experts in self.on_codes:
                     codes = encoder.encode(products, has)
                     for expert in experts:
-                        total[block] += expert.probabilities(codes)
+                        expert.vote(codes, votes, block)
                 if self.on_graph and self.fitted_rows is not None:
                     weights = self.fitted_rows.weights(products)
                     for expert in self.on_graph:
-                        total[block] += expert.probabilities(weights)
+                        expert.vote(weights, votes, block)
             if self.on_features:
                 features = stack_features(self.scaler.scale(views, block, present))
                 for expert in self.on_features:
-                    total[block] += expert.probabilities(features)
+                    expert.vote(features, votes, block)
 
         map_blocks(of_block, cross.blocks, n_threads)
 
 
-def average_probabilities(
-    groups: list[ExpertGroup], views: Views, present: Presence, n_classes: int, n_threads: int
-) -> Matrix:
-    """Return the mean of the experts' class probabilities."""
-    total: Matrix = np.zeros((len(views), n_classes))
+def count_votes(groups: list[ExpertGroup], views: Views, present: Presence, n_classes: int, n_threads: int) -> Matrix:
+    """Return the sums of the experts' class probabilities; see `voting`."""
+    votes = empty_votes(len(views), n_classes)
     for group in groups:
-        group.add_probabilities(views, present, total, n_threads)
-    if not np.isfinite(total).all():
+        group.vote(views, present, votes, n_threads)
+    if not np.isfinite(votes).all():
         check_finite(views, n_threads, present)
-    result: Matrix = total / total.sum(axis=1, keepdims=True)
-    return result
+    return votes

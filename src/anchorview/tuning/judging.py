@@ -37,7 +37,8 @@ _CHANGE_LOSS = 0.1  # for each value that is not the default's
 
 def prior_doubt(task: Task, setting: Setting) -> float:
     """Return how much the belief in a setting is worse than its loss, before the loss is looked at."""
-    changes = int(setting.scaling != task.default_scaling) + count_changes(setting)
+    changes = int(setting.scaling != task.default_scaling) + int(setting.n_landmarks != task.n_landmarks)
+    changes += count_changes(setting)
     return (1 - _weight(len(task.judged_rows))) * (_PRIOR_LOSS[setting.head] + _CHANGE_LOSS * changes)
 
 

@@ -4,6 +4,9 @@ from __future__ import annotations
 
 from dataclasses import replace
 
+import numpy as np
+import numpy.typing as npt
+
 from .judging import judge, prior_doubt
 from .selection import select
 from .settings import Setting, heads_of
@@ -42,12 +45,19 @@ def search(task: Task, base: Setting, scalings: list[str | tuple[str, ...]]) -> 
         if "lsa" in scaling:
             first = replace(base, scaling=scaling, must_link_weight=_TEXT_MUST_LINK_WEIGHT)
             judge(task, heads_of(replace(first, ridge=_TEXT_RIDGE, l1=_TEXT_L1)))
-    on_codes = (s for s in task.judged if s.head not in ("features", "graph"))
-    best = min(on_codes, key=lambda s: task.judged[s].belief)
+    best = best_on_codes(task, base)
     for l1 in _L1S:
         judge(task, heads_of(replace(best, l1=l1)))
     for weight in _MUST_LINK_WEIGHTS:
         judge(task, [s for s in heads_of(replace(best, must_link_weight=weight)) if s.head != "codes"])
+    for number in task.other_n_landmarks:
+        judge(task, heads_of(replace(best_on_codes(task, base), n_landmarks=number)))
+
+
+def best_on_codes(task: Task, base: Setting) -> Setting:
+    """Return the best setting that has codes, `base` if none was judged."""
+    on_codes = [setting for setting in task.judged if setting.head not in ("features", "graph")]
+    return min(on_codes, key=lambda setting: task.judged[setting].belief, default=base)
 
 
 def _best(task: Task, scalings: list[str | tuple[str, ...]], count: int) -> list[str | tuple[str, ...]]:
@@ -75,3 +85,10 @@ def choose(task: Task, judgements: list[Judgement], n_averaged: int) -> list[tup
         first=sorted(best_of.values())[:n_averaged],
     )
     return [(compared[number], float(count)) for number, count in picks.items()]
+
+
+def averaged_hidden(chosen: list[tuple[Judgement, float]]) -> npt.NDArray[np.floating]:
+    """Return the average of the chosen settings' probabilities of the hidden labels."""
+    held_out = [judgement.held_out for judgement, _ in chosen]
+    result: npt.NDArray[np.floating] = np.average(held_out, axis=0, weights=[weight for _, weight in chosen])
+    return result

@@ -52,6 +52,7 @@ class Task:
     classes: Codes  # their class numbers
     n_classes: int
     n_landmarks: int
+    other_n_landmarks: list[int]  # that are tried too
     default_scaling: str | tuple[str, ...]
     folds: list[npt.NDArray[np.intp]]
     seed: int
