@@ -324,3 +324,30 @@ def test_text_that_was_filled_in_is_scaled_as_text() -> None:
     views = Views([words, pixels, few, signed, empty, missing])
     assert resolve_scaling(views, "auto") == ["lsa", "minmax", "minmax", "minmax", "minmax", "lsa"]
     assert resolve_scaling(views, "minmax") == ["minmax"] * 6
+
+
+def test_rows_that_all_point_the_same_way_are_centred() -> None:
+    rng = np.random.RandomState(0)
+    spread = rng.uniform(size=(60, 8))
+    common = rng.uniform(size=(60, 1))  # brightness: what all features share
+    parallel = 5 + common + 0.02 * spread
+    parallel[0] = 0  # the minimum is far from the others
+    assert resolve_scaling(Views([spread]), "auto") == ["minmax"]
+    assert resolve_scaling(Views([parallel, parallel + 1]), "auto") == ["standard", "standard"]
+    assert resolve_scaling(Views([parallel, spread]), "auto") == [
+        "minmax",
+        "minmax",
+    ]  # one of two views tells rows apart
+    assert resolve_scaling(Views([parallel]), "minmax") == ["minmax"]
+    assert resolve_scaling(Views({"a": parallel, "b": parallel}), {"a": "l2"}) == ["l2", "standard"]
+    # What stands where a view is missing does not count.
+    mask = np.full((60, 1), True)
+    mask[1:30] = False
+    filled = parallel.copy()
+    filled[1:30] = rng.uniform(-100, 100, size=(29, 8))
+    assert resolve_scaling(Views([filled], mask=mask), "auto") == ["standard"]
+
+
+def test_a_constant_or_empty_view_is_not_parallel() -> None:
+    assert resolve_scaling(Views([np.ones((5, 3))]), "auto") == ["minmax"]
+    assert resolve_scaling(Views([np.full((5, 3), np.nan)]), "auto") == ["minmax"]

@@ -137,9 +137,17 @@ def test_above_the_limit_there_is_no_graph(monkeypatch: pytest.MonkeyPatch) -> N
 
 
 def test_dense_counts_are_tried_as_text() -> None:
-    counts = RNG.poisson(0.05, size=(60, 140)).astype(float)
+    counts = RNG.poisson(0.07, size=(60, 140)).astype(float)  # 93 % zeros: perhaps text
+    text = RNG.poisson(0.02, size=(60, 140)).astype(float)  # 98 %: the default takes it for text
     plain = RNG.normal(size=(60, 5))
     assert scalings_to_try(Views([plain])) == ["minmax", "symmetric", "standard", "l2"]
-    assert scalings_to_try(Views([counts]))[-1] == "lsa"
+    assert scalings_to_try(Views([counts])) == ["minmax", "symmetric", "standard", "l2", "lsa"]
+    assert scalings_to_try(Views([text])) == ["lsa", "minmax", "symmetric", "standard", "l2"]
     assert scalings_to_try(Views([plain, counts]))[-1] == ("minmax", "lsa")
     assert scalings_to_try(Views([sparse.csr_array(counts), plain]))[0] == ("lsa", "minmax")
+
+
+def test_nearly_parallel_rows_are_not_scaled_to_0_1() -> None:
+    parallel = 5 + RNG.uniform(size=(60, 1)) + 0.02 * RNG.uniform(size=(60, 8))
+    parallel[0] = 0
+    assert scalings_to_try(Views([parallel])) == ["standard", "symmetric", "l2"]

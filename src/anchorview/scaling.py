@@ -14,6 +14,7 @@ import numpy as np
 import numpy.typing as npt
 
 from .dense_scaling import DenseScaler, column_extremes, fit_dense
+from .parallel_rows import are_parallel
 from .scaled_rows import ScaledRows
 from .text_scaling import TextScaler, check_finite_sparse, fit_text
 from .view_input import is_sparse
@@ -168,7 +169,7 @@ def resolve_scaling(views: Views, scaling: ScalingChoice) -> list[str]:
         kinds = list(scaling) if isinstance(scaling, Iterable) else [scaling] * len(views.names)
         if len(kinds) != len(views.names):
             raise ValueError(f"scaling lists {len(kinds)} choices for {len(views.names)} views.")
-    for number, (kind, (name, array)) in enumerate(zip(kinds, views.items(), strict=True)):
+    for kind, (name, array) in zip(kinds, views.items(), strict=True):
         if kind not in SCALINGS:
             raise ValueError(f"scaling={kind!r} (view {name!r}) is not known; choose one of {', '.join(SCALINGS)}.")
         if is_sparse(array) and kind not in FOR_SPARSE:
@@ -176,8 +177,13 @@ def resolve_scaling(views: Views, scaling: ScalingChoice) -> list[str]:
                 f"scaling={kind!r} would fill in the zeros of the sparse view {name!r}; "
                 f"choose one of {', '.join(FOR_SPARSE)} for it."
             )
-        if kind == "auto":
-            kinds[number] = "lsa" if is_sparse(array) or zero_share(array) > _TEXT_ZEROS else "minmax"
+    free = [number for number, kind in enumerate(kinds) if kind == "auto"]
+    is_text = [is_sparse(array) or zero_share(array) > _TEXT_ZEROS for array in views.arrays] if free else []
+    dense = [number for number in free if not is_text[number]]
+    present = None if views.present is None else views.present[:, dense]
+    best = "standard" if are_parallel([views.arrays[number] for number in dense], present) else "minmax"
+    for number in free:
+        kinds[number] = "lsa" if is_text[number] else best
     return kinds
 
 

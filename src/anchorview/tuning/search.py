@@ -33,11 +33,12 @@ def search(task: Task, base: Setting, scalings: list[str | tuple[str, ...]]) -> 
         if task.has_graph:
             judge(task, [replace(first, head="graph", strength=alpha) for alpha in _GRAPH_STRENGTHS])
     enough = len(task.judged_rows) >= _ENOUGH_JUDGED
-    hopeful = {base.scaling, *_best(task, scalings, N_HOPEFUL if enough else len(scalings))}
+    telling = [s for s in scalings if not task.is_parallel(replace(base, scaling=s))]
+    hopeful = {base.scaling, *_best(task, telling, N_HOPEFUL if enough else len(telling))}
     for scaling in scalings:
         if scaling in hopeful:  # codes are what costs
             judge(task, heads_of(replace(base, scaling=scaling)))
-    finalists = _best(task, scalings, N_FINALISTS)
+    finalists = _best(task, [s for s in scalings if s in hopeful], N_FINALISTS)
     task.forget(set(finalists))
     for scaling in finalists:
         for ridge in _RIDGES:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import asdict, dataclass, replace
 from typing import Any
 
-from ..scaling import ScalingChoice, zero_share
+from ..scaling import ScalingChoice, resolve_scaling, zero_share
 from ..view_input import is_sparse
 from ..views import Views
 
@@ -62,13 +62,19 @@ def scalings_to_try(views: Views) -> list[str | tuple[str, ...]]:
     sparse = [is_sparse(array) for array in views.arrays]
     if all(sparse):
         return ["lsa", "tfidf"]
+    default = resolve_scaling(views, "auto")
+    # Where the default centres, rows scaled to 0 … 1 are nearly parallel: nothing to be learned from them.
+    dense = [kind for kind in _DENSE_SCALINGS if not (kind == "minmax" and "standard" in default)]
     counts = [known or zero_share(array) > _COUNT_ZEROS for known, array in zip(sparse, views.arrays, strict=True)]
-    found: list[str | tuple[str, ...]] = []
-    for kind in _DENSE_SCALINGS:
-        found.append(tuple("lsa" if s else kind for s in sparse) if any(sparse) else kind)
+    found = [["lsa" if known else kind for known in sparse] for kind in dense]
     if counts != sparse:
-        found.append("lsa" if all(counts) else tuple("lsa" if c else "minmax" for c in counts))
-    return found
+        found.append(["lsa" if count else dense[0] for count in counts])
+    return list(dict.fromkeys(_short(kinds) for kinds in [default, *found]))
+
+
+def _short(kinds: list[str]) -> str | tuple[str, ...]:
+    """Return one name if all views have the same scaling."""
+    return kinds[0] if len(set(kinds)) == 1 else tuple(kinds)
 
 
 def heads_of(base: Setting) -> list[Setting]:

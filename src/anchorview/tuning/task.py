@@ -11,6 +11,7 @@ import numpy.typing as npt
 from scipy import sparse
 
 from ..engine.parallel import map_blocks
+from ..parallel_rows import PARALLEL, mean_cosine
 from ..scaling import Presence
 from ..views import Views
 from .graph import MAX_ROWS, FittedRows, make_graph, make_space
@@ -89,6 +90,10 @@ class Task:
                 self.views, setting.choice, setting.n_landmarks, rng, self.n_threads, self.present, self.weights
             )
         return self._sources[key]
+
+    def is_parallel(self, setting: Setting) -> bool:
+        """Whether rows are so alike in a scaling that codes would be dense and say nothing."""
+        return mean_cosine(self.source(setting).landmarks) > PARALLEL
 
     def code_set(self, setting: Setting) -> CodeSet:
         """Codes of a setting."""
