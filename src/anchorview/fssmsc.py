@@ -59,8 +59,9 @@ class FSSMSC(MultiViewClassifier):
         Scaling of the features, for all views or per view: "minmax", "symmetric" (to [-1, 1]), "standard", "l2",
         "tfidf", "lsa" (tf-idf, then the leading 150 singular directions) or "none"; all but "none" end with rows of
         unit length. "auto" is "lsa" for sparse views and for dense ones that are non-negative with more than 95 %
-        zeros (text that was filled in), else "minmax". Sparse views take "minmax" (by the largest value), "l2",
-        "tfidf", "lsa" or "none", and are never filled in.
+        zeros (text that was filled in), else "minmax", or "standard" if that would leave rows nearly parallel (mean
+        cosine above 0.95). Sparse views take "minmax" (by the largest value), "l2", "tfidf", "lsa" or "none", and are
+        never filled in.
     landmarks : {"kmeans", "random"} or ndarray of shape (m, n_features), default="kmeans"
         Centres of k-means, a random sample of rows, or given landmarks in the scaled feature space.
     l1 : float, default=0.2
