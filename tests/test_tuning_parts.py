@@ -11,6 +11,7 @@ from hypothesis import strategies as st
 from scipy.spatial.distance import cdist
 
 from anchorview import FSSMSCCV, Views, datasets
+from anchorview.tuning import task
 from anchorview.tuning.neighbours import nearest
 from anchorview.tuning.voting import average_temperature, settle, temper
 
@@ -82,6 +83,12 @@ def test_several_numbers_of_landmarks() -> None:
     assert (40, "graph") not in tried
     assert (model.labels_ == TRUTH)[Y == -1].mean() > 0.85
     np.testing.assert_array_equal(model.predict(X)[Y == -1], model.labels_[Y == -1])
+
+
+def test_dense_codes_are_not_made_denser(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(task, "DENSE_CODES", 1)
+    tried = {(p["ridge"], p["l1"]) for p in quick().fit(X, Y).cv_results_["params"]}
+    assert tried == {(1.0, 0.2), (0.3, 0.2)}
 
 
 @pytest.mark.parametrize("number", [0, [], [50, 0], 2.5, "many"])

@@ -41,14 +41,17 @@ def search(task: Task, base: Setting, scalings: list[str | tuple[str, ...]]) -> 
     finalists = _best(task, [s for s in scalings if s in hopeful], N_FINALISTS)
     task.forget(set(finalists))
     for scaling in finalists:
+        first = replace(base, scaling=scaling)
         for ridge in _RIDGES:
-            judge(task, heads_of(replace(base, scaling=scaling, ridge=ridge)))
+            if ridge < base.ridge or not task.has_dense_codes(first):
+                judge(task, heads_of(replace(first, ridge=ridge)))
         if "lsa" in scaling:
-            first = replace(base, scaling=scaling, must_link_weight=_TEXT_MUST_LINK_WEIGHT)
-            judge(task, heads_of(replace(first, ridge=_TEXT_RIDGE, l1=_TEXT_L1)))
+            for_text = replace(first, must_link_weight=_TEXT_MUST_LINK_WEIGHT)
+            judge(task, heads_of(replace(for_text, ridge=_TEXT_RIDGE, l1=_TEXT_L1)))
     best = best_on_codes(task, base)
-    for l1 in _L1S:
-        judge(task, heads_of(replace(best, l1=l1)))
+    if not task.has_dense_codes(best):
+        for l1 in _L1S:
+            judge(task, heads_of(replace(best, l1=l1)))
     for weight in _MUST_LINK_WEIGHTS:
         judge(task, [s for s in heads_of(replace(best, must_link_weight=weight)) if s.head != "codes"])
     for number in task.other_n_landmarks:

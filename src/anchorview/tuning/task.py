@@ -19,6 +19,8 @@ from .heads import Codes
 from .representation import CodeSet, Representation, encode, represent
 from .settings import Setting
 
+DENSE_CODES = 100  # non-zeros per row
+
 
 @dataclass(frozen=True)
 class Judgement:
@@ -101,6 +103,11 @@ class Task:
         if key not in self._codes:
             self._codes[key] = encode(self.source(setting), setting.l1, setting.ridge, self.n_threads)
         return self._codes[key]
+
+    def has_dense_codes(self, setting: Setting) -> bool:
+        """Whether codes have so many non-zeros that denser ones would take too long: a row costs their cube."""
+        codes = self.code_set(setting).codes
+        return bool(codes.nnz > DENSE_CODES * codes.shape[0])
 
     def graph(self, setting: Setting) -> Graph:
         """Graph of all rows in the scaling of a setting."""
