@@ -49,7 +49,7 @@ def search(task: Task, base: Setting, scalings: list[str | tuple[str, ...]]) -> 
             for_text = replace(first, must_link_weight=_TEXT_MUST_LINK_WEIGHT)
             judge(task, heads_of(replace(for_text, ridge=_TEXT_RIDGE, l1=_TEXT_L1)))
     best = best_on_codes(task, base)
-    if not task.has_dense_codes(best):
+    if not task.has_dense_codes(replace(base, scaling=best.scaling)):
         for l1 in _L1S:
             judge(task, heads_of(replace(best, l1=l1)))
     for weight in _MUST_LINK_WEIGHTS:
