@@ -75,11 +75,17 @@ def methods_of(grid: Grid) -> list[str]:
     return [method for method in every if any(method in cells for cells in grid.values())]
 
 
+def was_tried(cells: dict[str, Cell], method: str) -> bool:
+    """Whether a method has enough draws to be compared: half of the most; one that broke a limit was tried."""
+    most = max(len(cell.values) for cell in cells.values())
+    return method in cells and (bool(cells[method].failed) or 2 * len(cells[method].values) >= most)
+
+
 def compare(grid: Grid) -> list[dict[str, Any]]:
     """Return, for each data set, FSSMSCCV minus the best of the rivals (by mean ACC), over the draws of both."""
     found = []
     for name, cells in grid.items():
-        means = {m: mean[0] for m in RIVALS if m in cells and (mean := cells[m].mean("acc")) is not None}
+        means = {m: mean[0] for m in RIVALS if was_tried(cells, m) and (mean := cells[m].mean("acc")) is not None}
         if not means or TUNED not in cells:
             continue
         best = max(means, key=lambda method: means[method])
@@ -94,11 +100,11 @@ def compare(grid: Grid) -> list[dict[str, Any]]:
 def rank(grid: Grid) -> tuple[dict[str, float], list[str]]:
     """Return mean ranks by ACC over the data sets where every method was tried; one that broke a limit is last.
 
-    Methods tried on less than half of the data sets are left out.
+    Methods tried on less than half of the data sets, or with less than half of the draws, are left out.
     """
-    tried = {method: sum(method in cells for cells in grid.values()) for method in methods_of(grid)}
+    tried = {method: sum(was_tried(cells, method) for cells in grid.values()) for method in methods_of(grid)}
     methods = [method for method in tried if 2 * tried[method] > len(grid)]
-    names = [name for name, cells in grid.items() if all(method in cells for method in methods)]
+    names = [name for name, cells in grid.items() if all(was_tried(cells, method) for method in methods)]
     if not names or len(methods) < 2:
         return {}, []
     means = [[grid[name][method].mean("acc") for method in methods] for name in names]
@@ -192,7 +198,7 @@ def curve_points(curves: dict[float, Grid]) -> dict[str, dict[str, Points]]:
                 share: grid[name][method].mean("acc") for share, grid in curves.items() if method in grid.get(name, {})
             }
             points = [(100 * share, *mean) for share, mean in means.items() if mean is not None]
-            if points:
+            if len(points) > 1:
                 found[name][method] = points
     return found
 
