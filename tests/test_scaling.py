@@ -334,10 +334,8 @@ def test_rows_that_all_point_the_same_way_are_centred() -> None:
     parallel[0] = 0  # the minimum is far from the others
     assert resolve_scaling(Views([spread]), "auto") == ["minmax"]
     assert resolve_scaling(Views([parallel, parallel + 1]), "auto") == ["standard", "standard"]
-    assert resolve_scaling(Views([parallel, spread]), "auto") == [
-        "minmax",
-        "minmax",
-    ]  # one of two views tells rows apart
+    one_tells_rows_apart = Views([parallel, spread])
+    assert resolve_scaling(one_tells_rows_apart, "auto") == ["minmax", "minmax"]
     assert resolve_scaling(Views([parallel]), "minmax") == ["minmax"]
     assert resolve_scaling(Views({"a": parallel, "b": parallel}), {"a": "l2"}) == ["l2", "standard"]
     # What stands where a view is missing does not count.

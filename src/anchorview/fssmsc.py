@@ -231,7 +231,7 @@ class FSSMSC(MultiViewClassifier):
         check_parameters(self)
         self.relabelled_ = np.empty(0, dtype=np.intp)
         views = self._read_views(X, reset=True)
-        resolve_scaling(views, self.scaling)
+        scaling = resolve_scaling(views, self.scaling)
         present, empty = self._find_present(views)
         weights = check_weights(sample_weight, len(views))
         check_no_empty_view(present, views.names, weights)
@@ -248,7 +248,7 @@ class FSSMSC(MultiViewClassifier):
         progress.stage("scaling", f"{views!r}, {len(known.labelled)} labelled in {known.n_classes} classes")
         if "anchorview.solver.kernels" not in sys.modules:
             progress.log("loading the compiled kernels (the first run on a machine compiles them: 10-20 s)")
-        scaler = fit_scaling(views, self.scaling, n_threads, rng=rng, present=present, weights=weights)
+        scaler = fit_scaling(views, scaling, n_threads, rng=rng, present=present, weights=weights)
         progress.stage("landmarks", f"choosing {plan.n_landmarks} landmarks")
         given = self.landmarks if isinstance(self.landmarks, str) else np.asarray(self.landmarks)
         check_landmarks(given, sum(scaler.sizes))

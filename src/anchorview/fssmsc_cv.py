@@ -209,8 +209,8 @@ class FSSMSCCV(ViewReader, LabelSuggester, ClassifierMixin, BaseEstimator):
 
     def _landmark_counts(self) -> list[Any]:
         """Numbers of landmarks to try, at least one."""
-        several = isinstance(self.n_landmarks, Sequence | np.ndarray) and not isinstance(self.n_landmarks, str)
-        return list(self.n_landmarks) or [0] if several else [self.n_landmarks]  # type: ignore[arg-type]
+        found: list[Any] = np.atleast_1d(np.asarray(self.n_landmarks)).tolist()
+        return found or [0]
 
     def _make_task(
         self,

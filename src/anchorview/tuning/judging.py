@@ -31,7 +31,6 @@ _PRIOR_ROWS = 20.0  # judged rows at which evidence and prior belief weigh the s
 # Prior belief in a head, in units of log loss: with next to no labels the nearest labelled row and the graph are hard
 # to beat, and regressions on many features have little to go by.
 _PRIOR_LOSS = {"nearest": 0.0, "graph": 0.0, "embedding": 0.1, "knn": 0.2, "features": 0.4, "codes": 0.5}
-_JUDGED_TOL = 1e-2  # last step of the ratio, relatively; what is left is its square
 _CHANGE_LOSS = 0.1  # for each value that is not the default's
 
 
@@ -114,9 +113,7 @@ def _fold_embeddings(task: Task, setting: Setting) -> list[npt.NDArray[np.float6
     found = []
     for _, shown in task.splits:
         rows, classes, start = task.rows[shown], task.classes[shown], task.starts.get(place)
-        embedding = embed_landmarks(
-            code_set, rows, classes, task.n_classes, setting.must_link_weight, start, tol=_JUDGED_TOL
-        )
+        embedding = embed_landmarks(code_set, rows, classes, task.n_classes, setting.must_link_weight, start)
         task.starts.setdefault(place, embedding)
         found.append(embedding)
     return found

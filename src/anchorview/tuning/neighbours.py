@@ -7,7 +7,6 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 from numba import njit
-from threadpoolctl import threadpool_limits
 
 from ..engine.parallel import map_blocks
 
@@ -40,8 +39,7 @@ def nearest(points: Matrix, queries: Matrix, count: int, n_threads: int) -> tupl
         order = np.argsort(gaps, axis=1, kind="stable")
         return np.take_along_axis(gaps, order, axis=1), np.take_along_axis(index, order, axis=1)
 
-    with threadpool_limits(1):
-        parts = map_blocks(of_block, blocks, n_threads)
+    parts = map_blocks(of_block, blocks, n_threads)
     if not parts:
         return np.empty((0, count)), np.empty((0, count), np.intp)
     return np.concatenate([part[0] for part in parts]), np.concatenate([part[1] for part in parts])
