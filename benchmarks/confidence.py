@@ -170,7 +170,7 @@ def draw_reliability(found: dict[tuple[str, str], list[Any]]) -> None:
         panel.set(
             title=f"{name}, {LABELS[name]:.0%} labels", xlabel="stated confidence", xlim=(0, 1.02), ylim=(0, 1.02)
         )
-        panel.legend(fontsize=8, loc="upper left", frameon=True, framealpha=0.8)
+        panel.legend(fontsize=8, loc="upper center", bbox_to_anchor=(0.5, -0.14), frameon=False)
     panels[0].set_ylabel("share of rows that are right")
     figure.savefig(RESULTS.with_name("confidence.png"), dpi=110)
     plt.close(figure)
