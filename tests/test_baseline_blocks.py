@@ -20,12 +20,12 @@ from anchorview.baselines._graphs import (
     degrees,
     knn_graph,
     laplacian,
-    nearest_rows,
     normalized_laplacian,
     pkn_graph,
 )
 from anchorview.baselines._kmeans import litekmeans
 from anchorview.baselines._matrix import as_dense, multiply, squared_norms, unit_rows
+from anchorview.baselines._neighbours import nearest_rows
 from anchorview.baselines._propagation import _solve, conjugate_gradients, harmonic
 from anchorview.baselines._scaling import check_nonnegative, scale_views
 from anchorview.baselines._simplex import project_rows
@@ -166,7 +166,7 @@ def slow_neighbours(rows: Any, count: int) -> Any:
 @pytest.mark.parametrize("form", FORMS)
 @pytest.mark.parametrize("n_threads", [1, 3])
 def test_neighbours_are_those_of_all_pairs(form: Any, n_threads: int, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("anchorview.baselines._graphs._BLOCK_ENTRIES", 500)
+    monkeypatch.setattr("anchorview.baselines._neighbours._BLOCK_ENTRIES", 500)
     rows = made_rows()
     index, distances = nearest_rows(form(rows), 6, n_threads=n_threads)
     expected = slow_neighbours(rows, 6)
@@ -193,6 +193,23 @@ def test_far_from_the_origin_small_distances_are_kept() -> None:
     expected = slow_neighbours(rows, 2)
     np.testing.assert_array_equal(index, expected[0])
     np.testing.assert_allclose(distances, expected[1], rtol=1e-6)
+
+
+@pytest.mark.parametrize("spread", [1.0, 1e-2, 1e-3])
+def test_neighbours_that_single_precision_cannot_tell_apart_are_exact(spread: float) -> None:
+    """Two tight clusters far apart: their own distances are below the rounding of single precision."""
+    rows = made_rows(400, 20) * spread
+    rows[::2] += 30.0
+    index, distances = nearest_rows(rows, 6)
+    expected = slow_neighbours(rows, 6)
+    np.testing.assert_array_equal(index, expected[0])
+    np.testing.assert_allclose(distances, expected[1], rtol=1e-6)
+
+
+@pytest.mark.parametrize("size", [1e-25, 1e25])
+def test_neighbours_of_tiny_and_huge_rows(size: float) -> None:
+    rows = made_rows(100)
+    np.testing.assert_array_equal(nearest_rows(rows * size, 6)[0], slow_neighbours(rows, 6)[0])
 
 
 def test_few_rows_have_few_neighbours() -> None:

@@ -15,7 +15,7 @@ from anchorview import Views, datasets, metrics
 from anchorview.baselines import AMGL, MLAN
 from anchorview.baselines._base import Labels
 from anchorview.baselines._graphs import _to_csr, normalized_laplacian, pkn_graph
-from anchorview.baselines._joint_neighbours import joint_neighbours
+from anchorview.baselines._neighbours import joint_neighbours
 from anchorview.baselines.amgl import _reweighted_propagation
 
 METHODS = [AMGL, MLAN]
@@ -145,7 +145,7 @@ def test_amgl_equals_its_dense_transcription(form: Any, seed: int) -> None:
 @pytest.mark.parametrize("forms", [FORMS[:1] * 2, FORMS[1:] * 2, FORMS], ids=["dense", "sparse", "mixed"])
 @pytest.mark.parametrize("coupling", [0.5, 60.0])
 def test_mlan_equals_its_dense_transcription(forms: Any, coupling: float, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("anchorview.baselines._joint_neighbours._BLOCK_ENTRIES", 2000)
+    monkeypatch.setattr("anchorview.baselines._neighbours._BLOCK_ENTRIES", 2000)
     views, _, y = made_data()
     model = MLAN(6, coupling=coupling, n_jobs=2).fit([form(v) for form, v in zip(forms, views, strict=True)], y)
     labels, weights, history, graph = slow_mlan([by_row(v) for v in views], y, 6, coupling, model.n_iter_)
@@ -346,7 +346,7 @@ def test_errors_and_warnings(method: Any) -> None:
 
 @pytest.mark.parametrize("centred", [False, True])
 def test_joint_neighbours_are_those_of_all_pairs(centred: bool, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("anchorview.baselines._joint_neighbours._BLOCK_ENTRIES", 900)
+    monkeypatch.setattr("anchorview.baselines._neighbours._BLOCK_ENTRIES", 900)
     views = made_data(80)[0]
     shifted = [rows - rows.mean(axis=1, keepdims=True) if centred else rows for rows in views]
     each = np.stack([slow_distances(rows) for rows in shifted])

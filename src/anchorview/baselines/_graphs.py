@@ -1,8 +1,4 @@
-"""Neighbour graphs over the rows of one view, and their Laplacians, all sparse.
-
-Neighbours are exact. Rows at the same distance (to working precision) are taken in the order of their numbers, and a
-row is never its own neighbour, also among duplicates; so the graph does not depend on threads or blocks.
-"""
+"""Graphs of exact nearest neighbours over the rows of one view, and their Laplacians, all sparse."""
 
 from __future__ import annotations
 
@@ -10,93 +6,8 @@ import numpy as np
 import numpy.typing as npt
 from scipy import sparse
 
-from ..engine.parallel import map_blocks
-from ._matrix import Dense, Index, Matrix, as_dense, diagonal, inverse, is_sparse, multiply, squared_norms, unit_rows
-
-_BLOCK_ENTRIES = 2**22  # distances of one block: 32 MB
-
-
-def nearest_rows(rows: Matrix, n_neighbors: int, metric: str = "euclidean", n_threads: int = 1) -> tuple[Index, Dense]:
-    """Return each row's nearest other rows, nearest first.
-
-    Parameters
-    ----------
-    rows : ndarray or csr_array of shape (n, d)
-        Finite rows; of unit length or zero for "cosine".
-    n_neighbors : int
-        How many; all other rows if there are fewer.
-    metric : {"euclidean", "cosine"}
-        Squared Euclidean distance, or 1 − inner product.
-
-    Returns
-    -------
-    index, distances : ndarrays of shape (n, n_neighbors)
-
-    Examples
-    --------
-    >>> nearest_rows(np.array([[0.0], [1.0], [5.0], [1.0]]), 2)[0].tolist()
-    [[1, 3], [3, 0], [1, 3], [1, 0]]
-    """
-    n = rows.shape[0]
-    count = min(n_neighbors, n - 1)
-    if count < 1:
-        return np.zeros((n, 0), dtype=np.intp), np.zeros((n, 0))
-    if metric == "euclidean" and not is_sparse(rows):
-        rows = rows - rows.mean(axis=0)  # far from the origin the products would round small distances away
-    step = max(1, _BLOCK_ENTRIES // max(rows.shape))
-    transposed, squared = rows.T, squared_norms(rows)
-    # Rounding of the products below: distances closer than that are ties.
-    noise = np.finfo(np.float64).eps * (8 + np.sqrt(rows.shape[1])) * (squared + squared.max())
-
-    def of_block(block: slice) -> tuple[Index, Dense]:
-        distances = multiply(rows[block], transposed)
-        distances *= -1.0
-        if metric == "euclidean":
-            distances += squared / 2  # half the squared distance, but for the row's own square: the same order
-        distances[np.arange(len(distances)), np.arange(block.start, block.stop)] = np.inf
-        index = _smallest(distances, count, noise[block])
-        exact = _exact_distances(rows, block, index, metric)
-        return _in_order(index, exact, np.sqrt(squared[block] + squared.max()))
-
-    parts = map_blocks(of_block, [slice(s, min(s + step, n)) for s in range(0, n, step)], n_threads)
-    return np.concatenate([part[0] for part in parts]), np.concatenate([part[1] for part in parts])
-
-
-def _smallest(distances: Dense, count: int, noise: Dense) -> Index:
-    """Columns of the smallest entries of each row, ascending; of tied entries those with the lowest columns."""
-    last = np.partition(distances, count - 1, axis=1)[:, count - 1]
-    near = distances <= (last + noise)[:, None]
-    for row in np.flatnonzero(np.count_nonzero(near, axis=1) > count):
-        surely = distances[row] < last[row] - noise[row]
-        ties = np.flatnonzero(near[row] & ~surely)
-        near[row, ties[count - np.count_nonzero(surely) :]] = False
-    result: Index = near.nonzero()[1].reshape(len(distances), count)
-    return result
-
-
-def _in_order(index: Index, distances: Dense, size: Dense) -> tuple[Index, Dense]:
-    """Sort by distance; distances that only rounding tells apart are ties, and go by row number."""
-    order = np.argsort(distances, axis=1, kind="stable")
-    index, distances = np.take_along_axis(index, order, axis=1), np.take_along_axis(distances, order, axis=1)
-    noise = 8 * np.finfo(np.float64).eps * size[:, None] * np.sqrt(np.abs(distances[:, 1:]))
-    rank = np.cumsum(np.diff(distances, axis=1) > noise, axis=1)
-    rank = np.concatenate([np.zeros((len(rank), 1), dtype=rank.dtype), rank], axis=1)
-    return np.take_along_axis(index, np.lexsort((index, rank), axis=1), axis=1), distances
-
-
-def _exact_distances(rows: Matrix, block: slice, index: Index, metric: str) -> Dense:
-    """Distances to the neighbours, from differences: those of the products lose the small ones to rounding."""
-    own = rows[block]
-    result = np.empty(index.shape)
-    for rank in range(index.shape[1]):
-        other = rows[index[:, rank]]
-        if metric == "euclidean":
-            result[:, rank] = squared_norms(own - other)
-        elif is_sparse(rows):
-            result[:, rank] = 1.0 - np.asarray(own.multiply(other).sum(axis=1)).ravel()
-        else:
-            result[:, rank] = 1.0 - np.einsum("ij,ij->i", own, other)
-    return result
+from ._matrix import Dense, Index, Matrix, as_dense, diagonal, inverse, squared_norms, unit_rows
+from ._neighbours import nearest_rows
 
 
 def pkn_graph(rows: Matrix, n_neighbors: int = 5, n_threads: int = 1, *, symmetric: bool = True) -> sparse.csr_array:

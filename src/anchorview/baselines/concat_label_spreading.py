@@ -14,9 +14,9 @@ from ..validation import check_number
 from ..views import ColumnGroups
 from ._base import Labels, SemiSupervisedMultiView, Task
 from ._concat import side_by_side, view_factors
-from ._graphs import nearest_rows
 from ._label_folds import best_setting, label_folds
 from ._matrix import Dense, Index
+from ._neighbours import nearest_rows
 
 _NEIGHBOURS = (7, 5, 10, 20)  # scikit-learn's default first: it is taken where nothing can be compared
 _ALPHAS = (0.2, 0.5, 0.8, 0.95)

@@ -14,8 +14,8 @@ from ..validation import check_number
 from ..views import ColumnGroups
 from ._base import Labels, SemiSupervisedMultiView, Task, relative_change
 from ._graphs import _to_csr, laplacian, pkn_weights
-from ._joint_neighbours import joint_neighbours
 from ._matrix import Dense, Index, inverse, is_sparse
+from ._neighbours import joint_neighbours
 from ._propagation import harmonic
 from ._simplex import project_rows
 
