@@ -225,7 +225,7 @@ def test_conmf_steps(form: Any) -> None:
         expected = before * (x.T @ model.codes) / (before @ model.codes.T @ model.codes)
         np.testing.assert_allclose(after, expected, rtol=1e-10)
     codes = model.codes.copy()
-    value = model.update_codes(*products_of(model))
+    value = model.update_codes(*products_of(model), n_steps=1)
     np.testing.assert_allclose(model.codes, slow_class_step(model, codes), rtol=1e-9)
     labelled, targets = tiny_labels()
     np.testing.assert_array_equal(model.codes[labelled], fixed_codes(targets))
@@ -237,7 +237,7 @@ def test_conmf_makes_several_steps_for_the_codes_in_a_round() -> None:
     model.one_round()
     other.update_bases()
     for _ in range(5):
-        other.update_codes(*products_of(other))
+        other.update_codes(*products_of(other), n_steps=1)
     np.testing.assert_allclose(model.codes, other.codes, rtol=1e-12)
     np.testing.assert_allclose(model.bases[0], other.bases[0], rtol=1e-12)
 
@@ -249,7 +249,7 @@ def test_a_step_for_the_codes_that_overshoots_is_shortened() -> None:
     codes = model.codes.copy()
     before, plain = (slow_class_objective(model, c) for c in (codes, slow_class_step(model, codes)))
     assert plain > before
-    assert model.update_codes(*products_of(model)) < before
+    assert model.update_codes(*products_of(model), n_steps=1) < before
     own, stepped = codes[model.free], slow_class_step(model, codes)[model.free]
     exponent = np.log(model.codes[model.free] / own) / np.log(stepped / own)
     assert np.allclose(exponent, 0.5) or np.allclose(exponent, 0.25)
@@ -263,7 +263,7 @@ def test_no_round_of_conmf_raises_the_objective(seed: int, mu: float) -> None:
     for _ in range(30):
         model.update_bases()
         values.append(model.objective(*products_of(model))[0])
-        values.append(model.update_codes(*products_of(model)))
+        values.append(model.update_codes(*products_of(model), n_steps=1))
     assert (np.diff(values) <= 1e-12 * values[0]).all()
     assert values[-1] < 0.9 * values[0]
 

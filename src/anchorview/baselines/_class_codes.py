@@ -67,7 +67,7 @@ class ClassCodes:
     def __post_init__(self) -> None:
         self._degree = degrees(self.graph)[:, None]
         self._free_degree = self._degree[self.free]
-        self._from_free = self.graph[self.free]
+        self._smoothed = self.graph @ self.codes
         self._totals = [float(squared_norms(rows).sum()) for rows in self.views]
 
     def one_round(self, n_threads: int = 1) -> float:
@@ -75,7 +75,7 @@ class ClassCodes:
         self.update_bases(n_threads)
         products = project_views(self.views, self.bases, n_threads)
         grams = [basis.T @ basis for basis in self.bases]
-        return [self.update_codes(products, grams) for _ in range(_CODE_STEPS)][-1]
+        return self.update_codes(products, grams)
 
     def update_bases(self, n_threads: int = 1) -> None:
         """U_p ← U_p ∘ (X_pᵀ V) / (U_p Vᵀ V)."""
@@ -84,10 +84,25 @@ class ClassCodes:
             lambda p: update_basis(self.views[p], self.codes, gram, self.bases[p]), range(len(self.views)), n_threads
         )
 
-    def update_codes(self, products: list[Dense], grams: list[Dense]) -> float:
-        """V_u ← V_u ∘ ((N + C) / (M + C))^a, where M − N is the gradient and C a damping; return the objective.
+    def update_codes(self, products: list[Dense], grams: list[Dense], n_steps: int = _CODE_STEPS) -> float:
+        """Take steps of V_u, given X_p U_p and U_pᵀ U_p, and return the objective."""
+        of_free = [product[self.free] for product in products]
+        value, residuals = self.objective(products, grams)
+        for _ in range(n_steps):
+            weights = 0.5 / np.maximum(residuals, EPS)
+            own, change = self._code_step(of_free, grams, weights)
+            before = value
+            for exponent in _EXPONENTS:
+                self.codes[self.free] = own * change**exponent
+                value, residuals = self.objective(products, grams)
+                if value <= before:
+                    break
+        return value
 
-        With G = Σ_p w_p X_p U_p and H = Σ_p w_p U_pᵀ U_p,
+    def _code_step(self, of_free: list[Dense], grams: list[Dense], weights: Dense) -> tuple[Dense, Dense]:
+        """Return V_u and (N + C) / (M + C) for the step V_u ∘ (…)^a; M − N is the gradient and C a damping.
+
+        With G_u = Σ_p w_p (X_p U_p)_u and H = Σ_p w_p U_pᵀ U_p,
 
             N = G_u + σ S_u V + μ V_u,   M = V_u H + σ D_u V_u + 2 μ V_u V_uᵀ V_u,   C = 2 μ V_u³.
 
@@ -95,33 +110,26 @@ class ClassCodes:
         Σ V'_ij (M_ij t⁴_ij / 4 − N_ij log t_ij) with t = V / V' bounds the objective from above (up to a constant).
         So a is halved, at most twice, if the objective has risen.
         """
-        before, residuals = self.objective(products, grams)
-        weights = 0.5 / np.maximum(residuals, EPS)
         own = self.codes[self.free]
         damping = 2 * self.orthogonality * own**3
-        wanted = self.graph_weight * (self._from_free @ self.codes) + self.orthogonality * own + damping
+        wanted = self.graph_weight * self._smoothed[self.free] + self.orthogonality * own + damping
         curvature = 2 * self.orthogonality * (own.T @ own)
-        for weight, product, gram in zip(weights, products, grams, strict=True):
-            wanted += weight * product[self.free]
+        for weight, product, gram in zip(weights, of_free, grams, strict=True):
+            wanted += weight * product
             curvature += weight * gram
         present = own @ curvature + self.graph_weight * self._free_degree * own + damping
-        change = ratio(wanted, present)
-        for exponent in _EXPONENTS:
-            self.codes[self.free] = own * change**exponent
-            after, _ = self.objective(products, grams)
-            if after <= before:
-                break
-        return after
+        return own, ratio(wanted, present)
 
     def objective(self, products: list[Dense], grams: list[Dense]) -> tuple[float, Dense]:
         """Return the objective and ‖X_p − V U_pᵀ‖ of each view, given X_p U_p and U_pᵀ U_p."""
+        self._smoothed = self.graph @ self.codes  # the next step needs it too
         own, gram = self.codes[self.free], self.codes.T @ self.codes
         squared = [
             total - 2 * np.vdot(self.codes, product) + np.vdot(gram, basis_gram)
             for total, product, basis_gram in zip(self._totals, products, grams, strict=True)
         ]
         residuals: Dense = np.sqrt(np.maximum(squared, 0.0))
-        rough = np.vdot(self.codes, self._degree * self.codes - self.graph @ self.codes)
+        rough = np.vdot(self.codes, self._degree * self.codes - self._smoothed)
         skew = own.T @ own - 0.5 * np.eye(own.shape[1])
         value = residuals.sum() + self.graph_weight * rough + self.orthogonality * np.vdot(skew, skew)
         return float(value) / 2, residuals
