@@ -167,6 +167,17 @@ class TestNpz:
             for view, saved in zip(read.data, self.VIEWS, strict=True):
                 assert view.dtype == saved.dtype and np.array_equal(view, saved)
 
+    @pytest.mark.parametrize("form", ["dense", "sparse"])
+    def test_views_without_names_are_numbered(self, tmp_path, form):
+        views = {} if form == "dense" else {"v0": None, "v1": None}
+        path = self.save(tmp_path, view_names=None, **views)
+        if form == "sparse":
+            for number, view in enumerate(self.VIEWS):
+                sparse.save_npz(tmp_path / f"set_v{number}.npz", sparse.csr_matrix(view))
+        read = load_npz(path)
+        assert read.view_names == ["v0", "v1"]
+        assert [view.shape for view in read.data] == [(3, 2), (3, 4)]
+
     def test_sparse(self, tmp_path):
         path = self.save(tmp_path, v0=None, v1=None, classes=["cat", "dog"])
         for number, view in enumerate(self.VIEWS):
@@ -199,7 +210,7 @@ class TestNpz:
         ("changes", "message"),
         [
             ({"y": None}, "no entry 'y'"),
-            ({"view_names": None, "y": None}, "no entry 'y' and no entry 'view_names'"),
+            ({"view_names": None, "v0": None}, r"no entry 'v0', the first view, and there is no file .*set_v0\.npz"),
             ({"v1": None}, "names 2 views but has no entry 'v1'"),
             ({"v1": np.ones((2, 4))}, "View 'b' of .* has 2 rows but y has 3"),
         ],

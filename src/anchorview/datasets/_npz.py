@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+from itertools import count, takewhile
 from pathlib import Path
 from typing import Any
 from zipfile import is_zipfile
@@ -20,9 +21,9 @@ def load_npz(path: str | os.PathLike[str]) -> Bunch:
     Parameters
     ----------
     path : path-like
-        A file that holds ``y`` (one class per row), ``view_names`` and the views ``v0``, ``v1``, …, one for
-        each name. Sparse views lie beside it instead: for ``news.npz`` they are ``news_v0.npz``,
-        ``news_v1.npz``, …, written by `scipy.sparse.save_npz`. Names of the classes may be given as
+        A file that holds ``y`` (one class per row) and the views ``v0``, ``v1``, …. Sparse views lie beside it
+        instead: for ``news.npz`` they are ``news_v0.npz``, ``news_v1.npz``, …, written by
+        `scipy.sparse.save_npz`. Names of the views may be given as ``view_names``, those of the classes as
         ``classes``.
 
     Returns
@@ -64,13 +65,10 @@ def load_npz(path: str | os.PathLike[str]) -> Bunch:
         raise FileNotFoundError(f"There is no file {path}.")
     with np.load(_require_zip(path), allow_pickle=False) as stored:
         entries = {key: stored[key] for key in stored.files}
-    missing = [key for key in ("y", "view_names") if key not in entries]
-    if missing:
-        raise ValueError(f"{path} has no entry {' and no entry '.join(map(repr, missing))}.")
-
-    target = entries["y"]
-    view_names = [str(name) for name in entries["view_names"]]
-    data = [_load_view(path, entries, number) for number in range(len(view_names))]
+    if "y" not in entries:
+        raise ValueError(f"{path} has no entry 'y', the classes; it has {', '.join(map(repr, entries)) or 'none'}.")
+    target, view_names = entries["y"], _view_names(path, entries)
+    data = [_load_view(path, entries, number, len(view_names)) for number in range(len(view_names))]
     for name, view in zip(view_names, data, strict=True):
         if view.shape[0] != len(target):
             raise ValueError(
@@ -87,14 +85,30 @@ def _require_zip(path: Path) -> Path:
     return path
 
 
-def _load_view(path: Path, entries: dict[str, Any], number: int) -> Any:
+def _view_names(path: Path, entries: dict[str, Any]) -> list[str]:
+    """Return the names in the file, or v0, v1, … as far as there are views."""
+    if "view_names" in entries:
+        return [str(name) for name in entries["view_names"]]
+    names = list(takewhile(entries.__contains__, map("v{}".format, count())))
+    names = names or list(takewhile(lambda name: _beside(path, name).is_file(), map("v{}".format, count())))
+    if not names:
+        raise ValueError(
+            f"{path} has no entry 'v0', the first view, and there is no file {_beside(path, 'v0')} beside it."
+        )
+    return names
+
+
+def _beside(path: Path, key: str) -> Path:
+    return path.with_name(f"{path.stem}_{key}.npz")
+
+
+def _load_view(path: Path, entries: dict[str, Any], number: int, n_views: int) -> Any:
     """Take a view from the file itself or, if it is sparse, from the file beside it."""
     key = f"v{number}"
     if key in entries:
         return entries[key]
-    beside = path.with_name(f"{path.stem}_{key}.npz")
-    if any(f"v{other}" in entries for other in range(len(entries["view_names"]))):
-        raise ValueError(f"{path} names {len(entries['view_names'])} views but has no entry {key!r}.")
-    if not beside.is_file():
-        raise FileNotFoundError(f"{path} has no entry {key!r}, and there is no file {beside} beside it.")
-    return sparse.csr_matrix(sparse.load_npz(_require_zip(beside)))
+    if any(f"v{other}" in entries for other in range(n_views)):
+        raise ValueError(f"{path} names {n_views} views but has no entry {key!r}.")
+    if not _beside(path, key).is_file():
+        raise FileNotFoundError(f"{path} has no entry {key!r}, and there is no file {_beside(path, key)} beside it.")
+    return sparse.csr_matrix(sparse.load_npz(_require_zip(_beside(path, key))))
