@@ -76,6 +76,7 @@ def lines(out: Path) -> list[str]:
 def test_all_experiments_leave_tables_figures_and_a_page(everything: Path) -> None:
     names = ["comparison", "sensitivity", "convergence", "label-ratio-tiny", "ablation-parts-fssmsc", "time", "flops"]
     names += ["flops-graphs", "memory", "memory-peak", "scaling", "ablation-coupling-fssmsc"]
+    names += ["comparison-lead", "ablation-loss-fssmsc"]
     for name in names:
         assert (everything / "tables" / f"{name}.md").stat().st_size > 100
         tex = (everything / "tables" / f"{name}.tex").read_text()
@@ -111,6 +112,14 @@ def test_scores_are_those_of_the_methods(everything: Path) -> None:
     table = (everything / "tables" / "comparison.md").read_text()
     row = next(line for line in table.splitlines() if line.startswith("| tiny, default"))
     assert re.sub(r"[*]|</?u>", "", row.split("|")[2]).split()[0] == f"{mean:.1f}"
+
+    ours = [e for e in found if e["key"].get("task") == "fit" and e["key"]["method"] == "FSSMSC"]
+    ours = [e for e in ours if e["key"]["fraction"] == 0.1 and "n_rows" not in e["key"]]
+    default = METHODS["FSSMSC"].all_parameters({})
+    ours = [e["result"]["value"]["acc"] for e in ours if e["key"]["parameters"] == default]
+    gaps = np.array(ours) - [e["result"]["value"]["acc"] for e in runs]
+    table = (everything / "tables" / "comparison-lead.md").read_text()
+    assert f"{gaps.mean():+.1f} ± {gaps.std(ddof=1) / np.sqrt(2):.1f}" in table
 
     from anchorview.bench.jobs import fit
 

@@ -12,7 +12,7 @@ from ..runner import Runner
 from ..selection import best_by_evaluation
 from ..settings import Settings
 from ..sources import Description
-from .common import MEASURES, Summary, data_line, error_lines, repetitions, summarise
+from .common import MEASURES, Summary, data_line, difference, error_lines, repetitions, summarise
 
 VARIANTS: dict[str, tuple[str, dict[str, Any]]] = {
     "without_l1": ("W/O ‖Z‖₁", {"omit": ["l1"]}),
@@ -42,6 +42,8 @@ def run(settings: Settings, runner: Runner, figures: Path) -> Section:
         titles = {name: title for name, (title, _) in VARIANTS.items()}
         section.tables.append(_table(settings, method, "parts", "each part left out", titles, found))
         section.tables.append(_table(settings, method, "coupling", "β", _COUPLING_TITLES, found))
+        if settings.repeats > 1:
+            section.tables.append(_loss_table(settings, method, titles | _COUPLING_TITLES, found))
     section.text = [
         data_line(settings),
         f"{repetitions(settings.repeats)}. The other parameters are the defaults, so a part left out is not made up "
@@ -74,6 +76,19 @@ def _table(
                 columns.append(_paper_column(about, titles, measure))
         for number, title in enumerate(titles.values()):
             table.add(title, *(column[number] for column in columns))
+    return table
+
+
+def _loss_table(
+    settings: Settings, method: Method, titles: dict[str, str], found: dict[tuple[str, str], Summary]
+) -> Table:
+    """ACC of each variant less that of the full method, draw by draw."""
+    title = f"Ablation of {method.name}: ACC less that of the full method, mean over the draws ± its standard error"
+    names = [about.name for _, about in settings.data]
+    table = Table(f"ablation-loss-{method.name.lower()}", title, ["Dataset", *names])
+    for variant, text in titles.items():
+        if variant != "full":
+            table.add(text, *(difference(found[variant, name], found["full", name]) for name in names))
     return table
 
 

@@ -21,9 +21,10 @@ PROTOCOL = (
 
 @dataclass
 class Summary:
-    """Values of some runs; ``failure`` is "OM", "OT", "error" or nothing."""
+    """Values of some runs and their seeds; ``failure`` is "OM", "OT", "error" or nothing."""
 
     values: list[dict[str, Any]]
+    seeds: list[int]
     failure: str | None = None
 
     def mean(self, measure: str) -> float | None:
@@ -47,7 +48,29 @@ class Summary:
 def summarise(runner: Runner, runs: Sequence[Run]) -> Summary:
     """Average what some runs of different seeds gave."""
     failure = next((found for run in runs if (found := runner.broken(run))), None)
-    return Summary([value for run in runs if (value := runner.value(run)) is not None], failure)
+    made = [(value, run.key["seed"]) for run in runs if (value := runner.value(run)) is not None]
+    return Summary([value for value, _ in made], [seed for _, seed in made], failure)
+
+
+def difference(first: Summary, second: Summary, measure: str = "acc") -> str:
+    """Return the mean of first − second over the draws that both have, ± its standard error; nothing below two draws.
+
+    Both saw the same labels in each draw, so that the luck of the draw falls out.
+
+    Examples
+    --------
+    >>> ours = Summary([{"acc": 97.0}, {"acc": 96.0}, {"acc": 98.0}], [0, 1, 2])
+    >>> difference(ours, Summary([{"acc": 95.0}, {"acc": 96.0}], [1, 2]))
+    '+1.5 ± 0.5'
+    """
+    if first.failure or second.failure:
+        return first.failure or second.failure or ""
+    other = dict(zip(second.seeds, second.values, strict=True))
+    pairs = [(own, other[seed]) for own, seed in zip(first.values, first.seeds, strict=True) if seed in other]
+    if len(pairs) < 2:
+        return "–"
+    gaps = np.array([own[measure] - other[measure] for own, other in pairs])
+    return f"{gaps.mean():+.1f} ± {gaps.std(ddof=1) / np.sqrt(len(gaps)):.1f}"
 
 
 def data_line(settings: Settings) -> str:
