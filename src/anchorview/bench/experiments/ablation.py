@@ -88,7 +88,7 @@ def _loss_table(
     table = Table(f"ablation-loss-{method.name.lower()}", title, ["Dataset", *names])
     for variant, text in titles.items():
         if variant != "full":
-            table.add(text, *(difference(found[variant, name], found["full", name]) for name in names))
+            table.add(text, *(difference(found[variant, name], found["full", name], decimals=2) for name in names))
     return table
 
 

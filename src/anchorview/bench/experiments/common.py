@@ -52,7 +52,7 @@ def summarise(runner: Runner, runs: Sequence[Run]) -> Summary:
     return Summary([value for value, _ in made], [seed for _, seed in made], failure)
 
 
-def difference(first: Summary, second: Summary, measure: str = "acc") -> str:
+def difference(first: Summary, second: Summary, measure: str = "acc", decimals: int = 1) -> str:
     """Return the mean of first − second over the draws that both have, ± its standard error; nothing below two draws.
 
     Both saw the same labels in each draw, so that the luck of the draw falls out.
@@ -70,7 +70,7 @@ def difference(first: Summary, second: Summary, measure: str = "acc") -> str:
     if len(pairs) < 2:
         return "–"
     gaps = np.array([own[measure] - other[measure] for own, other in pairs])
-    return f"{gaps.mean():+.1f} ± {gaps.std(ddof=1) / np.sqrt(len(gaps)):.1f}"
+    return f"{gaps.mean():+.{decimals}f} ± {gaps.std(ddof=1) / np.sqrt(len(gaps)):.{decimals}f}"
 
 
 def data_line(settings: Settings) -> str:
