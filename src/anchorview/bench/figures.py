@@ -25,6 +25,7 @@ _COLOURS = {  # one for each method in every figure; FSSMSC stands out
     "LabelSpreading": "#7fb069",
     "Logistic": "#3d5a80",
 }
+_LEAST_SPAN = 3.0  # percentage points shown at least
 _MARKERS = "osD^vP*Xh<>"
 
 
@@ -63,8 +64,11 @@ def draw_curves(
             y = np.array([np.nan if value is None else value for value in values], dtype=float)
             ax.plot(x, y, **_style(name, number, len(curves)), label=name)
         ax.set_xscale("log")
-        ax.set_xticks(x, [f"{value:g}" for value in x])
+        ax.set_xticks(x, [f"{value:g}" for value in x], rotation=35 if len(x) > 6 else 0)
         ax.minorticks_off()
+        low, high = ax.get_ylim()
+        if high - low < _LEAST_SPAN:  # tenths of a point should not look like a cliff
+            ax.set_ylim((low + high - _LEAST_SPAN) / 2, (low + high + _LEAST_SPAN) / 2)
         ax.set(title=title, xlabel=xlabel, ylabel=ylabel if titles is False or ax is axes[0] else "")
         ax.grid(alpha=0.3)
     if titles:
