@@ -11,7 +11,7 @@ import pytest
 from scipy import sparse
 
 from anchorview.bench import jobs
-from anchorview.bench.graph_store import _fingerprint, _scope, _store
+from anchorview.bench.graph_store import _fingerprint, _store
 from anchorview.bench.methods import METHODS
 
 GRAPH_METHODS = [name for name, method in METHODS.items() if method.graph is not None]
@@ -21,16 +21,14 @@ GRAPH_METHODS = [name for name, method in METHODS.items() if method.graph is not
 def place(tmp_path: Path) -> str:
     data = jobs.make_multiview_subspaces(200, 3, random_state=0)
     arrays = {f"v{i}": np.abs(view).astype(np.float32) for i, view in enumerate(data.data)}
-    names = np.array([f"v{i}" for i in range(len(arrays))])
     path = tmp_path / "some.npz"
-    np.savez(path, y=data.target, view_names=names, **arrays)
+    np.savez(path, y=data.target, **arrays)
     return str(path)
 
 
 @pytest.fixture(autouse=True)
 def empty_store() -> None:
     _store.clear()
-    _scope[0] = None
 
 
 def slow_down(method: str, monkeypatch: pytest.MonkeyPatch, calls: list[str]) -> None:

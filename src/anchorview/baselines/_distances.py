@@ -39,10 +39,11 @@ class Distances:
 
     def __init__(self, rows: Matrix, metric: str = "euclidean", centred: bool = False) -> None:
         self.is_sparse, self._metric = is_sparse(rows), metric
-        self._shift = np.sqrt(rows.shape[1]) * np.asarray(rows.mean(axis=1)).ravel() if centred else None
-        if metric == "euclidean" and not self.is_sparse:
-            if self._shift is not None:
-                rows, self._shift = rows - rows.mean(axis=1, keepdims=True), None
+        self._shift = None
+        if self.is_sparse:
+            self._shift = np.sqrt(rows.shape[1]) * np.asarray(rows.mean(axis=1)).ravel() if centred else None
+        elif metric == "euclidean":
+            rows = rows - rows.mean(axis=1, keepdims=True) if centred else rows
             rows = rows - rows.mean(axis=0)  # far from the origin the products would round small distances away
         self._rows = rows
         self._factors: dict[Any, tuple[Any, Any]] = {}

@@ -37,8 +37,7 @@ class GraphTime:
     correction: float = 0.0
 
 
-_store: dict[str, tuple[Any, float]] = {}
-_scope: list[Any] = [None]
+_store: dict[Any, dict[str, tuple[Any, float]]] = {}  # of one method and one data set: graphs and their seconds
 
 
 @contextmanager
@@ -51,20 +50,19 @@ def stored_graphs(method: Method, data: Any) -> Iterator[GraphTime]:
     if method.graph is None:
         yield spent
         return
-    if _scope[0] != (method.name, data):
+    if (method.name, data) not in _store:
         _store.clear()
-        _scope[0] = method.name, data
+    graphs = _store.setdefault((method.name, data), {})
     module, name = importlib.import_module(method.graph[0]), method.graph[1]
     original = getattr(module, name)
 
     def build(*arguments: Any, **options: Any) -> Any:
         start = time.perf_counter()
         key = _fingerprint([arguments, options])
-        if key not in _store:
+        if key not in graphs:
             before = time.perf_counter()
-            graph = original(*arguments, **options)
-            _store[key] = copy.deepcopy(graph), time.perf_counter() - before
-        graph, seconds = copy.deepcopy(_store[key][0]), _store[key][1]
+            graphs[key] = original(*arguments, **options), time.perf_counter() - before
+        graph, seconds = copy.deepcopy(graphs[key][0]), graphs[key][1]  # a copy: the fit may write into it
         spent.seconds += seconds
         spent.correction += seconds - (time.perf_counter() - start)
         return graph
