@@ -28,7 +28,7 @@ from anchorview.bench.environment import environment_line
 from anchorview.bench.paper import DATA, paper_scores
 from anchorview.bench.protocol import average, cluster_once, run_once
 from anchorview.bench.records import Records
-from anchorview.bench.tables import markdown_table, mean_and_spread
+from anchorview.report.tables import markdown_table, mean_and_spread
 
 RESULTS = Path(__file__).parent / "results"
 LIMITS: dict[str, Any] = {"time_limit": 1200.0, "memory_limit": 8 * 2**30}

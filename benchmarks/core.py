@@ -21,7 +21,7 @@ from anchorview import FSSMSC, Views, datasets
 from anchorview.bench.environment import environment_line
 from anchorview.bench.protocol import average, run_once
 from anchorview.bench.records import Records
-from anchorview.bench.tables import markdown_table, mean_and_spread
+from anchorview.report.tables import markdown_table, mean_and_spread
 
 RESULTS = Path(__file__).parent / "results" / "core.jsonl"
 PAPER = {"hw": (97.1, 93.4, 93.6), "caltech101_20_re": (82.4, 74.6, 88.8), "caltech101_7_re": (93.7, 84.3, 93.6)}

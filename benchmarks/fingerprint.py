@@ -91,7 +91,7 @@ def _baseline(data: Data, name: str) -> Arrays:
     number = {"n_clusters": data.n_classes} if "n_clusters" in kind().get_params() else {}
     scaling = {"scaling": "l2"} if data.views.arrays[0].__class__.__name__.startswith("cs") else {}
     model = kind(random_state=0, **number, **scaling).fit(data.views, data.y)
-    found = {"labels_": model.labels_, "objective_history_": model.objective_history_}
+    found = {name: getattr(model, name) for name in ("labels_", "objective_history_") if hasattr(model, name)}
     if hasattr(model, "predict"):
         found["predict"] = model.predict(data.new)
     return found

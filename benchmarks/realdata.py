@@ -29,10 +29,10 @@ from anchorview.bench.child import reset_peak, resident_bytes, run_job
 from anchorview.bench.environment import environment_line
 from anchorview.bench.protocol import average
 from anchorview.bench.records import Records
-from anchorview.bench.tables import markdown_table, mean_and_spread
-from anchorview.constraints import Constraints
-from anchorview.metrics import clustering_report
-from anchorview.scaling import fit_scaling
+from anchorview.report.tables import markdown_table, mean_and_spread
+from anchorview.supervision.constraints import Constraints
+from anchorview.metrics.clusters.clusters import clustering_report
+from anchorview.features.scaling import fit_scaling
 
 RESULTS = Path(__file__).parent / "results" / "realdata.jsonl"
 Scores = dict[str, float]

@@ -24,10 +24,10 @@ from sklearn.semi_supervised import LabelSpreading, SelfTrainingClassifier
 from sklearn.svm import SVC
 
 from anchorview import LabelHidingKFold, Views
-from anchorview.engine.parallel import count_threads
-from anchorview.scaling import fit_scaling
-from anchorview.validation import encode_labels
-from anchorview.view_input import is_sparse
+from anchorview.features.products import count_threads
+from anchorview.features.scaling import fit_scaling
+from anchorview.data.labels import encode_labels
+from anchorview.core.arrays import is_sparse
 
 Codes = npt.NDArray[np.intp]
 Matrix = npt.NDArray[np.floating]

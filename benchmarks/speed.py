@@ -23,7 +23,7 @@ import numpy as np
 from anchorview.bench.child import reset_peak, resident_bytes, run_job
 from anchorview.bench.environment import environment_line
 from anchorview.bench.records import Records
-from anchorview.bench.tables import markdown_table
+from anchorview.report.tables import markdown_table
 
 HERE = Path(__file__).parent
 RESULTS = HERE / "results"
@@ -51,7 +51,7 @@ def load(source: str, n: int, seed: int = 0) -> tuple[Any, Any, Any]:
 
 
 def scaled_features(views: Any) -> Any:
-    from anchorview.scaling import fit_scaling
+    from anchorview.features.scaling import fit_scaling
 
     return fit_scaling(views, "minmax", 2).rows(views, slice(0, len(views)))
 
@@ -119,8 +119,8 @@ def job_literal(source: str, n: int, m: int = 500) -> dict[str, Any]:
     """Run Algorithm 1 as printed, NumPy, float64, 30 rounds; landmarks are given to it, E and G computed once."""
     sys.path.insert(0, str(HERE.parent / "tests"))
     import oracle
-    from anchorview.landmarks import choose_landmarks
-    from anchorview.scaling import fit_scaling
+    from anchorview.features.landmarks import choose_landmarks
+    from anchorview.features.scaling import fit_scaling
 
     views, target, y = load(source, n)
     order = np.argsort(y == -1, kind="stable")  # labelled rows first, as the paper has them

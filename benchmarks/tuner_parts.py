@@ -22,7 +22,7 @@ from anchorview import FSSMSC, FSSMSCCV, datasets
 from anchorview.bench.environment import environment_line
 from anchorview.bench.protocol import run_once
 from anchorview.bench.records import Records
-from anchorview.bench.tables import markdown_table
+from anchorview.report.tables import markdown_table
 from anchorview.tuning import ensemble, judging, search, task
 
 RESULTS = Path(__file__).parent / "results"

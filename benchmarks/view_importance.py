@@ -12,8 +12,8 @@ import matplotlib
 matplotlib.use("Agg")
 
 from anchorview import FSSMSC, datasets
-from anchorview.bench.tables import markdown_table
-from anchorview.plotting import plot_view_importance
+from anchorview.report.tables import markdown_table
+from anchorview.plotting.model.model import plot_view_importance
 from anchorview.view_importance import measure_views
 
 PICTURE = Path(__file__).parent.parent / "docs" / "images" / "view_importance.png"

@@ -66,8 +66,8 @@ def test_reconstruction_is_its_formula(data: Any) -> None:
 
 def _codes_of_new_rows(model: FSSMSC, views: Views) -> Any:
     """What `transform` embeds, before the embedding."""
-    from anchorview.engine.blocks import ViewCrossProducts
-    from anchorview.missing import find_present
+    from anchorview.features.products import ViewCrossProducts
+    from anchorview.data.validation import find_present
 
     present = find_present(views)
     cross = ViewCrossProducts(views, model._scaler, model.landmarks_, cache=False, presence=present)
@@ -168,7 +168,7 @@ def test_what_cannot_be_measured_says_so(data: Any) -> None:
 
 
 def test_the_picture() -> None:
-    from anchorview.plotting import plot_view_importance
+    from anchorview.plotting.model.model import plot_view_importance
 
     nan = np.nan
     values = [np.array(v) for v in ([0.9, 0.5, 0.1], [0.6, 0.3, 0.1], [0.02, 0.3, nan], [nan, nan, nan])]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import importlib
 from typing import TYPE_CHECKING, Any
 
 __version__ = "0.1.0"
@@ -15,33 +16,31 @@ __all__ = [
     "baselines",
     "datasets",
     "metrics",
+    "plotting",
 ]
 
 if TYPE_CHECKING:
-    from . import baselines, datasets, metrics
-    from .constraints import Constraints
+    from . import baselines, datasets, metrics, plotting
+    from .data.views import Views
     from .fssmsc import FSSMSC
     from .fssmsc_cv import FSSMSCCV
-    from .label_splits import LabelHidingKFold
-    from .views import Views
+    from .model_selection import LabelHidingKFold
+    from .supervision.constraints import Constraints
 
-
-_WHERE = {
+_MODULE_OF = {
     "FSSMSC": "fssmsc",
     "FSSMSCCV": "fssmsc_cv",
-    "Constraints": "constraints",
-    "LabelHidingKFold": "label_splits",
-    "Views": "views",
+    "Constraints": "supervision.constraints",
+    "LabelHidingKFold": "model_selection",
+    "Views": "data.views",
 }
 
 
 def __getattr__(name: str) -> Any:
     """Load public names on first use, so that ``import anchorview`` is quick."""
-    import importlib
-
-    if name in _WHERE:
-        return getattr(importlib.import_module(f".{_WHERE[name]}", __name__), name)
-    if name in ("baselines", "datasets", "metrics"):
+    if name in _MODULE_OF:
+        return getattr(importlib.import_module(f".{_MODULE_OF[name]}", __name__), name)
+    if name in __all__:
         return importlib.import_module(f".{name}", __name__)
     raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
 

@@ -1,87 +1,117 @@
-"""What a fitted model does with rows: read the views, embed, predict, score."""
+"""What every fitted estimator does with rows: read views, say which rows have which, label, predict, score, suggest."""
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 from scipy import sparse
-from sklearn.base import BaseEstimator, ClassifierMixin, ClassNamePrefixFeaturesOutMixin, TransformerMixin
+from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.utils.validation import check_is_fitted
 
-from .engine.blocks import ViewCrossProducts
-from .engine.parallel import count_threads, map_blocks
-from .inference import ClusterCentres, LabelledNeighbours
-from .progress import CallbackSupportMixin
-from .scaling import FOR_SPARSE, Presence, ScalingChoice, ViewsScaler, check_finite
-from .solver.result import Encoder
-from .suggesting import LabelSuggester
-from .view_reader import ViewReader, mark_unknown
-from .views import Views
+from .core.arrays import Mask, Matrix, Presence, Weights
+from .data.labels import check_weights, encode_labels
+from .data.reading import ColumnGroups
+from .data.validation import as_views, check_no_empty, check_no_empty_view, find_present, read_views
+from .data.views import Views
+from .engine.blocks import count_threads
+from .labelling.suggest import check_request, code_coordinates, restrict, suggest_rows
+from .supervision.known import Supervision, read_supervision
 
 
-class MultiViewClassifier(
-    ViewReader,
-    LabelSuggester,
-    CallbackSupportMixin,
-    ClassNamePrefixFeaturesOutMixin,
-    TransformerMixin,
-    ClassifierMixin,
-    BaseEstimator,
-):
-    """A classifier over several views whose fit leaves landmarks, an encoder and a rule for labels."""
+@dataclass(frozen=True)
+class FitInput:
+    """What a fit is given, read and checked once.
 
-    scaling: ScalingChoice
+    Parameters
+    ----------
+    views : Views
+        The rows.
+    present : ndarray of bool of shape (n_rows, n_views), or None
+        Which rows have which view; None if all have all.
+    empty : ndarray of bool of shape (n_rows,), or None
+        Rows without any view; None if there are none.
+    weights : ndarray of shape (n_rows,), or None
+        Weight of each row in sums over rows: what the user gave, times the share of views that the row has.
+    known : Supervision
+        Labels and pairs.
+    n_counted : int
+        Number of rows of positive weight.
+    """
+
+    views: Views
+    present: Presence
+    empty: Mask | None
+    weights: Weights
+    known: Supervision
+    n_counted: int
+
+
+class MultiViewClassifier(ClassifierMixin, BaseEstimator):
+    """A classifier over several views; a subclass fits, and gives the probabilities of rows in `_probabilities`."""
+
+    views: ColumnGroups | None
+    on_empty: str
     n_jobs: int | None
     view_names_: list[str]
-    landmarks_: npt.NDArray[np.floating]
-    landmark_embedding_: npt.NDArray[np.float64]
-    _scaler: ViewsScaler
-    _encoder: Encoder
-    _rule: LabelledNeighbours | ClusterCentres
+    classes_: npt.NDArray[Any]
+    codes_: sparse.csr_array
+    labels_: npt.NDArray[Any]
+    confidence_: Matrix
+    fit: Any
+    _ids: npt.NDArray[Any] | None
+    _can_be_labelled: Mask
 
-    def __sklearn_tags__(self) -> Any:
-        """Tell scikit-learn that labels are optional."""
-        tags = super().__sklearn_tags__()
-        tags.target_tags.required = False
-        tags.input_tags.sparse = not isinstance(self.scaling, str) or self.scaling in FOR_SPARSE
-        tags.transformer_tags.preserves_dtype = ["float64", "float32"]
-        return tags
+    _accepts_missing = True
 
-    def transform(self, X: Any) -> npt.NDArray[np.floating]:
-        """Embed rows.
+    def _probabilities(self, views: Views, present: Presence, n_threads: int) -> Matrix:
+        """Return the class probabilities of rows; the likeliest class is the one that `predict` names."""
+        raise NotImplementedError
 
-        Parameters
-        ----------
-        X : Views, list or dict of arrays, or array-like of shape (n_rows, n_features)
-            Rows with the views of the fit.
+    def _read_views(self, X: Any, *, reset: bool) -> Views:
+        return read_views(self, X, reset=reset)
 
-        Returns
-        -------
-        ndarray of shape (n_rows, n_components)
-            Each row depends on that row only.
-        """
-        check_is_fitted(self)
-        views = self._read_views(X, reset=False)
-        n_threads = count_threads(self.n_jobs)
-        present, _ = self._find_present(views)
-        return self._transform(views, present, n_threads)
+    def _read_rows(self, X: Any, *, reset: bool) -> tuple[Views, Presence, Mask | None]:
+        """Return the views, which rows have which, and which have none: an error unless `on_empty` allows it."""
+        views = self._read_views(X, reset=reset)
+        present = find_present(views)
+        if present is None or present.any(axis=1).all():
+            return views, present, None
+        if self.on_empty != "drop":
+            check_no_empty(present, views.ids)
+        empty: Mask = np.logical_not(present.any(axis=1))
+        return views, present, empty
 
-    def _transform(self, views: Views, present: Presence, n_threads: int) -> npt.NDArray[np.floating]:
-        cross = ViewCrossProducts(views, self._scaler, self.landmarks_, presence=present, for_prediction=True)
+    def _read_input(self, X: Any, y: Any, sample_weight: Any, constraints: Any = None) -> FitInput:
+        """Read and check everything that a fit is given."""
+        views, present, empty = self._read_rows(X, reset=True)
+        weights = check_weights(sample_weight, len(views))
+        check_no_empty_view(present, views.names, weights)
+        known = read_supervision(y, constraints, views, empty)
+        if present is not None:
+            weights = _weigh_by_views(weights, present)
+        n_counted = len(views) if weights is None else int(np.count_nonzero(weights))
+        return FitInput(views, present, empty, weights, known, n_counted)
 
-        def embed(block: slice) -> npt.NDArray[np.floating]:
-            products = cross.rows(block)
-            if not np.isfinite(products.sum()):  # NaN and infinity pass through the product: no extra pass over X
-                check_finite(views, present=present)
-            return self._embed(self._encoder.encode(products, cross.present(block)))
-
-        return np.concatenate(map_blocks(embed, cross.blocks, n_threads))
-
-    def _embed(self, codes: sparse.csr_array) -> npt.NDArray[np.floating]:
-        embedding: npt.NDArray[np.floating] = (codes @ self.landmark_embedding_.T).astype(self._scaler.dtype)
-        return embedding
+    def _label_rows(self, given: FitInput, probabilities: Matrix) -> None:
+        """Set what the fit says about its rows; labelled rows keep their labels."""
+        known, labelled = given.known, given.known.labelled
+        class_ids = probabilities.argmax(axis=1)
+        class_ids[labelled] = known.class_ids[labelled]
+        self.labels_ = self.classes_[class_ids]
+        self.confidence_ = probabilities.max(axis=1)
+        self.confidence_[labelled] = 1.0
+        if given.empty is not None:
+            self.labels_ = mark_unknown(self.labels_, given.empty)
+            self.confidence_[given.empty] = 0.0
+        can_be_labelled = known.class_ids < 0
+        if given.empty is not None:
+            can_be_labelled &= ~given.empty
+        if given.weights is not None:
+            can_be_labelled &= given.weights > 0
+        self._ids, self._can_be_labelled = given.views.ids, can_be_labelled
 
     def predict(self, X: Any) -> npt.NDArray[Any]:
         """Return the class of each row.
@@ -95,11 +125,11 @@ class MultiViewClassifier(
         -------
         ndarray of shape (n_rows,)
         """
-        evidence, empty = self._evidence(X)
-        predicted: npt.NDArray[Any] = self.classes_[evidence.argmax(axis=1)]
+        probabilities, empty = self._predict(X)
+        predicted: npt.NDArray[Any] = self.classes_[probabilities.argmax(axis=1)]
         return predicted if empty is None else mark_unknown(predicted, empty)
 
-    def predict_proba(self, X: Any) -> npt.NDArray[np.floating]:
+    def predict_proba(self, X: Any) -> Matrix:
         """Return the probability of each class for each row.
 
         Parameters
@@ -110,17 +140,123 @@ class MultiViewClassifier(
         Returns
         -------
         ndarray of shape (n_rows, n_classes)
+            Equal for all classes where a row has no view at all.
         """
-        evidence, empty = self._evidence(X)
-        probabilities = self._rule.probabilities(evidence)
+        probabilities, empty = self._predict(X)
         if empty is not None:
             probabilities[empty] = 1 / probabilities.shape[1]
         return probabilities
 
-    def _evidence(self, X: Any) -> tuple[npt.NDArray[np.floating], npt.NDArray[np.bool_] | None]:
-        """Return the evidence for each class, and which rows have no view at all."""
+    def _predict(self, X: Any) -> tuple[Matrix, Mask | None]:
+        """Return probabilities of rows, and which of them have no view."""
         check_is_fitted(self)
-        views = self._read_views(X, reset=False)
-        n_threads = count_threads(self.n_jobs)
-        present, empty = self._find_present(views)
-        return self._rule.evidence(self._transform(views, present, n_threads), n_threads), empty
+        views, present, empty = self._read_rows(X, reset=False)
+        return self._probabilities(views, present, count_threads(self.n_jobs)), empty
+
+    def fit_predict(self, X: Any, y: Any = None, **fit_params: Any) -> npt.NDArray[Any]:
+        """Fit and return ``labels_``.
+
+        Parameters
+        ----------
+        X : Views, list or dict of arrays, or array-like of shape (n_rows, n_features)
+            The views.
+        y : array-like of shape (n_rows,), optional
+            Labels, -1 where there is none.
+        **fit_params : dict
+            Given to `fit`.
+
+        Returns
+        -------
+        ndarray of shape (n_rows,)
+        """
+        labels: npt.NDArray[Any] = self.fit(X, y, **fit_params).labels_
+        return labels
+
+    def score(self, X: Any, y: Any, sample_weight: npt.ArrayLike | None = None) -> float:
+        """Return the accuracy of `predict` over the rows that have a label.
+
+        Parameters
+        ----------
+        X : Views, list or dict of arrays, or array-like of shape (n_rows, n_features)
+            Rows with the views of the fit.
+        y : array-like of shape (n_rows,)
+            True labels; rows marked as unlabelled are left out.
+        sample_weight : array-like of shape (n_rows,), optional
+            Weights of the rows.
+
+        Returns
+        -------
+        float
+        """
+        check_is_fitted(self)
+        classes, class_ids = encode_labels(y, len(as_views(X, self.views)), fitted=self.classes_)
+        known = class_ids >= 0
+        if not known.any():
+            raise ValueError("No row of y has a label, so there is nothing to score against.")
+        weights = np.ones(len(class_ids)) if sample_weight is None else np.asarray(sample_weight, dtype=float)
+        hits = self.predict(X)[known] == classes[class_ids[known]]
+        return float(np.average(hits, weights=weights[known]))
+
+    def suggest_labels(self, n: int, *, among: Any = None) -> npt.NDArray[Any]:
+        """Suggest rows of the fit to label next: where the most mistakes are expected, spread over the data.
+
+        Label them, and fit again; with many labels to give, do it in rounds of some twenty. The answer is the same
+        each time.
+
+        Parameters
+        ----------
+        n : int
+            Number of rows.
+        among : array-like, optional
+            The only rows to choose from: their numbers (ids, if the views have ids).
+
+        Returns
+        -------
+        ndarray of shape (n,)
+            Numbers of rows (ids, if the views have ids) that have no label, the most useful first.
+
+        Examples
+        --------
+        >>> import numpy as np
+        >>> from anchorview import FSSMSC, datasets
+        >>> digits = datasets.load_handwritten()
+        >>> start = FSSMSC(n_clusters=10, random_state=0).fit(digits.views)  # no label yet: one of each large group
+        >>> rows = start.suggest_labels(40)
+        >>> y = np.full(2000, -1)
+        >>> y[rows] = digits.target[rows]  # ask someone who knows
+        >>> model = FSSMSC(random_state=0).fit(digits.views, y)
+        >>> len(model.classes_), bool((model.labels_ == digits.target).mean() > 0.9)
+        (10, True)
+        >>> bool(y[model.suggest_labels(20)].max() == -1)
+        True
+        """
+        check_is_fitted(self)
+        candidates = restrict(self._can_be_labelled, among, self._ids)
+        check_request(n, candidates)
+        n_labelled = int(np.count_nonzero(~self._can_be_labelled))
+        doubt = np.where(self._can_be_labelled, 1 - self.confidence_, 0.0)
+        rows = suggest_rows(code_coordinates(self.codes_), doubt, candidates, int(n), n_labelled)
+        suggested: npt.NDArray[Any] = rows if self._ids is None else self._ids[rows]
+        return suggested
+
+
+def mark_unknown(labels: npt.NDArray[Any], empty: Mask) -> npt.NDArray[Any]:
+    """Label rows about which nothing is known: -1, or "" among text."""
+    labels = labels.copy()
+    if labels.dtype.kind in "US":
+        labels[empty] = ""
+        return labels
+    if labels.dtype.kind in "bu":
+        labels = labels.astype(np.int64)
+    labels[empty] = -1
+    return labels
+
+
+def _weigh_by_views(weights: Weights, present: Mask) -> Matrix:
+    """Combine the weights given with how much of each row is there.
+
+    A row's data term is V/|p| times that of its |p| present views (docs/method.md, "Missing views"); a weight of |p|/V
+    makes it count for what it has. Without it, rows with one view of six would count as much as the others.
+    """
+    share: Matrix = present.mean(axis=1, dtype=np.float64)
+    return share if weights is None else weights * share

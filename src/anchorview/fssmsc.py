@@ -10,36 +10,62 @@ from typing import Any, Self
 
 import numpy as np
 import numpy.typing as npt
+from scipy import sparse
+from sklearn.base import ClassNamePrefixFeaturesOutMixin, TransformerMixin
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils import check_random_state
+from sklearn.utils.validation import check_is_fitted
 
-from .base import MultiViewClassifier
-from .calibration import calibrate
-from .constraint_checks import count_violations
-from .constraints import Constraints
+from .base import FitInput, MultiViewClassifier
+from .core.arrays import Matrix, Presence
+from .core.checks import Choice, Number, check_parameters
+from .core.progress import CallbackSupportMixin, Iteration, Outcome, Progress, with_callbacks
 from .cost import MemoryEstimate, check_memory, estimate_memory
-from .engine.blocks import ViewCrossProducts
-from .engine.parallel import count_threads, one_blas_thread
-from .inference import ClusterCentres, LabelledNeighbours, fit_clusters, fit_neighbours
-from .label_noise import correct_labels
-from .landmarks import choose_landmarks
-from .missing import check_no_empty_view
-from .plan import check_landmarks, check_parameters, check_support, make_plan
-from .progress import Progress, with_callbacks
-from .scaling import ScalingChoice, fit_scaling, resolve_scaling
+from .data.reading import ColumnGroups
+from .data.views import Views
+from .engine.blocks import count_threads, map_blocks, one_blas_thread
+from .features.auto import FOR_SPARSE, ScalingChoice
+from .features.products import Representation, ViewCrossProducts, represent
+from .features.scaling import ViewsScaler, check_finite
+from .labelling.clusters import ClusterCentres, fit_clusters
+from .labelling.held_out import calibrate
+from .labelling.relabel import correct_labels
+from .labelling.rule import RULES, LabelledNeighbours, keep_labelled
+from .plan import Plan, make_plan
 from .solver.grams import PatternGrams
 from .solver.problem import Problem
-from .solver.result import Iteration, Outcome, SolverResult
-from .suggestions import open_rows
-from .supervision_input import Supervision, check_weights, read_supervision, row_weights
-from .view_importance import MAX_ROWS, ViewImportance, draw_rows, measure_views
-from .view_reader import mark_unknown
-from .views import ColumnGroups, Views
+from .solver.registry import SOLVERS
+from .solver.result import Encoder, SolverResult
+from .supervision.conflicts import count_violations
+from .supervision.constraints import Constraints
+from .supervision.known import Supervision
+from .view_importance import ViewImportance, measure_fit
 
 __all__ = ["FSSMSC"]
 
+_RULES: dict[str, Number | Choice] = {
+    "l1": Number(0),
+    "ridge": Number(0),
+    "must_link_weight": Number(0),
+    "coupling": Number(0),
+    "tol": Number(0),
+    "n_landmarks": Number(1, integer=True),
+    "max_iter": Number(1, integer=True),
+    "n_neighbors": Number(1, integer=True),
+    "n_clusters": Number(1, integer=True, optional=True),
+    "n_jobs": Number(-(2**20), integer=True, optional=True),
+    "solver": Choice(tuple(SOLVERS)),
+    "inference": Choice(RULES),
+    "class_balance": Choice((None, "balanced")),
+    "on_empty": Choice(("error", "drop")),
+    "relabel": Number(0.5, optional=True),
+    "measure_views": Choice((False, True)),
+    "landmarks": Choice(("kmeans", "random"), or_array=True),
+}
+_COMPILED = "anchorview.solver.kernels"  # loaded, and on the first run of a machine compiled, by the first fit
 
-class FSSMSC(MultiViewClassifier):
+
+class FSSMSC(CallbackSupportMixin, ClassNamePrefixFeaturesOutMixin, TransformerMixin, MultiViewClassifier):
     """Fast scalable semi-supervised multi-view subspace clustering.
 
     Every row is described by a sparse non-negative code over a few hundred landmarks, shared by all views; the
@@ -136,7 +162,7 @@ class FSSMSC(MultiViewClassifier):
         2,000 of) the unlabelled rows. For the effect on accuracy call :func:`anchorview.view_importance.measure_views`
         with true labels.
     status_ : str
-        How the fit went, in words.
+        A summary of the fit in words.
     stage_seconds_ : dict
         Seconds spent on scaling, landmarks, solver and labels.
     n_features_in_ : int
@@ -208,6 +234,18 @@ class FSSMSC(MultiViewClassifier):
         self.n_jobs = n_jobs
         self.verbose = verbose
 
+    _scaler: ViewsScaler
+    _encoder: Encoder
+    _rule: LabelledNeighbours | ClusterCentres
+
+    def __sklearn_tags__(self) -> Any:
+        """Tell scikit-learn that labels are optional, and whether sparse input is fine."""
+        tags = super().__sklearn_tags__()
+        tags.target_tags.required = False
+        tags.input_tags.sparse = not isinstance(self.scaling, str) or self.scaling in FOR_SPARSE
+        tags.transformer_tags.preserves_dtype = ["float64", "float32"]
+        return tags
+
     @with_callbacks  # type: ignore[untyped-decorator,unused-ignore]
     def fit(self, X: Any, y: Any = None, *, sample_weight: Any = None, constraints: Constraints | None = None) -> Self:
         """Learn landmarks, codes and embedding, and label every row.
@@ -228,65 +266,41 @@ class FSSMSC(MultiViewClassifier):
         -------
         self
         """
-        check_parameters(self)
-        self.relabelled_ = np.empty(0, dtype=np.intp)
-        views = self._read_views(X, reset=True)
-        scaling = resolve_scaling(views, self.scaling)
-        present, empty = self._find_present(views)
-        weights = check_weights(sample_weight, len(views))
-        check_no_empty_view(present, views.names, weights)
-        check_support(self, has_missing=present is not None, has_weights=weights is not None)
-        weights = row_weights(weights, present)
-        known = read_supervision(y, constraints, views, empty)
-        n_rows = len(views) if weights is None else int(np.count_nonzero(weights))
-        plan = make_plan(self, views, known.n_classes, has_pairs=known.pairs is not None, n_rows=n_rows)
-        check_memory(self.estimate_memory(*views.shape, plan.n_components))
-        n_threads = count_threads(self.n_jobs)
-        rng = check_random_state(self.random_state)
-
-        progress = Progress(self, self.verbose, self.max_iter, self.tol, n_solves=1 if self.relabel is None else 2)
-        progress.stage("scaling", f"{views!r}, {len(known.labelled)} labelled in {known.n_classes} classes")
-        if "anchorview.solver.kernels" not in sys.modules:
-            progress.log("loading the compiled kernels (the first run on a machine compiles them: 10-20 s)")
-        scaler = fit_scaling(views, scaling, n_threads, rng=rng, present=present, weights=weights)
-        progress.stage("landmarks", f"choosing {plan.n_landmarks} landmarks")
-        given = self.landmarks if isinstance(self.landmarks, str) else np.asarray(self.landmarks)
-        check_landmarks(given, sum(scaler.sizes))
-        landmarks = choose_landmarks(
-            views, scaler, given, plan.n_landmarks, rng, n_threads, present=present, weights=weights
+        check_parameters(self, _RULES)
+        given = self._read_input(X, y, sample_weight, constraints)
+        plan = make_plan(
+            self,
+            given.views,
+            len(given.known.classes),
+            given.n_counted,
+            has_pairs=given.known.pairs is not None,
+            has_missing=given.present is not None,
+            has_weights=given.weights is not None,
         )
+        n_threads = count_threads(self.n_jobs)
+        check_memory(self._estimate_memory(*given.views.shape, plan.n_components, n_threads))
+        progress = Progress(self, self.verbose, self.max_iter, self.tol, n_solves=1 if self.relabel is None else 2)
+        rng = check_random_state(self.random_state)
+        source = self._represent(given, plan, rng, n_threads, progress)
         progress.stage("solver", "solving")
-        cross = ViewCrossProducts(views, scaler, landmarks, presence=present, weights=weights)
-        grams = PatternGrams(landmarks, scaler.sizes)
-        progress.begin_round()
         with one_blas_thread():
-            problem = self._make_problem(grams, plan.n_components, known, weights)
-            result = self._solve(problem, cross, n_threads, progress)
-            stopped = Outcome.STOPPED_BY_CALLBACK in result.outcomes
-            if self.relabel is not None and known.n_classes > 1 and not stopped:
-                known = self._correct(known, problem, result, rng, progress)
-                if len(self.relabelled_):
-                    problem = self._make_problem(grams, plan.n_components, known, weights)
-                    result = self._solve(problem, cross, n_threads, progress)
+            known, problem, result = self._solve(given, plan, source, rng, n_threads, progress)
         progress.stage("labels", "reading labels from the embedding")
-        self._scaler, self._encoder = scaler, result.encoder
-        self.landmarks_ = landmarks
-        self.landmark_embedding_ = result.embedding
-        self.codes_ = result.codes
-        self.embedding_ = self._embed(result.encoded)
-        self.classes_ = known.classes if known.n_classes else np.arange(plan.n_components)
+        self._scaler, self._encoder = source.scaler, result.encoder
+        self.landmarks_, self.landmark_embedding_ = source.landmarks, result.embedding
+        self.codes_, self.embedding_ = result.codes, self._embed(result.encoded)
+        self.classes_ = known.classes if len(known.classes) else np.arange(plan.n_components)
         self._n_features_out = plan.n_components
         with one_blas_thread():
             self._rule = self._fit_rule(known, problem, result, rng)
-        self._label_rows(known, empty, n_threads)
-        self._ids, self._can_be_labelled = views.ids, open_rows(known.codes, empty, weights)
+        self._label_rows(replace(given, known=known), self._read_labels(self.embedding_, n_threads))
         self.constraint_conflicts_ = known.conflicts
         self.constraint_violations_ = None if known.pairs is None else count_violations(self.labels_, known.pairs)
         self.n_iter_ = result.n_iter
-        self.objective_history_ = result.objective_history + 0.5 * cross.squared_norm
+        self.objective_history_ = result.objective_history + 0.5 * source.cross.squared_norm()
         self.residual_history_ = result.residual_history
-        self.view_importance_ = self._measure(views, known, empty) if self.measure_views else None
-        self._describe(plan.outcomes + list(result.outcomes))
+        self.view_importance_ = self._measure(given) if self.measure_views else None
+        self._describe(plan, result)
         progress.log(self.status_)
         progress.finish()
         self.stage_seconds_ = progress.seconds
@@ -313,18 +327,77 @@ class FSSMSC(MultiViewClassifier):
         >>> FSSMSC().estimate_memory(1_000_000, 200).total < 2e9
         True
         """
-        return estimate_memory(
-            n_rows,
-            n_features,
-            min(self.n_landmarks, n_rows) if isinstance(self.landmarks, str) else len(np.asarray(self.landmarks)),
-            n_clusters or self.n_clusters or 10,
-            solver=self.solver,
-            n_threads=count_threads(self.n_jobs),
+        n_clusters = n_clusters or self.n_clusters or 10
+        return self._estimate_memory(n_rows, n_features, n_clusters, count_threads(self.n_jobs))
+
+    def _estimate_memory(self, n_rows: int, n_features: int, n_clusters: int, n_threads: int) -> MemoryEstimate:
+        by_name = isinstance(self.landmarks, str)
+        n_landmarks = min(self.n_landmarks, n_rows) if by_name else len(np.asarray(self.landmarks))
+        return estimate_memory(n_rows, n_features, n_landmarks, n_clusters, solver=self.solver, n_threads=n_threads)
+
+    def _represent(
+        self, given: FitInput, plan: Plan, rng: np.random.RandomState, n_threads: int, progress: Progress
+    ) -> Representation:
+        """Scale the views and choose landmarks."""
+        n_labelled = int(np.count_nonzero(given.known.class_ids >= 0))
+        progress.stage("scaling", "%r, %d labelled in %d classes", given.views, n_labelled, len(given.known.classes))
+        if _COMPILED not in sys.modules:
+            progress.log("loading the compiled kernels (the first run on a machine compiles them: 10-20 s)")
+        return represent(
+            given.views,
+            plan.scaling,
+            self.landmarks if isinstance(self.landmarks, str) else np.asarray(self.landmarks),
+            plan.n_landmarks,
+            rng,
+            n_threads,
+            present=given.present,
+            weights=given.weights,
+            before_landmarks=lambda: progress.stage("landmarks", f"choosing {plan.n_landmarks} landmarks"),
         )
 
-    def _make_problem(
-        self, grams: PatternGrams, n_components: int, known: Supervision, weights: npt.NDArray[np.float64] | None
-    ) -> Problem:
+    def _solve(
+        self,
+        given: FitInput,
+        plan: Plan,
+        source: Representation,
+        rng: np.random.RandomState,
+        n_threads: int,
+        progress: Progress,
+    ) -> tuple[Supervision, Problem, SolverResult]:
+        """Learn codes and embedding; with `relabel`, once more if the labels speak against some of them."""
+
+        def end_round(iteration: Iteration) -> bool:
+            constant = 0.5 * source.cross.squared_norm()  # of the data term; the solver leaves it out
+            return progress.end_round(replace(iteration, objective=iteration.objective + constant))
+
+        def solve(known: Supervision) -> tuple[Problem, SolverResult]:
+            problem = self._make_problem(source.grams, plan.n_components, known, given.weights)
+            return problem, plan.solver.solve(
+                problem,
+                source.cross,
+                max_iter=self.max_iter,
+                tol=self.tol,
+                n_threads=n_threads,
+                callback=end_round,
+                **(self.solver_options or {}),
+            )
+
+        known = given.known
+        relabelled = np.empty(0, dtype=np.intp)
+        progress.begin_round()
+        problem, result = solve(known)
+        stopped = Outcome.STOPPED_BY_CALLBACK in result.outcomes
+        if self.relabel is not None and len(known.classes) > 1 and not stopped:
+            class_ids = correct_labels(problem, result, known.class_ids, len(known.classes), self.relabel, rng)
+            relabelled = np.flatnonzero(class_ids != known.class_ids)
+            progress.log(f"{len(relabelled)} of {len(known.labelled)} labelled rows relabelled")
+            if len(relabelled):
+                known = replace(known, class_ids=class_ids)
+                problem, result = solve(known)
+        self.relabelled_ = relabelled
+        return known, problem, result
+
+    def _make_problem(self, grams: PatternGrams, n_components: int, known: Supervision, weights: Any) -> Problem:
         rows, must, cannot = known.laplacians(weights, self.class_balance)
         omit = set(self.omit)
         return Problem(
@@ -342,74 +415,70 @@ class FSSMSC(MultiViewClassifier):
             weights=weights,
         )
 
-    def _solve(self, problem: Problem, cross: ViewCrossProducts, n_threads: int, progress: Progress) -> SolverResult:
-        def end_round(iteration: Iteration) -> bool:
-            constant = 0.5 * cross.squared_norm  # of the data term; the solver leaves it out
-            return progress.end_round(replace(iteration, objective=iteration.objective + constant))
-
-        common: dict[str, Any] = {
-            "max_iter": self.max_iter,
-            "tol": self.tol,
-            "n_threads": n_threads,
-            "callback": end_round,
-        }
-        if self.solver == "active_set":
-            from .solver.active_set import solve_active_set
-
-            return solve_active_set(problem, cross, **common)
-        from .solver.admm import solve_admm
-
-        return solve_admm(problem, cross, **common, **(self.solver_options or {}))
-
-    def _correct(
-        self, known: Supervision, problem: Problem, result: SolverResult, rng: np.random.RandomState, progress: Progress
-    ) -> Supervision:
-        """Relabel the rows whose label the other labels speak against."""
-        assert self.relabel is not None
-        codes = correct_labels(problem, result, known.codes, known.n_classes, self.relabel, rng)
-        self.relabelled_ = np.flatnonzero(codes != known.codes)
-        progress.log(f"{len(self.relabelled_)} of {len(known.labelled)} labelled rows relabelled")
-        return replace(known, codes=codes)
-
     def _fit_rule(
         self, known: Supervision, problem: Problem, result: SolverResult, rng: np.random.RandomState
     ) -> LabelledNeighbours | ClusterCentres:
         weights = problem.weights
-        if known.n_classes == 0:
+        if len(known.classes) == 0:
             return fit_clusters(self.embedding_, problem.n_components, rng, weights)
         rows = known.labelled
         if weights is not None:  # rows of weight 0 speak for no class, unless it has no others
             counts = weights[rows] > 0
-            rows = rows[counts | np.isin(known.codes[rows], known.codes[rows[counts]], invert=True)]
-        rule = fit_neighbours(self.embedding_[rows], known.codes[rows], self.inference, self.n_neighbors)
+            rows = rows[counts | np.isin(known.class_ids[rows], known.class_ids[rows[counts]], invert=True)]
+        rule = keep_labelled(self.embedding_[rows], known.class_ids[rows], self.inference, self.n_neighbors)
         return calibrate(rule, problem, result, known, rows, self.class_balance)
 
-    def _label_rows(self, known: Supervision, empty: npt.NDArray[np.bool_] | None, n_threads: int) -> None:
-        evidence = self._rule.evidence(self.embedding_, n_threads)
-        numbers = evidence.argmax(axis=1)
-        numbers[known.labelled] = known.codes[known.labelled]
-        self.labels_ = self.classes_[numbers]
-        self.confidence_ = self._rule.probabilities(evidence).max(axis=1)
-        self.confidence_[known.labelled] = 1.0
-        if empty is not None:
-            self.labels_ = mark_unknown(self.labels_, empty)
-            self.confidence_[empty] = 0.0
-
-    def _measure(self, views: Views, known: Supervision, empty: npt.NDArray[np.bool_] | None) -> ViewImportance:
+    def _measure(self, given: FitInput) -> ViewImportance:
         """Measure the views on unlabelled rows: a labelled row is its own nearest one, whatever view it loses."""
-        usable = np.ones(len(views), dtype=bool) if empty is None else ~empty
-        hidden = usable & (known.codes < 0)
-        rows = np.flatnonzero(hidden if hidden.any() else usable)
-        return measure_views(self, views[draw_rows(rows, MAX_ROWS, np.random.RandomState(0))])
+        usable = np.ones(len(given.views), dtype=bool) if given.empty is None else ~given.empty
+        hidden = usable & (given.known.class_ids < 0)
+        return measure_fit(self, given.views, np.flatnonzero(hidden if hidden.any() else usable))
 
-    def _describe(self, outcomes: list[Outcome]) -> None:
+    def _describe(self, plan: Plan, result: SolverResult) -> None:
+        outcomes = plan.outcomes + list(result.outcomes)
         self.status_ = " ".join(dict.fromkeys(outcome.value for outcome in outcomes))
         for outcome in outcomes:
-            if outcome in (Outcome.MAX_ITER, Outcome.DIVERGED) and not self._is_early_stop(outcome):
+            failed = outcome is Outcome.DIVERGED or (outcome is Outcome.MAX_ITER and not plan.solver.stops_early)
+            if failed:
                 warnings.warn(f"{type(self).__name__} {outcome.value}", ConvergenceWarning, stacklevel=4)
             elif outcome in (Outcome.FEWER_CLASSES, Outcome.MORE_CLASSES):
                 warnings.warn(f"{type(self).__name__}: {outcome.value}", UserWarning, stacklevel=4)
 
-    def _is_early_stop(self, outcome: Outcome) -> bool:
-        """Tell the paper's fixed number of ADMM rounds, which ends far from the optimum on purpose, from a failure."""
-        return self.solver == "admm" and outcome is Outcome.MAX_ITER
+    def transform(self, X: Any) -> Matrix:
+        """Embed rows.
+
+        Parameters
+        ----------
+        X : Views, list or dict of arrays, or array-like of shape (n_rows, n_features)
+            Rows with the views of the fit.
+
+        Returns
+        -------
+        ndarray of shape (n_rows, n_components)
+            Each row depends on that row only.
+        """
+        check_is_fitted(self)
+        views, present, _ = self._read_rows(X, reset=False)
+        return self._transform(views, present, count_threads(self.n_jobs))
+
+    def _transform(self, views: Views, present: Presence, n_threads: int) -> Matrix:
+        cross = ViewCrossProducts(views, self._scaler, self.landmarks_, present=present, for_prediction=True)
+
+        def embed(block: slice) -> Matrix:
+            products = cross.read(block)
+            if not np.isfinite(products.sum()):  # NaN and infinity pass through the product: no extra pass over X
+                check_finite(views, present=present)
+            return self._embed(self._encoder.encode(products, cross.present_in(block)))
+
+        return np.concatenate(map_blocks(embed, cross.blocks, n_threads))
+
+    def _embed(self, codes: sparse.csr_array) -> Matrix:
+        embedding: Matrix = (codes @ self.landmark_embedding_.T).astype(self._scaler.dtype)
+        return embedding
+
+    def _read_labels(self, embedding: Matrix, n_threads: int) -> Matrix:
+        """Return the class probabilities of embedded rows."""
+        return self._rule.probabilities(self._rule.evidence(embedding, n_threads))
+
+    def _probabilities(self, views: Views, present: Presence, n_threads: int) -> Matrix:
+        return self._read_labels(self._transform(views, present, n_threads), n_threads)

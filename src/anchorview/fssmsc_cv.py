@@ -7,36 +7,37 @@ from collections.abc import Sequence
 from typing import Any, Self
 
 import numpy as np
-import numpy.typing as npt
-from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.utils import check_random_state
-from sklearn.utils.validation import check_is_fitted
 
-from .crossfit import split_labels
-from .engine.parallel import count_threads
-from .missing import check_no_empty_view
+from .base import FitInput, MultiViewClassifier
+from .core.arrays import Matrix, Presence, Rows
+from .core.checks import Number, check_number, check_parameters
+from .core.folds import split_labels
+from .core.progress import Progress
+from .data.reading import ColumnGroups
+from .data.views import Views
+from .engine.blocks import count_threads
+from .features.auto import resolve_scaling
 from .plan import count_landmarks
-from .progress import Progress
-from .suggesting import LabelSuggester
-from .suggestions import open_rows
-from .supervision_input import check_weights, read_supervision, row_weights
 from .tuning.ensemble import Ensemble
 from .tuning.experts import ExpertGroup, count_votes
+from .tuning.options import SearchOptions, make_options
 from .tuning.search import averaged_hidden, best_on_codes, choose, search
-from .tuning.settings import Setting, scalings_to_try
+from .tuning.search_data import Judgement, SearchData
+from .tuning.settings import Scaling, Setting, one_name, scalings_to_try
 from .tuning.summary import cv_results, data_fingerprint
-from .tuning.task import Judgement, Task
 from .tuning.voting import average_temperature, settle
-from .validation import check_number
-from .view_reader import ViewReader, mark_unknown
-from .views import ColumnGroups, Views
 
 __all__ = ["FSSMSCCV"]
 
-_FEW_LABELS = 50  # below this the judgement of one round of folds is too noisy
+_RULES = {
+    "n_averaged": Number(1, integer=True),
+    "n_splits": Number(2, integer=True),
+    "n_repeats": Number(1, integer=True, optional=True),
+}
 
 
-class FSSMSCCV(ViewReader, LabelSuggester, ClassifierMixin, BaseEstimator):
+class FSSMSCCV(MultiViewClassifier):
     """FSSMSC with its settings chosen by cross-validation on the labels given, the best of them averaged.
 
     Part of the labels is hidden, and settings are judged by how well they find it: scaling, λ_Z, μ, λ_M and what reads
@@ -64,6 +65,8 @@ class FSSMSCCV(ViewReader, LabelSuggester, ClassifierMixin, BaseEstimator):
         How often the labelled rows are dealt out to folds; by default twice below 50 of them, else once.
     on_empty : {"error", "drop"}, default="error"
         Rows without any view: an error, or the label -1.
+    search_options : dict, optional
+        Constants of the search to change, by name: see :class:`anchorview.tuning.options.SearchOptions`.
     warm_start : bool, default=False
         Keep the judgements of an earlier (perhaps interrupted) fit on the same data and go on from there.
     random_state : int, RandomState or None, default=None
@@ -105,7 +108,7 @@ class FSSMSCCV(ViewReader, LabelSuggester, ClassifierMixin, BaseEstimator):
     """
 
     _judged: dict[Setting, Judgement]
-    _folds: list[npt.NDArray[np.intp]]
+    _folds: list[Rows]
     _seed: int
 
     def __init__(
@@ -118,6 +121,7 @@ class FSSMSCCV(ViewReader, LabelSuggester, ClassifierMixin, BaseEstimator):
         n_splits: int = 3,
         n_repeats: int | None = None,
         on_empty: str = "error",
+        search_options: dict[str, Any] | None = None,
         warm_start: bool = False,
         random_state: int | np.random.RandomState | None = None,
         n_jobs: int | None = None,
@@ -130,6 +134,7 @@ class FSSMSCCV(ViewReader, LabelSuggester, ClassifierMixin, BaseEstimator):
         self.n_splits = n_splits
         self.n_repeats = n_repeats
         self.on_empty = on_empty
+        self.search_options = search_options
         self.warm_start = warm_start
         self.random_state = random_state
         self.n_jobs = n_jobs
@@ -160,46 +165,39 @@ class FSSMSCCV(ViewReader, LabelSuggester, ClassifierMixin, BaseEstimator):
         -------
         self
         """
-        for name, low in (("n_averaged", 1), ("n_splits", 2), ("n_repeats", 1)):
-            if not (name == "n_repeats" and self.n_repeats is None):
-                check_number(name, getattr(self, name), low, integer=True)
+        check_parameters(self, _RULES)
         for number in self._landmark_counts():
             check_number("n_landmarks", number, 1, integer=True)
+        options = make_options(self.search_options)
         if y is None:
             raise ValueError(
                 f"{type(self).__name__} requires y to be passed, but the target y is None; to cluster without labels "
                 "use FSSMSC with n_clusters."
             )
-        views = self._read_views(X, reset=True)
-        present, empty = self._find_present(views)
-        weights = check_weights(sample_weight, len(views))
-        check_no_empty_view(present, views.names, weights)
-        weights = row_weights(weights, present)
-        known = read_supervision(y, None, views, empty)
-        if known.n_classes < 2:
+        given = self._read_input(X, y, sample_weight)
+        classes = given.known.classes
+        if len(classes) < 2:
             raise ValueError(
-                f"{type(self).__name__} needs labels of at least two classes; got {known.n_classes} "
+                f"{type(self).__name__} needs labels of at least two classes; got {len(classes)} "
                 "class(es). This solver needs samples of at least 2 classes in the data."
             )
-        rng = check_random_state(self.random_state)
-        scalings = scalings_to_try(views) if self.scaling is None else np.atleast_1d(self.scaling).tolist()
-        task = self._make_task(views, present, weights, known.codes, known.n_classes, scalings[0], rng)
-        base = Setting(scaling=scalings[0], n_landmarks=task.n_landmarks)
         progress = Progress(self, self.verbose, 1, 0.0)
-        task.report = progress.log
-        self._search(task, base, scalings)
-        judgements = sorted(task.judged.values(), key=lambda judgement: judgement.belief)
-        chosen = choose(task, judgements, self.n_averaged)
+        scalings = self._scalings(given.views, options)
+        data = self._search_data(given, options, scalings[0], progress)
+        base = Setting(scaling=scalings[0], n_landmarks=data.n_landmarks)
+        self._search(data, base, scalings)
+        judgements = sorted(data.judged.values(), key=lambda judgement: judgement.belief)
+        chosen = choose(data, judgements, self.n_averaged)
         progress.log(f"averaging {len(chosen)} of {len(judgements)} settings")
-        ensemble = Ensemble(task)
-        ensemble.add(chosen, task.rows, task.classes)
-        ensemble.add_sure_rows(chosen)
+        ensemble = Ensemble(data)
+        ensemble.add(chosen, data.rows, data.class_ids)
+        if options.second_fit:
+            ensemble.add_sure_rows(chosen)
         self._groups: list[ExpertGroup] = list(ensemble.groups.values())
-        self.codes_ = task.code_set(best_on_codes(task, base)).codes
-        self._ids, self._can_be_labelled = views.ids, open_rows(known.codes, empty, weights)
-        self.classes_ = known.classes
-        self._temperature = average_temperature(averaged_hidden(chosen), task.classes[task.judged_rows])
-        self._label_rows(settle(ensemble.votes(), self._temperature), empty, known.codes)
+        self.codes_ = data.code_set(best_on_codes(data, base)).codes
+        self.classes_ = classes
+        self._temperature = average_temperature(averaged_hidden(chosen), data.class_ids[data.judged_rows])
+        self._label_rows(given, settle(ensemble.votes(), self._temperature))
         self.cv_results_ = cv_results(judgements)
         self.best_params_ = judgements[0].setting.parameters()
         self.best_score_ = judgements[0].accuracy
@@ -209,33 +207,32 @@ class FSSMSCCV(ViewReader, LabelSuggester, ClassifierMixin, BaseEstimator):
 
     def _landmark_counts(self) -> list[Any]:
         """Numbers of landmarks to try, at least one."""
-        found: list[Any] = np.atleast_1d(np.asarray(self.n_landmarks)).tolist()
-        return found or [0]
+        counts: list[Any] = np.atleast_1d(np.asarray(self.n_landmarks)).tolist()
+        return counts or [0]
 
-    def _make_task(
-        self,
-        views: Views,
-        present: npt.NDArray[np.bool_] | None,
-        weights: npt.NDArray[np.float64] | None,
-        codes: npt.NDArray[np.intp],
-        n_classes: int,
-        default_scaling: Any,
-        rng: np.random.RandomState,
-    ) -> Task:
-        rows = np.flatnonzero(codes >= 0)
+    def _scalings(self, views: Views, options: SearchOptions) -> list[Scaling]:
+        if self.scaling is None:
+            return scalings_to_try(views, options)
+        return [one_name(resolve_scaling(views, scaling)) for scaling in np.atleast_1d(self.scaling).tolist()]
+
+    def _search_data(
+        self, given: FitInput, options: SearchOptions, default_scaling: Scaling, progress: Progress
+    ) -> SearchData:
+        class_ids, n_classes = given.known.class_ids, len(given.known.classes)
+        rng = check_random_state(self.random_state)
+        rows = given.known.labelled
         seed = int(rng.randint(2**31 - 1))
-        n_repeats = self.n_repeats or (2 if len(rows) < _FEW_LABELS else 1)
-        folds = [fold for _ in range(n_repeats) for fold in split_labels(codes[rows], self.n_splits, rng)]
+        n_repeats = self.n_repeats or (2 if len(rows) < options.few_labels else 1)
+        folds = [fold for _ in range(n_repeats) for fold in split_labels(class_ids[rows], self.n_splits, rng)]
         if not folds:
             raise ValueError("Every class has a single labelled row, so none can be hidden to judge by; use FSSMSC.")
-        n_rows = len(views) if weights is None else int(np.count_nonzero(weights))
-        counts = [count_landmarks(number, n_rows, n_classes, []) for number in self._landmark_counts()]
-        task = Task(
-            views=views,
-            present=present,
-            weights=weights,
+        counts = [count_landmarks(number, given.n_counted, n_classes, []) for number in self._landmark_counts()]
+        data = SearchData(
+            views=given.views,
+            present=given.present,
+            weights=given.weights,
             rows=rows,
-            classes=codes[rows],
+            class_ids=class_ids[rows],
             n_classes=n_classes,
             n_landmarks=counts[0],
             other_n_landmarks=counts[1:],
@@ -243,80 +240,30 @@ class FSSMSCCV(ViewReader, LabelSuggester, ClassifierMixin, BaseEstimator):
             folds=folds,
             seed=seed,
             n_threads=count_threads(self.n_jobs),
-            report=lambda message: None,
+            options=options,
+            report=progress.log,
         )
-        print_of_data = data_fingerprint(views, codes, self.get_params())
-        if self.warm_start and getattr(self, "_data_fingerprint", None) == print_of_data:
-            task.judged, task.folds, task.seed = self._judged, self._folds, self._seed
-        self._data_fingerprint, self._judged = print_of_data, task.judged
-        self._folds, self._seed = task.folds, task.seed
-        return task
+        fingerprint = data_fingerprint(given.views, class_ids, self.get_params())
+        if self.warm_start and getattr(self, "_data_fingerprint", None) == fingerprint:
+            data.judged, data.folds, data.seed = self._judged, self._folds, self._seed
+        self._data_fingerprint, self._judged = fingerprint, data.judged
+        self._folds, self._seed = data.folds, data.seed
+        return data
 
-    def _search(self, task: Task, base: Setting, scalings: list[Any]) -> None:
+    def _search(self, data: SearchData, base: Setting, scalings: list[Scaling]) -> None:
         try:
-            search(task, base, scalings)
+            search(data, base, scalings)
             self.interrupted_ = False
         except KeyboardInterrupt:
-            if not task.judged:
+            if not data.judged:
                 raise
             self.interrupted_ = True
             warnings.warn(
-                f"The search was interrupted after {len(task.judged)} settings; the best of these are used. "
+                f"The search was interrupted after {len(data.judged)} settings; the best of these are used. "
                 "Fit again with warm_start=True to go on.",
                 UserWarning,
                 stacklevel=3,
             )
 
-    def _label_rows(
-        self,
-        probabilities: npt.NDArray[np.floating],
-        empty: npt.NDArray[np.bool_] | None,
-        codes: npt.NDArray[np.intp],
-    ) -> None:
-        numbers = probabilities.argmax(axis=1)
-        labelled = np.flatnonzero(codes >= 0)
-        numbers[labelled] = codes[labelled]
-        self.labels_ = self.classes_[numbers]
-        self.confidence_ = probabilities.max(axis=1)
-        self.confidence_[labelled] = 1.0
-        if empty is not None:
-            self.labels_ = mark_unknown(self.labels_, empty)
-            self.confidence_[empty] = 0.0
-
-    def predict_proba(self, X: Any) -> npt.NDArray[np.floating]:
-        """Return the probability of each class for each row.
-
-        Parameters
-        ----------
-        X : Views, list or dict of arrays, or array-like of shape (n_rows, n_features)
-            Rows with the views of the fit.
-
-        Returns
-        -------
-        ndarray of shape (n_rows, n_classes)
-        """
-        return self._probabilities(X)[0]
-
-    def predict(self, X: Any) -> npt.NDArray[Any]:
-        """Return the class of each row.
-
-        Parameters
-        ----------
-        X : Views, list or dict of arrays, or array-like of shape (n_rows, n_features)
-            Rows with the views of the fit.
-
-        Returns
-        -------
-        ndarray of shape (n_rows,)
-        """
-        probabilities, empty = self._probabilities(X)
-        predicted: npt.NDArray[Any] = self.classes_[probabilities.argmax(axis=1)]
-        return predicted if empty is None else mark_unknown(predicted, empty)
-
-    def _probabilities(self, X: Any) -> tuple[npt.NDArray[np.floating], npt.NDArray[np.bool_] | None]:
-        check_is_fitted(self)
-        views = self._read_views(X, reset=False)
-        present, empty = self._find_present(views)
-        n_threads = count_threads(self.n_jobs)
-        votes = count_votes(self._groups, views, present, len(self.classes_), n_threads)
-        return settle(votes, self._temperature), empty
+    def _probabilities(self, views: Views, present: Presence, n_threads: int) -> Matrix:
+        return settle(count_votes(self._groups, views, present, len(self.classes_), n_threads), self._temperature)

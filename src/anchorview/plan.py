@@ -8,53 +8,57 @@ from typing import Any
 
 import numpy as np
 
-from .inference import RULES
-from .scaling import resolve_scaling
-from .solver.result import Outcome
-from .validation import check_choice, check_number
-from .view_importance import check_can_leave_out
-from .views import Views
+from .core.checks import check_choice
+from .core.progress import Outcome
+from .data.views import Views
+from .features.auto import resolve_scaling
+from .features.landmarks import check_landmarks
+from .solver.registry import SOLVERS, Solver
 
 OMITTABLE = ("l1", "must_link", "cannot_link", "smoothness", "coupling")
-_ADMM_OPTIONS: dict[str, tuple[Any, ...]] = {
-    "mode": ("paper", "released"),
-    "fixed_step": (False, True),
-    "dtype": ("float32", "float64"),
-}
 
 
 @dataclass
 class Plan:
-    """Sizes of a fit, and what had to be changed to get them."""
+    """The choices of a fit, and what had to be changed to get there."""
 
+    scaling: list[str]  # of each view
+    solver: Solver
     n_components: int
     n_landmarks: int
     outcomes: list[Outcome] = field(default_factory=list)
 
 
-def check_parameters(model: Any) -> None:
-    """Raise an error that names the first parameter that makes no sense."""
-    for name in ("l1", "ridge", "must_link_weight", "coupling", "tol"):
-        check_number(name, getattr(model, name), 0)
-    for name in ("n_landmarks", "max_iter", "n_neighbors"):
-        check_number(name, getattr(model, name), 1, integer=True)
-    if model.n_clusters is not None:
-        check_number("n_clusters", model.n_clusters, 1, integer=True)
-    if model.n_jobs is not None:
-        check_number("n_jobs", model.n_jobs, -(2**20), integer=True)
-    check_choice("solver", model.solver, ("active_set", "admm"))
-    check_choice("inference", model.inference, RULES)
-    check_choice("class_balance", model.class_balance, (None, "balanced"))
-    check_choice("on_empty", model.on_empty, ("error", "drop"))
-    if model.relabel is not None:
-        check_number("relabel", model.relabel, 0.5)
-    check_choice("measure_views", model.measure_views, (False, True))
-    if model.measure_views:
-        check_can_leave_out(model)
-    if isinstance(model.landmarks, str):
-        check_choice("landmarks", model.landmarks, ("kmeans", "random"))
+def make_plan(
+    model: Any, views: Views, n_classes: int, n_rows: int, *, has_pairs: bool, has_missing: bool, has_weights: bool
+) -> Plan:
+    """Settle scaling, solver, and the numbers of components and landmarks.
+
+    Parameters
+    ----------
+    model : FSSMSC
+        The parameters.
+    views : Views
+        The rows.
+    n_classes : int
+        Number of labelled classes.
+    n_rows : int
+        Number of rows that count.
+    has_pairs, has_missing, has_weights : bool
+        Whether there are constraints, rows that lack views, and weights.
+    """
     _check_omitted(model.omit)
-    _check_solver_options(model.solver, model.solver_options)
+    solver = _choose_solver(model, has_missing, has_weights)
+    outcomes: list[Outcome] = []
+    n_components = _count_components(model.n_clusters, n_classes, has_pairs, model.omit, outcomes)
+    scaling = resolve_scaling(views, model.scaling)
+    if isinstance(model.landmarks, str):
+        n_landmarks = count_landmarks(model.n_landmarks, n_rows, n_components, outcomes)
+    else:
+        n_landmarks = _count_given(np.asarray(model.landmarks), n_components)
+        if "lsa" not in scaling:  # whose number of features is known once it is fitted
+            check_landmarks(np.asarray(model.landmarks), sum(views.sizes))
+    return Plan(scaling, solver, n_components, n_landmarks, outcomes)
 
 
 def _check_omitted(omit: Any) -> None:
@@ -67,34 +71,27 @@ def _check_omitted(omit: Any) -> None:
         raise ValueError("omit=('must_link', 'smoothness') leaves no distance to make small; keep one of them.")
 
 
-def _check_solver_options(solver: str, options: dict[str, Any] | None) -> None:
-    allowed = _ADMM_OPTIONS if solver == "admm" else {}
-    unknown = sorted(set(options or {}) - set(allowed))
+def _choose_solver(model: Any, has_missing: bool, has_weights: bool) -> Solver:
+    """Return the solver asked for, or raise an error if it cannot do what is wanted."""
+    solver, options = SOLVERS[model.solver], model.solver_options or {}
+    unknown = sorted(set(options) - set(solver.options))
     if unknown:
-        raise ValueError(f"solver_options {unknown} are not known to solver={solver!r}; it takes {sorted(allowed)}.")
-    for name, value in (options or {}).items():
-        check_choice(f"solver_options[{name!r}]", value, allowed[name])
+        raise ValueError(
+            f"solver_options {unknown} are not known to solver={model.solver!r}; it takes {sorted(solver.options)}."
+        )
+    for name, value in options.items():
+        check_choice(f"solver_options[{name!r}]", value, solver.options[name])
+    if has_missing and not solver.takes_missing_views:
+        raise _cannot(model.solver, "rows that lack views")
+    if has_weights and not solver.takes_weights:
+        raise _cannot(model.solver, "sample_weight")
+    if model.measure_views and not solver.takes_missing_views:
+        raise _cannot(model.solver, "measure_views, which leaves views out")
+    return solver
 
 
-def check_support(model: Any, *, has_missing: bool, has_weights: bool) -> None:
-    """Raise an error if the chosen solver cannot work on such data."""
-    if model.solver == "admm" and (has_missing or has_weights):
-        what = "rows that lack views" if has_missing else "sample_weight"
-        raise ValueError(f"solver='admm' is the paper's algorithm and knows no {what}; use solver='active_set'.")
-
-
-def make_plan(model: Any, views: Views, n_classes: int, has_pairs: bool = False, n_rows: int | None = None) -> Plan:
-    """Settle the number of components and landmarks; `n_rows` rows count (by default all of `views`)."""
-    n_rows = len(views) if n_rows is None else n_rows
-    outcomes: list[Outcome] = []
-    n_components = _count_components(model.n_clusters, n_classes, has_pairs, model.omit, outcomes)
-    if isinstance(model.landmarks, str):
-        n_landmarks = count_landmarks(model.n_landmarks, n_rows, n_components, outcomes)
-    else:
-        n_landmarks = _count_given(np.asarray(model.landmarks), n_components)
-        if "lsa" not in resolve_scaling(views, model.scaling):  # whose number of features is known once it is fitted
-            check_landmarks(np.asarray(model.landmarks), sum(views.sizes))
-    return Plan(n_components, n_landmarks, outcomes)
+def _cannot(solver: str, what: str) -> ValueError:
+    return ValueError(f"solver={solver!r} does not support {what}; use solver='active_set'.")
 
 
 def _count_components(
@@ -143,9 +140,3 @@ def _count_given(given: Any, n_components: int) -> int:
     if len(given) < n_components:
         raise ValueError(f"{len(given)} landmarks are fewer than the {n_components} clusters.")
     return len(given)
-
-
-def check_landmarks(given: Any, n_features: int) -> None:
-    """Raise an error if given landmarks are not in the scaled feature space."""
-    if not isinstance(given, str) and given.shape[1] != n_features:
-        raise ValueError(f"landmarks must be an m×{n_features} array; got shape {given.shape}.")

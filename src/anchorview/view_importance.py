@@ -1,35 +1,32 @@
 """Which view mattered: how well the codes rebuild each view, and what happens to the labels without it.
 
-A view is left out as if the rows lacked it (design 2.7): their codes come from the other views, through the Gram
+A view is left out as if the rows lacked it: their codes come from the other views, through the Gram
 matrix of that pattern. So nothing is fitted again.
 """
 
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 from scipy import sparse
 from sklearn.utils.validation import check_is_fitted, check_random_state
 
-from .engine.blocks import ViewCrossProducts
-from .engine.parallel import count_threads, map_blocks
-from .scaling import Presence, ViewsScaler, check_finite
+from .core.arrays import Mask, Matrix, Presence, Rows, column_slices
+from .core.checks import check_number
+from .data.labels import encode_labels
+from .data.views import Views
+from .engine.blocks import count_threads, map_blocks
+from .features.products import ViewCrossProducts
+from .features.scaling import ViewsScaler, check_finite
 from .solver.codes import code_gram, stack_codes
-from .validation import check_number, encode_labels
-from .views import Views
-
-if TYPE_CHECKING:
-    from .base import MultiViewClassifier
+from .solver.registry import SOLVERS
 
 __all__ = ["ViewImportance", "measure_views"]
 
 MAX_ROWS = 2000  # shares are then within two points
-
-Vector = npt.NDArray[np.float64]
-Rows = npt.NDArray[np.intp]
 
 
 @dataclass(frozen=True, eq=False)
@@ -55,10 +52,10 @@ class ViewImportance:
     """
 
     names: list[str]
-    reconstruction: Vector
-    share: Vector
-    changed: Vector
-    accuracy_drop: Vector
+    reconstruction: Matrix
+    share: Matrix
+    changed: Matrix
+    accuracy_drop: Matrix
     n_rows: int
 
     def __str__(self) -> str:
@@ -71,7 +68,7 @@ class ViewImportance:
 
 
 def measure_views(
-    model: MultiViewClassifier, X: Any, y: Any = None, *, max_rows: int = MAX_ROWS, random_state: Any = 0
+    model: Any, X: Any, y: Any = None, *, max_rows: int = MAX_ROWS, random_state: Any = 0
 ) -> ViewImportance:
     """Measure what each view does for a fitted model.
 
@@ -92,7 +89,7 @@ def measure_views(
     Returns
     -------
     ViewImportance
-        ``print`` shows it as a table, :func:`anchorview.plotting.plot_view_importance` as a picture.
+        ``print`` shows it as a table, :func:`anchorview.plotting.model.plot_view_importance` as a picture.
 
     Examples
     --------
@@ -108,22 +105,21 @@ def measure_views(
     """
     check_is_fitted(model)
     check_number("max_rows", max_rows, 1, integer=True)
-    check_can_leave_out(model)
-    views = model._read_views(X, reset=False)
-    classes, codes = encode_labels(y, len(views), fitted=model.classes_)
-    present, empty = model._find_present(views)
+    _check_can_leave_out(model)
+    views, present, empty = model._read_rows(X, reset=False)
+    classes, class_ids = encode_labels(y, len(views), fitted=model.classes_)
     usable = np.ones(len(views), dtype=bool) if empty is None else ~empty
     rng = check_random_state(random_state)
     if not usable.any():
         raise ValueError("No row of X has a view, so there is nothing to measure.")
     drawn = draw_rows(np.flatnonzero(usable), max_rows, rng)
-    labelled = draw_rows(np.flatnonzero(usable & (codes >= 0)), max_rows, rng)
+    labelled = draw_rows(np.flatnonzero(usable & (class_ids >= 0)), max_rows, rng)
     rows = np.union1d(drawn, labelled)
     views = views[rows]
     present = np.ones((len(rows), len(views.names)), dtype=bool) if present is None else present[rows]
     check_finite(views, present=present)
     is_drawn, is_labelled = np.isin(rows, drawn), np.isin(rows, labelled)
-    truth = classes[codes[rows[is_labelled]]]
+    truth = classes[class_ids[rows[is_labelled]]]
 
     n_threads = count_threads(model.n_jobs)
     whole = _encode(model, views, present, n_threads)
@@ -156,11 +152,17 @@ def measure_views(
     )
 
 
-def check_can_leave_out(model: Any) -> None:
+def measure_fit(model: Any, views: Views, rows: Rows) -> ViewImportance:
+    """Measure what each view does for some rows of the fit, a sample of them if there are many."""
+    return measure_views(model, views[draw_rows(rows, MAX_ROWS, np.random.RandomState(0))])
+
+
+def _check_can_leave_out(model: Any) -> None:
     """Raise an error if the model's solver cannot encode rows that lack a view."""
-    if model.solver != "active_set":
+    if not SOLVERS[model.solver].takes_missing_views:
         raise ValueError(
-            f"solver={model.solver!r} cannot leave views out, so it cannot measure them; use solver='active_set'."
+            f"solver={model.solver!r} does not support rows that lack views, so no view can be left out to measure it; "
+            "use solver='active_set'."
         )
 
 
@@ -169,32 +171,32 @@ def draw_rows(rows: Rows, n_rows: int, rng: np.random.RandomState) -> Rows:
     return rows if len(rows) <= n_rows else np.sort(rng.choice(rows, n_rows, replace=False))
 
 
-def _mean(values: npt.NDArray[np.bool_]) -> float:
+def _mean(values: Mask) -> float:
     return float(values.mean()) if len(values) else float("nan")
 
 
-def _encode(model: MultiViewClassifier, views: Views, present: Presence, n_threads: int) -> sparse.csr_array:
+def _encode(model: Any, views: Views, present: Presence, n_threads: int) -> sparse.csr_array:
     """Codes of rows that have these views."""
-    cross = ViewCrossProducts(views, model._scaler, model.landmarks_, cache=False, presence=present)
+    cross = ViewCrossProducts(views, model._scaler, model.landmarks_, cache_bytes=0, present=present)
 
     def encode(block: slice) -> sparse.csr_array:
-        return model._encoder.encode(cross.rows(block), cross.present(block))
+        return model._encoder.encode(cross.read(block), cross.present_in(block))
 
     return stack_codes(map_blocks(encode, cross.blocks, n_threads), len(model.landmarks_))
 
 
-def _label(model: MultiViewClassifier, codes: sparse.csr_array, n_threads: int) -> npt.NDArray[Any]:
-    labels: npt.NDArray[Any] = model.classes_[model._rule.evidence(model._embed(codes), n_threads).argmax(axis=1)]
+def _label(model: Any, codes: sparse.csr_array, n_threads: int) -> npt.NDArray[Any]:
+    labels: npt.NDArray[Any] = model.classes_[model._read_labels(model._embed(codes), n_threads).argmax(axis=1)]
     return labels
 
 
-def _rebuild(model: MultiViewClassifier, views: Views, number: int, codes: sparse.csr_array) -> tuple[float, float]:
+def _rebuild(model: Any, views: Views, number: int, codes: sparse.csr_array) -> tuple[float, float]:
     """Return ‖X_v‖² and ‖X_v − Z U_v‖² = ‖X_v‖² − 2⟨X_v U_vᵀ, Z⟩ + ⟨ZᵀZ, U_v U_vᵀ⟩, so that a sparse view stays so."""
-    ends = np.cumsum(model._scaler.sizes)
-    landmarks = model.landmarks_[:, ends[number] - model._scaler.sizes[number] : ends[number]]
+    landmarks = model.landmarks_[:, column_slices(model._scaler.sizes)[number]]
     alone = ViewsScaler((model._scaler.scalers[number],), model._scaler.dtype)
-    cross = ViewCrossProducts(views.select([views.names[number]]), alone, landmarks, cache=False)
-    inner = sum(float(codes[block].multiply(cross.rows(block)).sum()) for block in cross.blocks)
+    cross = ViewCrossProducts(views.select([views.names[number]]), alone, landmarks, cache_bytes=0)
+    inner = sum(float(codes[block].multiply(cross.read(block)).sum()) for block in cross.blocks)
     wide = landmarks.astype(np.float64)
     quadratic = float(np.vdot(code_gram(codes), wide @ wide.T))
-    return cross.squared_norm, max(cross.squared_norm - 2 * inner + quadratic, 0.0)
+    total = cross.squared_norm()
+    return total, max(total - 2 * inner + quadratic, 0.0)

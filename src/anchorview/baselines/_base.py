@@ -14,12 +14,14 @@ from sklearn.base import BaseEstimator, ClusterMixin
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils import check_random_state
 
-from ..engine.parallel import count_threads, one_blas_thread
-from ..progress import CallbackSupportMixin, Progress, with_callbacks
-from ..scaling import check_finite
-from ..solver.result import Iteration
-from ..validation import check_number, encode_labels, read_views
-from ..views import ColumnGroups, Views
+from ..core.checks import check_number
+from ..core.progress import CallbackSupportMixin, Iteration, Progress, with_callbacks
+from ..data.labels import encode_labels
+from ..data.reading import ColumnGroups
+from ..data.validation import read_views
+from ..data.views import Views
+from ..engine.blocks import count_threads, one_blas_thread
+from ..features.scaling import check_finite
 from ._matrix import Dense, Index, Matrix, is_sparse, one_hot
 from ._scaling import check_scaling, scale_views
 

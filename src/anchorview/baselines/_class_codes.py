@@ -14,7 +14,7 @@ from dataclasses import dataclass
 import numpy as np
 from scipy import sparse
 
-from ..engine.parallel import map_blocks
+from ..engine.blocks import map_blocks
 from ._graphs import degrees
 from ._matrix import Dense, Index, Matrix, inverse, squared_norms
 from ._nmf import EPS, project_views, ratio, update_basis

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 import numpy as np
 from scipy import sparse
 
-from ..engine.parallel import map_blocks
+from ..engine.blocks import map_blocks
 from ._matrix import Dense, Index, Matrix, as_dense, multiply, squared_norms
 
 _BLOCK_ENTRIES = 2**20  # similarities of one block: 8 MB

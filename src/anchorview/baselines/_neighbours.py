@@ -16,7 +16,7 @@ from typing import Any
 import numpy as np
 from numba import njit
 
-from ..engine.parallel import map_blocks
+from ..engine.blocks import map_blocks
 from ._distances import Distances
 from ._matrix import Dense, Index, Matrix
 

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 from scipy import sparse
 
-from ..views import Views
+from ..data.views import Views
 from ._matrix import Dense, Matrix, as_dense, inverse, is_sparse, scale_each_column
 from ._scaling import check_scaling, scale_views
 

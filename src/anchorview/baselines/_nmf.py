@@ -6,8 +6,8 @@ from collections.abc import Callable
 
 import numpy as np
 
-from ..engine.parallel import map_blocks
-from ..validation import check_number
+from ..core.checks import check_number
+from ..engine.blocks import map_blocks
 from ._base import SemiSupervisedMultiView, Task, relative_change
 from ._matrix import Dense, Matrix, multiply
 from ._scaling import check_nonnegative

@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 from scipy import sparse
 
-from ..views import Views
+from ..data.views import Views
 from ._matrix import Dense, Matrix, as_dense, inverse, is_sparse, scale_each_column, scale_each_row, unit_rows
 
 SCALINGS = ("none", "l2", "sum", "standard", "minmax", "row_standard")

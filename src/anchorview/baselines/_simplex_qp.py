@@ -16,7 +16,7 @@ from typing import Any
 import numpy as np
 from numba import njit
 
-from ..engine.parallel import map_blocks, one_blas_thread
+from ..engine.blocks import map_blocks, one_blas_thread
 from ._matrix import Dense
 
 _BLOCK_ROWS = 256

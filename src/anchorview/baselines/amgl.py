@@ -10,8 +10,8 @@ import numpy as np
 import numpy.typing as npt
 from scipy import sparse
 
-from ..validation import check_number
-from ..views import ColumnGroups
+from ..core.checks import check_number
+from ..data.reading import ColumnGroups
 from ._base import Labels, SemiSupervisedMultiView, Task, relative_change
 from ._graphs import normalized_laplacian, pkn_graph
 from ._matrix import Dense, Index

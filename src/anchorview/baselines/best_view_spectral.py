@@ -12,8 +12,8 @@ from scipy.sparse.linalg import ArpackNoConvergence, eigsh
 from sklearn.cluster import KMeans
 from sklearn.metrics import silhouette_score
 
-from ..validation import check_choice, check_number
-from ..views import ColumnGroups
+from ..core.checks import check_choice, check_number
+from ..data.reading import ColumnGroups
 from ._base import MultiViewClusterer, Task
 from ._graphs import knn_graph, normalized_laplacian
 from ._matrix import Dense, Index, Matrix, diagonal, multiply, squared_norms, unit_rows

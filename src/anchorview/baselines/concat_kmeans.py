@@ -7,8 +7,8 @@ from collections.abc import Sequence
 import numpy as np
 from sklearn.cluster import KMeans
 
-from ..validation import check_number
-from ..views import ColumnGroups
+from ..core.checks import check_number
+from ..data.reading import ColumnGroups
 from ._base import MultiViewClusterer, Task
 from ._concat import side_by_side, view_factors
 from ._matrix import Index

@@ -10,8 +10,8 @@ from scipy import sparse
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.semi_supervised import LabelSpreading
 
-from ..validation import check_number
-from ..views import ColumnGroups
+from ..core.checks import check_number
+from ..data.reading import ColumnGroups
 from ._base import Labels, SemiSupervisedMultiView, Task
 from ._concat import side_by_side, view_factors
 from ._label_folds import best_setting, label_folds

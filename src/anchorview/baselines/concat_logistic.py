@@ -13,9 +13,11 @@ from sklearn.exceptions import ConvergenceWarning
 from sklearn.linear_model import LogisticRegression
 from sklearn.utils.validation import check_is_fitted
 
-from ..scaling import check_finite
-from ..validation import check_number, read_views
-from ..views import ColumnGroups, Views
+from ..core.checks import check_number
+from ..data.reading import ColumnGroups
+from ..data.validation import read_views
+from ..data.views import Views
+from ..features.scaling import check_finite
 from ._base import Labels, SemiSupervisedMultiView, Task
 from ._concat import side_by_side, view_factors
 from ._label_folds import best_setting, label_folds

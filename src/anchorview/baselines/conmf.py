@@ -6,8 +6,8 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from ..validation import check_number
-from ..views import ColumnGroups
+from ..core.checks import check_number
+from ..data.reading import ColumnGroups
 from ._base import Labels, Task
 from ._class_codes import ClassCodes, fixed_codes
 from ._graphs import knn_graph

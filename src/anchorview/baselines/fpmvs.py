@@ -7,8 +7,8 @@ from collections.abc import Sequence
 import numpy as np
 import numpy.typing as npt
 
-from ..validation import check_choice, check_number
-from ..views import ColumnGroups
+from ..core.checks import check_choice, check_number
+from ..data.reading import ColumnGroups
 from ._base import MultiViewClusterer, Task, check_anchors, relative_change
 from ._kmeans import litekmeans
 from ._matrix import Dense, Index, Matrix, leading_vectors, multiply, squared_norms, unit_rows

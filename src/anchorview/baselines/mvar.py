@@ -12,10 +12,12 @@ from scipy import sparse
 from sklearn.base import ClassifierMixin
 from sklearn.utils.validation import check_is_fitted
 
-from ..engine.parallel import map_blocks
-from ..scaling import check_finite
-from ..validation import check_number, read_views
-from ..views import ColumnGroups, Views
+from ..core.checks import check_number
+from ..data.reading import ColumnGroups
+from ..data.validation import read_views
+from ..data.views import Views
+from ..engine.blocks import map_blocks
+from ..features.scaling import check_finite
 from ._base import Labels, SemiSupervisedMultiView, Task
 from ._matrix import Dense, Index, Matrix, is_sparse, multiply, one_hot, squared_norms
 from ._new_rows import NewRowScaling

@@ -12,7 +12,7 @@ import numpy.typing as npt
 
 from ..baselines._label_folds import label_folds
 from ..datasets import hide_labels, make_multiview_subspaces
-from ..metrics import clustering_report
+from ..metrics.clusters import clustering_report
 from .child import reset_peak, resident_bytes
 from .graph_store import stored_graphs
 from .methods import METHODS, Method

@@ -6,11 +6,11 @@ import json
 from pathlib import Path
 from typing import Any
 
-from .document import Section
+from ..report.document import Section
+from ..report.markup import section_markdown, to_latex, to_markdown
+from ..report.page import make_page
 from .environment import describe_environment
-from .html_page import make_page
 from .records import Records
-from .render import section_markdown, to_latex, to_markdown
 
 RECORDS = "records.jsonl"
 

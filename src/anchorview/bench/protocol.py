@@ -15,7 +15,8 @@ import numpy as np
 import numpy.typing as npt
 
 from ..datasets import hide_labels
-from ..metrics import clustering_report, expected_calibration_error
+from ..metrics.clusters import clustering_report
+from ..metrics.labels import expected_calibration_error
 
 
 def label_fraction(n_rows: int) -> float:

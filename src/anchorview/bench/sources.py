@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 
 from ..datasets import load_handwritten, load_npz
-from .mat_reader import load_mat
+from ..datasets._mat import load_mat
 from .registry import PaperData, match
 
 EMBEDDED = "embedded:hw"

@@ -18,7 +18,7 @@ def make_bunch(
     descr: str,
 ) -> Bunch:
     """Bundle views and classes; `views` is the same data as one row-sliceable object."""
-    from ..views import Views
+    from ..data.views import Views
 
     return Bunch(
         data=list(data),

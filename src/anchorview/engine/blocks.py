@@ -1,126 +1,111 @@
-"""Cross products E = Σ_v X_v U_vᵀ from the users' arrays: scaled and multiplied in blocks, never scaled as a whole."""
+"""Rows in blocks: how they are cut, read, worked on in parallel, and put together again.
+
+This is the one seam between the model and where rows are kept. A block is a pure function of its rows and a small
+shared state, so blocks may run in threads (here) or anywhere else, and results come back in the order of the blocks.
+
+NumPy and SciPy each bring a BLAS pool; two pools spinning on two cores slow each other ten-fold. So blocks run in
+parallel with a single BLAS thread each: a block's arithmetic is the same whatever the number of threads, and the same
+seed gives the same result for any number of them.
+"""
 
 from __future__ import annotations
 
-import numpy as np
-import numpy.typing as npt
+import functools
+from collections.abc import Callable, Iterator, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import contextmanager
+from typing import Any, Protocol, TypeVar
 
-from ..scaled_rows import ScaledRows
-from ..scaling import BLOCK_ROWS, Presence, ViewsScaler
-from ..views import Views
+from threadpoolctl import ThreadpoolController
 
-_FEW_ROWS = 16_384  # below this, smaller blocks keep all threads busy
-CACHE_BYTES = 64 * 2**20  # E of small data is kept, so that later rounds do not compute it again
+from ..core.arrays import Rows
+
+T = TypeVar("T")
+R = TypeVar("R")
 
 
-class ViewCrossProducts:
-    """E by rows, for in-memory arrays and memory maps.
+class RowSource(Protocol):
+    """Where the rows of one view are kept; an array in memory, a memory map and a CSR matrix are read as they are."""
 
-    Parameters
-    ----------
-    views : Views
-        The users' arrays.
-    scaler : ViewsScaler
-        Fitted scaling.
-    landmarks : ndarray of shape (m, d)
-        Landmarks in the scaled feature space, views side by side.
-    cache : bool
-        Keep E in memory if it is small.
-    presence : ndarray of bool of shape (n_rows, n_views), optional
-        Which rows have which view. A row's products are then those of its own views times V / (views it has), so that
-        the weights of the model keep their meaning (design 2.7).
-    weights : ndarray of shape (n_rows,), optional
-        Weights of the rows, for `squared_norm` only.
-    cache_bytes : int
-        How much of E counts as small.
-    for_prediction : bool
-        Each row stands alone: small blocks, so that all threads end together, no cache and no `squared_norm`.
+    shape: tuple[int, int]
+    dtype: Any
+
+    def read(self, start: int, stop: int) -> Any:
+        """Return consecutive rows, dense or CSR."""
+        ...
+
+    def take(self, rows: Rows) -> Any:
+        """Return rows in any order."""
+        ...
+
+
+def read_rows(source: Any, block: slice) -> Any:
+    """Return the consecutive rows of a block."""
+    return source.read(block.start, block.stop) if hasattr(source, "read") else source[block]
+
+
+def take_rows(source: Any, rows: Rows) -> Any:
+    """Return rows by their numbers."""
+    return source.take(rows) if hasattr(source, "read") else source[rows]
+
+
+def row_blocks(n_rows: int, size: int) -> list[slice]:
+    """Cut rows into blocks of a size, the last one shorter.
+
+    Examples
+    --------
+    >>> row_blocks(5, 2)
+    [slice(0, 2, None), slice(2, 4, None), slice(4, 5, None)]
     """
+    return [slice(start, min(start + size, n_rows)) for start in range(0, n_rows, size)]
 
-    def __init__(
-        self,
-        views: Views,
-        scaler: ViewsScaler,
-        landmarks: npt.NDArray[np.floating],
-        cache: bool = True,
-        *,
-        presence: Presence = None,
-        weights: npt.NDArray[np.float64] | None = None,
-        cache_bytes: int = CACHE_BYTES,
-        for_prediction: bool = False,
-    ) -> None:
-        self.n_rows = len(views)
-        self.presence, self._weights = presence, weights
-        self._for_prediction = for_prediction
-        self._block_rows = 512 if self.n_rows < _FEW_ROWS else 4096  # never by threads: sums must not depend on them
-        if for_prediction:
-            self._block_rows, cache = min(self._block_rows, 1024), False
-        self.blocks = [
-            slice(start, min(start + self._block_rows, self.n_rows))
-            for start in range(0, self.n_rows, self._block_rows)
-        ]
-        self._views, self._scaler = views, scaler
-        self._landmarks = np.ascontiguousarray(landmarks.T, dtype=scaler.dtype)
-        self._squared_norms: dict[int, float] = {}
-        size = self.n_rows * len(landmarks) * scaler.dtype.itemsize
-        self._cache: npt.NDArray[np.floating] | None = None
-        self._known: npt.NDArray[np.bool_] | None = None
-        if cache and size <= cache_bytes:
-            self._cache = np.empty((self.n_rows, len(landmarks)), dtype=scaler.dtype)
-            self._known = np.zeros(len(self.blocks), dtype=bool)
 
-    def rows(self, index: slice | npt.NDArray[np.intp]) -> npt.NDArray[np.floating]:
-        """Return some rows of E."""
-        if self._cache is not None and self._known is not None:
-            number = index.start // self._block_rows if isinstance(index, slice) else -1
-            if number >= 0 and self.blocks[number] == index and not self._known[number]:
-                self._cache[index] = self._compute(index)
-                self._known[number] = True
-            if self._known.all() or (number >= 0 and self._known[number]):
-                return self._cache[index]
-        return self._compute(index)
+def map_blocks(function: Callable[[T], R], items: Sequence[T], n_threads: int) -> list[R]:
+    """Apply ``function`` to every item with ``n_threads`` threads; results in the order of the items."""
+    return list(iter_blocks(function, items, n_threads))
 
-    def _compute(self, index: slice | npt.NDArray[np.intp]) -> npt.NDArray[np.floating]:
-        start, stop = (index.start, index.stop) if isinstance(index, slice) else (0, len(index))
-        out = np.empty((stop - start, self._landmarks.shape[1]), dtype=self._scaler.dtype)
-        squared_norm = 0.0
-        for first in range(start, stop, BLOCK_ROWS):
-            last = min(first + BLOCK_ROWS, stop)
-            part = slice(first, last) if isinstance(index, slice) else index[first:last]
-            scaled = self._scaler.scale(self._views, part, self.presence)
-            products = scaled.product(self._landmarks, out=out[first - start : last - start])
-            share = self._shares(part)
-            if share is not None:
-                products *= share[:, None]
-            if not self._for_prediction:
-                squared_norm += self._sum_squares(scaled, part, share)
-        if isinstance(index, slice):
-            self._squared_norms[start] = squared_norm
-        return out
 
-    def present(self, index: slice | npt.NDArray[np.intp]) -> npt.NDArray[np.bool_] | None:
-        """Return which of some rows have which view; None if every row has every view."""
-        return None if self.presence is None else self.presence[index]
+def iter_blocks(function: Callable[[T], R], items: Sequence[T], n_threads: int) -> Iterator[R]:
+    """Like :func:`map_blocks`, one result after the other: what the caller does not keep is freed."""
+    with one_blas_thread():
+        if n_threads == 1 or len(items) <= 1:
+            for item in items:
+                yield function(item)
+            return
+        with ThreadPoolExecutor(n_threads) as pool:
+            try:
+                yield from pool.map(function, items)
+            except BaseException:  # an interrupt must not wait for the blocks still queued
+                pool.shutdown(wait=False, cancel_futures=True)
+                raise
 
-    def _shares(self, index: slice | npt.NDArray[np.intp]) -> npt.NDArray[np.floating] | None:
-        """V / (views present) of each row."""
-        if self.presence is None:
-            return None
-        count = np.maximum(self.presence[index].sum(axis=1), 1)
-        shares: npt.NDArray[np.floating] = (self.presence.shape[1] / count).astype(self._scaler.dtype)
-        return shares
 
-    def _sum_squares(
-        self, scaled: ScaledRows, index: slice | npt.NDArray[np.intp], share: npt.NDArray[np.floating] | None
-    ) -> float:
-        if share is None and self._weights is None:
-            return scaled.squared_norm()
-        squares = scaled.squared_norms().astype(np.float64)
-        squares *= 1.0 if share is None else share
-        squares *= 1.0 if self._weights is None else self._weights[index]
-        return float(squares.sum())
+@functools.cache
+def _controller() -> ThreadpoolController:
+    """Find the BLAS pools once: looking them up costs milliseconds."""
+    import scipy.linalg  # noqa: F401  (loads SciPy's BLAS, so that the controller sees it)
 
-    @property
-    def squared_norm(self) -> float:
-        """Σ_v ‖X_v‖² over the blocks computed so far: after one pass, over all rows."""
-        return float(sum(self._squared_norms[start] for start in sorted(self._squared_norms)))
+    return ThreadpoolController()
+
+
+def count_threads(n_jobs: int | None) -> int:
+    """Turn ``n_jobs`` into a number of threads: None means as many as BLAS may use here.
+
+    BLAS's own limit follows ``OMP_NUM_THREADS`` and what joblib grants a worker process, so nested parallelism
+    does not oversubscribe the machine. Negative numbers count from the end, as in joblib: -1 is all.
+    """
+    pools = [pool["num_threads"] for pool in _controller().info() if pool["user_api"] == "blas"]
+    available = max(pools, default=1)
+    if n_jobs is None:
+        return available
+    if n_jobs == 0:
+        raise ValueError("n_jobs=0 has no meaning; use None for all cores or a positive number of threads.")
+    return n_jobs if n_jobs > 0 else max(1, available + 1 + n_jobs)
+
+
+@contextmanager
+def one_blas_thread() -> Iterator[None]:
+    """Hold every BLAS pool to one thread within the block."""
+    limits: Any = _controller().limit(limits=1, user_api="blas")
+    with limits:
+        yield

@@ -1,4 +1,4 @@
-"""The default solver: exact codes row by row, alternating with the trace-ratio step (design 2.2).
+"""The default solver: exact codes row by row, alternating with the trace-ratio step.
 
 Given A, the coupling term g is smooth in Z. Linearised at the current codes Z_t with a proximal term (L/2)‖Z −
 Z_t‖², the problem falls apart into one small quadratic problem per row, solved exactly. The new codes are accepted
@@ -14,17 +14,19 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 
 import numpy as np
-import numpy.typing as npt
 from scipy import sparse
 
-from ..engine.parallel import iter_blocks
-from .codes import replace_rows, stack_codes
+from ..core.arrays import Matrix, Rows
+from ..core.progress import Iteration, Outcome, ProgressCallback
+from ..engine.blocks import iter_blocks
+from .codes import Reduction, reduce_codes, replace_rows, stack_codes
 from .elastic_net import ElasticNetEncoder
+from .grams import row_grams
 from .objective import CodeSums, CouplingGradient, coupling_gradient, embedding_matrices, objective, sum_codes
 from .problem import CrossProducts, Problem
-from .reduction import Reduction, reduce_codes
-from .result import Iteration, Outcome, ProgressCallback, SolverResult
+from .result import SolverResult
 from .row_work import RowWork
+from .spectrum import largest_curvature
 from .trace_ratio import solve_trace_ratio
 
 
@@ -33,11 +35,12 @@ class _State:
     """Codes and their sums: the coupling-free codes of all rows, and those of the rows that have moved."""
 
     encoded: sparse.csr_array
-    moved: npt.NDArray[np.intp]
+    moved: Rows
     moved_codes: sparse.csr_array
     reduction: Reduction
+    has_missing: bool  # some rows lack views, and have Gram matrices of their own
 
-    def codes_of(self, rows: npt.NDArray[np.intp]) -> sparse.csr_array:
+    def codes_of(self, rows: Rows) -> sparse.csr_array:
         """Return the current codes of some rows (ascending)."""
         place = np.searchsorted(self.moved, rows)
         is_moved = np.isin(rows, self.moved)
@@ -47,7 +50,7 @@ class _State:
     def sums(self, problem: Problem) -> CodeSums:
         """Return the reductions that J needs."""
         part = self.reduction
-        quadratic = None if problem.grams is None else part.quadratic
+        quadratic = part.quadratic if self.has_missing else None
         return sum_codes(problem, part.gram, part.fit, part.total, self.codes_of(problem.labelled), quadratic)
 
 
@@ -80,10 +83,9 @@ def solve_active_set(
     """
     scale = max(float(np.diagonal(problem.gram).max(initial=0.0)), 1e-30)
     encoder = ElasticNetEncoder(problem.gram, problem.ridge, problem.l1, problem.grams)
-    if problem.presence(cross, slice(0, 1)) is None:
-        problem = replace(problem, grams=None)  # only new rows lack views
     state = _encode_all(problem, encoder, cross, n_threads)
-    embedding: npt.NDArray[np.float64] | None = None
+    curvature = _must_curvature(problem)
+    embedding: Matrix | None = None
     history: list[float] = []
     residuals: list[float] = []
     outcomes: set[Outcome] = set()
@@ -97,7 +99,7 @@ def solve_active_set(
         if step.guarded:
             outcomes.add(Outcome.DENOMINATOR_GUARDED)
         value = objective(problem, sums, embedding)
-        gradient = coupling_gradient(problem, sums, embedding, state.codes_of(problem.labelled))
+        gradient = coupling_gradient(problem, sums, embedding, state.codes_of(problem.labelled), curvature)
         active = _active_rows(problem, state, gradient, tol * scale)
         work = RowWork(problem, cross, gradient, active, state.codes_of(active), n_threads)
         residual = work.residual() / scale
@@ -132,23 +134,33 @@ def _encode_all(problem: Problem, encoder: ElasticNetEncoder, cross: CrossProduc
     """Codes of all rows without coupling, and their sums."""
 
     def encode(block: slice) -> tuple[sparse.csr_array, Reduction]:
-        rows, present = cross.rows(block), problem.presence(cross, block)
+        rows, present = cross.read(block), cross.present_in(block)
         codes = encoder.encode(rows, present)
         weights = None if problem.weights is None else problem.weights[block]
-        grams = [] if present is None else problem.row_grams(present)
+        grams = [] if present is None else row_grams(problem.gram, problem.grams, present)
         return codes, reduce_codes(codes, rows, weights, grams)
 
-    if cross.blocks:  # before the threads start, or they would wait for the first
-        encoder.prepare(cross.rows(slice(0, 1)).dtype)
-    blocks, reduction = [], Reduction.zero(problem.n_landmarks)
+    encoder.prepare(np.dtype(cross.dtype))  # before the threads start, or they would wait for the first
+    m = len(problem.gram)
+    blocks, reduction = [], Reduction(np.zeros((m, m)), 0.0, 0.0)
     for codes, part in iter_blocks(encode, cross.blocks, n_threads):  # sums of one block at a time are held
         blocks.append(codes)
         reduction = reduction + part
-    encoded = stack_codes(blocks, problem.n_landmarks)
-    return _State(encoded, np.empty(0, dtype=np.intp), encoded[:0], reduction)
+    encoded = stack_codes(blocks, m)
+    has_missing = cross.present_in(slice(0, 1)) is not None
+    return _State(encoded, np.empty(0, dtype=np.intp), encoded[:0], reduction, has_missing)
 
 
-def _active_rows(problem: Problem, state: _State, gradient: CouplingGradient, tol: float) -> npt.NDArray[np.intp]:
+def _must_curvature(problem: Problem) -> float:
+    """Largest eigenvalue of L_M per copy of a row, or an upper bound of it; 0 without φ_M or where it plays no part."""
+    if problem.must is None or problem.coupling == 0:
+        return 0.0
+    if problem.weights is None:
+        return problem.must.largest_eigenvalue()
+    return largest_curvature(problem.must.apply, problem.weights[problem.labelled], problem.must.largest_eigenvalue)
+
+
+def _active_rows(problem: Problem, state: _State, gradient: CouplingGradient, tol: float) -> Rows:
     """Rows that may violate the optimality conditions: labelled, moved before, or with a gradient above tol.
 
     Rows of weight 0 are no part of J.
@@ -167,7 +179,7 @@ def _move(
     problem: Problem,
     state: _State,
     work: RowWork,
-    embedding: npt.NDArray[np.float64],
+    embedding: Matrix,
     value: float,
     proximal: float,
 ) -> tuple[_State, float, float, bool]:
@@ -178,7 +190,7 @@ def _move(
     shortened = False
     while proximal <= 1e8 * scale:
         codes, old, new = work.solve(proximal)
-        trial = _State(state.encoded, work.rows, codes, state.reduction + (new - old))
+        trial = replace(state, moved=work.rows, moved_codes=codes, reduction=state.reduction + (new - old))
         trial_value = objective(problem, trial.sums(problem), embedding)
         if trial_value <= value + slack:
             return trial, trial_value, proximal / 4, shortened

@@ -1,13 +1,17 @@
-"""Small operations on sparse codes (CSR, one row per sample)."""
+"""Sparse codes (CSR, one row per sample): put together, and summed as far as J needs it."""
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+from dataclasses import dataclass
+
 import numpy as np
-import numpy.typing as npt
 from scipy import sparse
 
+from ..core.arrays import Matrix, Rows, Weights
 
-def code_gram(codes: sparse.csr_array, weights: npt.NDArray[np.float64] | None = None) -> npt.NDArray[np.float64]:
+
+def code_gram(codes: sparse.csr_array, weights: Weights = None) -> Matrix:
     """Return ``codesᵀ diag(weights) codes`` as a dense float64 matrix.
 
     Examples
@@ -17,7 +21,7 @@ def code_gram(codes: sparse.csr_array, weights: npt.NDArray[np.float64] | None =
     array([[ 1.,  2.],
            [ 2., 13.]])
     """
-    from .code_kernels import add_code_gram, mirror_upper
+    from .kernels import add_code_gram, mirror_upper
 
     m = codes.shape[1]
     gram = np.zeros((m, m))
@@ -34,7 +38,7 @@ def stack_codes(blocks: list[sparse.csr_array], n_columns: int) -> sparse.csr_ar
     return sparse.csr_array(sparse.vstack(blocks, format="csr"))
 
 
-def gather_rows(parts: list[sparse.csr_array], places: list[npt.NDArray[np.intp]]) -> sparse.csr_array:
+def gather_rows(parts: list[sparse.csr_array], places: list[Rows]) -> sparse.csr_array:
     """Put codes that were computed in parts, at least one, into the order of their rows.
 
     Examples
@@ -52,10 +56,80 @@ def gather_rows(parts: list[sparse.csr_array], places: list[npt.NDArray[np.intp]
     return sparse.csr_array(stacked[np.argsort(order)])
 
 
-def replace_rows(codes: sparse.csr_array, index: npt.NDArray[np.intp], rows: sparse.csr_array) -> sparse.csr_array:
+def replace_rows(codes: sparse.csr_array, index: Rows, rows: sparse.csr_array) -> sparse.csr_array:
     """Return the codes with the rows ``index`` replaced."""
     if len(index) == 0:
         return codes
     order = np.arange(codes.shape[0])
     order[index] = codes.shape[0] + np.arange(len(index))
     return sparse.csr_array(sparse.vstack([codes, rows], format="csr")[order])
+
+
+@dataclass(frozen=True)
+class Reduction:
+    """Weighted sums over rows. Those of blocks add up; those of moved rows are exchanged by a difference."""
+
+    gram: Matrix  # Σ w z zᵀ
+    fit: float  # Σ w eᵀz
+    total: float  # Σ w 1ᵀz
+    quadratic: float = 0.0  # Σ w zᵀ G_p z with missing views; else ⟨G, Σ w z zᵀ⟩ says the same and this stays 0
+
+    def __add__(self, other: Reduction) -> Reduction:
+        return Reduction(
+            self.gram + other.gram,
+            self.fit + other.fit,
+            self.total + other.total,
+            self.quadratic + other.quadratic,
+        )
+
+    def __sub__(self, other: Reduction) -> Reduction:
+        return Reduction(
+            self.gram - other.gram,
+            self.fit - other.fit,
+            self.total - other.total,
+            self.quadratic - other.quadratic,
+        )
+
+
+def reduce_codes(
+    codes: sparse.csr_array,
+    cross: Matrix,
+    weights: Weights = None,
+    groups: Sequence[tuple[Matrix, Rows]] = (),
+) -> Reduction:
+    """Sum over the rows of a block.
+
+    Parameters
+    ----------
+    codes : csr_array of shape (rows, m)
+        z of each row, with sorted indices.
+    cross : ndarray of shape (rows, m)
+        e of each row.
+    weights : ndarray of shape (rows,), optional
+        w of each row, one by default.
+    groups : sequence of (ndarray of shape (m, m), ndarray of int)
+        With missing views: each Gram matrix G_p with the rows it belongs to.
+    """
+    from .kernels import dot_codes, quadratic_codes
+
+    arrays = codes.indptr, codes.indices, codes.data
+    each = np.ones(codes.shape[0]) if weights is None else weights
+    if weights is None:
+        total = float(codes.data.sum(dtype=np.float64))
+    else:
+        total = float(np.repeat(weights, np.diff(codes.indptr)) @ codes.data)
+    quadratic = sum(float(quadratic_codes(*arrays, each, gram, rows)) for gram, rows in groups)
+    return Reduction(code_gram(codes, each), dot_codes(*arrays, each, cross), total, quadratic)
+
+
+def total_of(parts: Sequence[Reduction]) -> Reduction:
+    """Add up the sums of several blocks, at least one."""
+    gram = parts[0].gram.copy()
+    for part in parts[1:]:
+        gram += part.gram
+    return Reduction(
+        gram,
+        sum(part.fit for part in parts),
+        sum(part.total for part in parts),
+        sum(part.quadratic for part in parts),
+    )

@@ -3,15 +3,17 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
+from functools import partial
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 from scipy import sparse
 
+from ..core.arrays import Mask, Matrix, Presence
+from ..core.cache import Cache
 from .codes import gather_rows
-from .grams import Cache, PatternGrams, pattern_groups
-
-Array = npt.NDArray[np.floating]
+from .grams import PatternGrams, pattern_groups
 
 _MAX_START_BYTES = 64 * 2**20
 _MAX_HESSIAN_BYTES = 256 * 2**20  # of rows that lack views, all together
@@ -19,23 +21,23 @@ _START_SHARE = 0.2  # entries of a landmark's code below this part of its larges
 UPPER = 1.0  # m_Z of the paper: the largest value an entry of Z may take
 
 
-def optimality_tol(gram: npt.NDArray[np.floating], dtype: np.dtype[np.floating]) -> float:
+def optimality_tol(gram: Matrix, dtype: np.dtype[np.floating]) -> float:
     """Gradient below which an index counts as optimal at zero: a few roundings of the largest entry of G."""
     return 32 * float(np.finfo(dtype).eps) * max(float(np.diagonal(gram).max(initial=0.0)), 1e-30)
 
 
-def hessian_of(gram: npt.NDArray[np.float64], ridge: float, dtype: np.dtype[np.floating]) -> npt.NDArray[np.floating]:
+def hessian_of(gram: Matrix, ridge: float, dtype: np.dtype[np.floating]) -> Matrix:
     """Return H = G + μ I. A floor on μ keeps H positive definite when there are more landmarks than features."""
     scale = max(float(np.diagonal(gram).max(initial=0.0)), 1e-30)
     floor = (1e-9 if dtype == np.float64 else 1e-5) * scale
-    result: npt.NDArray[np.floating] = gram.astype(dtype)
+    result: Matrix = gram.astype(dtype)
     result[np.diag_indices_from(result)] += max(ridge, floor)
     return result
 
 
 def solve_codes(
-    hessian: npt.NDArray[np.floating],
-    linear: npt.NDArray[np.floating],
+    hessian: Matrix,
+    linear: Matrix,
     tol: float,
     start: sparse.csr_array | Starts | None = None,
 ) -> sparse.csr_array:
@@ -48,6 +50,7 @@ def solve_codes(
 
     n_rows, m = linear.shape
     none = (np.zeros(0, np.int64), np.zeros(0))
+    pattern: tuple[Any, ...]
     if start is None:
         pattern = (np.full(n_rows, -1), np.zeros(1, np.int32), np.zeros(0, np.int32), *none)
     elif isinstance(start, Starts):
@@ -68,16 +71,14 @@ class Starts:
     """
 
     codes: sparse.csr_array
-    half_squares: npt.NDArray[np.floating]
+    half_squares: Matrix
     offsets: npt.NDArray[np.int64]
-    inverses: npt.NDArray[np.float64]
+    inverses: Matrix
 
 
-def make_starts(
-    gram: npt.NDArray[np.float64], hessian: npt.NDArray[np.floating], l1: float, tol: float
-) -> Starts | None:
+def make_starts(gram: Matrix, hessian: Matrix, l1: float, tol: float) -> Starts | None:
     """Solve the landmarks' own problems and invert H on their patterns; None if that would take much memory."""
-    from .passive_set import invert_patterns
+    from .kernels import invert_patterns
 
     codes = solve_codes(hessian, (gram - l1).astype(hessian.dtype), tol)
     of_row = np.repeat(np.arange(len(gram)), np.diff(codes.indptr))
@@ -106,17 +107,19 @@ class ElasticNetEncoder:
         G of rows that lack views.
     """
 
-    gram: npt.NDArray[np.float64]
+    gram: Matrix
     ridge: float
     l1: float
     grams: PatternGrams | None = None
 
-    _complete: Cache[tuple[Array, Starts | None]] = field(default_factory=Cache, init=False, repr=False, compare=False)
-    _hessians: Cache[Array] = field(
-        default_factory=lambda: Cache(_MAX_HESSIAN_BYTES), init=False, repr=False, compare=False
+    _complete: dict[str, tuple[Matrix, Starts | None]] = field(
+        default_factory=dict, init=False, repr=False, compare=False
+    )
+    _hessians: Cache[Matrix] = field(
+        default_factory=partial(Cache, _MAX_HESSIAN_BYTES), init=False, repr=False, compare=False
     )
 
-    def encode(self, cross: Array, present: npt.NDArray[np.bool_] | None = None) -> sparse.csr_array:
+    def encode(self, cross: Matrix, present: Presence = None) -> sparse.csr_array:
         """Return the codes for some rows of E, in the precision of those rows.
 
         Parameters
@@ -131,7 +134,7 @@ class ElasticNetEncoder:
         groups = pattern_groups(present)
         return gather_rows([self._encode(cross[rows], p) for p, rows in groups], [rows for _, rows in groups])
 
-    def _encode(self, cross: Array, pattern: npt.NDArray[np.bool_] | None = None) -> sparse.csr_array:
+    def _encode(self, cross: Matrix, pattern: Mask | None = None) -> sparse.csr_array:
         """Return the codes of rows with the same views."""
         linear = np.subtract(cross, cross.dtype.type(self.l1))
         if pattern is None or pattern.all():
@@ -145,11 +148,14 @@ class ElasticNetEncoder:
         hessian = self._hessians.get(key, lambda: hessian_of(gram, self.ridge, dtype), n_bytes)
         return solve_codes(hessian, linear, optimality_tol(gram, dtype))
 
-    def prepare(self, dtype: np.dtype[np.floating]) -> tuple[Array, Starts | None]:
-        """Compute once what all complete rows share."""
-
-        def make() -> tuple[Array, Starts | None]:
+    def prepare(self, dtype: np.dtype[np.floating]) -> tuple[Matrix, Starts | None]:
+        """Compute once what all complete rows share; before threads start, or each of them would."""
+        if dtype.name not in self._complete:
             hessian = hessian_of(self.gram, self.ridge, dtype)
-            return hessian, make_starts(self.gram, hessian, self.l1, optimality_tol(self.gram, dtype))
+            starts = make_starts(self.gram, hessian, self.l1, optimality_tol(self.gram, dtype))
+            self._complete[dtype.name] = hessian, starts
+        return self._complete[dtype.name]
 
-        return self._complete.get(dtype.name, make)
+    def __getstate__(self) -> dict[str, Any]:
+        """Leave out what can be computed again."""
+        return {**self.__dict__, "_complete": {}}

@@ -1,6 +1,6 @@
 """Gram matrices of rows that lack some views: one for each combination of views that occurs.
 
-A row whose present views are the set p sees the landmarks through these only (design 2.7),
+A row whose present views are the set p sees the landmarks through these only (docs/method.md, "Missing views"),
 
     G_p = (V/|p|) Σ_{v∈p} U_v U_vᵀ,
 
@@ -9,57 +9,20 @@ where the factor V/|p|, which its row of E carries too, keeps the meaning of λ_
 
 from __future__ import annotations
 
-from collections import OrderedDict
-from collections.abc import Callable, Hashable, Sequence
-from threading import Lock
-from typing import Any, Generic, TypeVar
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from functools import partial
 
 import numpy as np
-import numpy.typing as npt
 
-from ..engine.parallel import one_blas_thread
-from ..missing import patterns
-
-Matrix = npt.NDArray[np.float64]
-Presence = npt.NDArray[np.bool_]
-T = TypeVar("T")
+from ..core.arrays import Mask, Matrix, Rows, column_slices
+from ..core.cache import Cache
+from ..engine.blocks import one_blas_thread
 
 _CACHE_BYTES = 256 * 2**20  # of matrices kept: at 500 landmarks, those of 128 combinations of views
 
 
-class Cache(Generic[T]):
-    """Results computed once and kept while there is room; threads may share it, and it is pickled empty.
-
-    Parameters
-    ----------
-    max_bytes : int, optional
-        The results used longest ago go when more than this is held; by default all are kept.
-    """
-
-    def __init__(self, max_bytes: int | None = None) -> None:
-        self.max_bytes = max_bytes
-        self._items: OrderedDict[Hashable, tuple[T, int]] = OrderedDict()
-        self._held = 0
-        self._lock = Lock()
-
-    def get(self, key: Hashable, make: Callable[[], T], n_bytes: int = 0) -> T:
-        """Return what `make` gave for this key; it runs in one thread at a time."""
-        with self._lock:
-            if key not in self._items:
-                self._items[key] = (make(), n_bytes)
-                self._held += n_bytes
-            self._items.move_to_end(key)
-            while self.max_bytes is not None and self._held > self.max_bytes and len(self._items) > 1:
-                self._held -= self._items.popitem(last=False)[1][1]
-            return self._items[key][0]
-
-    def __len__(self) -> int:
-        return len(self._items)
-
-    def __reduce__(self) -> tuple[Any, ...]:
-        return type(self), (self.max_bytes,)
-
-
+@dataclass(frozen=True, eq=False)
 class PatternGrams:
     """The Gram matrix of each combination of views.
 
@@ -69,61 +32,48 @@ class PatternGrams:
         The landmarks, views side by side. Kept as they are, not copied.
     sizes : sequence of int
         Number of features of each view.
+    complete : ndarray of shape (m, m)
+        G = Σ_v U_v U_vᵀ, in double precision.
 
     Examples
     --------
     >>> import numpy as np
-    >>> grams = PatternGrams(np.array([[1.0, 2.0, 0.0], [0.0, 1.0, 3.0]]), [1, 2])
-    >>> grams.complete
-    array([[ 5.,  2.],
-           [ 2., 10.]])
-    >>> grams.of(np.array([False, True]))
+    >>> landmarks = np.array([[1.0, 2.0, 0.0], [0.0, 1.0, 3.0]])
+    >>> PatternGrams(landmarks, [1, 2], landmarks @ landmarks.T).of(np.array([False, True]))
     array([[ 8.,  4.],
            [ 4., 20.]])
     """
 
-    def __init__(self, landmarks: npt.NDArray[np.floating], sizes: Sequence[int]) -> None:
-        if sum(sizes) != landmarks.shape[1]:
-            raise ValueError(f"The landmarks have {landmarks.shape[1]} features, the views {sum(sizes)}.")
-        self.landmarks = landmarks
-        self.sizes = tuple(sizes)
-        self._whole: Cache[Matrix] = Cache()  # of all views together, and of each view
-        self._patterns: Cache[Matrix] = Cache(_CACHE_BYTES)
+    landmarks: Matrix
+    sizes: Sequence[int]
+    complete: Matrix
+    _of_view: Cache[Matrix] = field(default_factory=Cache, init=False, repr=False)
+    _of_pattern: Cache[Matrix] = field(default_factory=partial(Cache, _CACHE_BYTES), init=False, repr=False)
 
-    @property
-    def complete(self) -> Matrix:
-        """G = Σ_v U_v U_vᵀ."""
-        return self._product(-1, 0, sum(self.sizes))
-
-    def of(self, pattern: Presence) -> Matrix:
+    def of(self, pattern: Mask) -> Matrix:
         """Return G_p for the present views `pattern`; do not change it."""
         if pattern.shape != (len(self.sizes),):
-            raise ValueError(f"A row tells of {pattern.size} views whether it has them; there are {len(self.sizes)}.")
+            raise ValueError(f"A row says of {pattern.size} views whether it has them; there are {len(self.sizes)}.")
         if pattern.all() or not pattern.any():  # without any view E is 0, and the code 0 whatever the matrix
             return self.complete
-        return self._patterns.get(pattern.tobytes(), lambda: self._sum(pattern), 8 * len(self.landmarks) ** 2)
+        return self._of_pattern.get(pattern.tobytes(), lambda: self._sum(pattern), 8 * len(self.landmarks) ** 2)
 
-    def _sum(self, pattern: Presence) -> Matrix:
-        ends = np.cumsum(self.sizes)
+    def _sum(self, pattern: Mask) -> Matrix:
         result: Matrix = np.zeros((len(self.landmarks), len(self.landmarks)))
-        for view in np.flatnonzero(pattern):
-            result += self._product(int(view), int(ends[view]) - self.sizes[view], int(ends[view]))
+        for view in np.flatnonzero(pattern).tolist():
+            result += self._of_view.get(view, partial(self._product, view))
         result *= len(pattern) / pattern.sum()
         return result
 
-    def _product(self, key: int, start: int, stop: int) -> Matrix:
-        """U Uᵀ over some columns; with one thread, so that its rounding is the same everywhere."""
-
-        def make() -> Matrix:
-            wide = self.landmarks[:, start:stop].astype(np.float64)
-            with one_blas_thread():
-                result: Matrix = wide @ wide.T
-            return result
-
-        return self._whole.get(key, make)
+    def _product(self, view: int) -> Matrix:
+        """U_v U_vᵀ; with one thread, so that its rounding is the same everywhere."""
+        wide = self.landmarks[:, column_slices(self.sizes)[view]].astype(np.float64)
+        with one_blas_thread():
+            result: Matrix = wide @ wide.T
+        return result
 
 
-def pattern_groups(present: Presence) -> list[tuple[Presence, npt.NDArray[np.intp]]]:
+def pattern_groups(present: Mask) -> list[tuple[Mask, Rows]]:
     """Return each combination of views that occurs, with the rows that have it.
 
     Examples
@@ -138,3 +88,42 @@ def pattern_groups(present: Presence) -> list[tuple[Presence, npt.NDArray[np.int
     order = np.argsort(numbers, kind="stable")
     ends = np.cumsum(np.bincount(numbers, minlength=len(distinct)))
     return list(zip(distinct, np.split(order, ends[:-1]), strict=True))
+
+
+def patterns(present: Mask) -> tuple[Mask, Rows]:
+    """Return the combinations of views that occur, and the number of each row's combination.
+
+    Parameters
+    ----------
+    present : ndarray of bool of shape (n_rows, n_views)
+        Which rows have which view.
+
+    Returns
+    -------
+    distinct : ndarray of bool of shape (n_patterns, n_views)
+        The combinations. All views come first, if that occurs; the order depends on which combinations occur only.
+    numbers : ndarray of int of shape (n_rows,)
+        For each row, its combination's place in `distinct`.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from anchorview.solver.grams import patterns
+    >>> distinct, numbers = patterns(np.array([[False, True], [True, True], [True, False], [True, True]]))
+    >>> distinct.tolist()
+    [[True, True], [True, False], [False, True]]
+    >>> numbers
+    array([2, 0, 1, 0])
+    """
+    numbers = np.zeros(len(present), dtype=np.intp)
+    for byte in np.packbits(~present, axis=1).T:  # eight views at a time: rows sort slowly, numbers fast
+        numbers = np.unique(numbers * 256 + byte, return_inverse=True)[1]
+    first = np.unique(numbers, return_index=True)[1]
+    return present[first], numbers
+
+
+def row_grams(complete: Matrix, grams: PatternGrams | None, present: Mask) -> list[tuple[Matrix, Rows]]:
+    """Return the Gram matrices of some rows, each with the rows it belongs to."""
+    if grams is None:
+        raise ValueError("Some rows lack views, but the problem has only the Gram matrix of complete rows.")
+    return [(complete if pattern.all() else grams.of(pattern), rows) for pattern, rows in pattern_groups(present)]

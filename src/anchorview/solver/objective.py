@@ -9,12 +9,10 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 import numpy as np
-import numpy.typing as npt
 from scipy import sparse
 
+from ..core.arrays import Matrix
 from .problem import EPSILON, Problem
-
-Matrix = npt.NDArray[np.float64]
 
 
 @dataclass(frozen=True)
@@ -54,39 +52,75 @@ def sum_codes(
     )
 
 
-def embedding_matrices(problem: Problem, sums: CodeSums) -> tuple[Matrix, Matrix]:
-    """Return L_d and L_f of the trace-ratio problem (paper, eq. solve A2)."""
-    m, k = problem.n_landmarks, problem.n_components
-    between = np.eye(m) * (EPSILON / k)
-    if sums.cannot is not None:
-        between += sums.cannot
+def landmark_graph(gram: Matrix, degrees: Matrix) -> Matrix:
+    """Return N = D^-½ W D^-½, the normalised graph of the landmarks; φ_s is the trace of I − N along A."""
+    inverse_root = degrees**-0.5
+    result: Matrix = inverse_root[:, None] * gram * inverse_root
+    return result
+
+
+def trace_ratio_matrices(
+    smooth: Matrix | None, must: Matrix | None, cannot: Matrix | None, problem: Problem
+) -> tuple[Matrix, Matrix]:
+    """Return L_d and L_f of the trace-ratio problem (paper, eq. solve A2) from the quadratic forms of its terms.
+
+    Parameters
+    ----------
+    smooth, must, cannot : ndarray of shape (m, m), or None
+        I − D^-½ W D^-½, Z_lᵀ L_M Z_l and Z_lᵀ L_C Z_l, in the space of the landmarks or of some directions in it; None
+        for a term that the model leaves out.
+    problem : Problem
+        λ_M and k.
+    """
+    m = next(len(term) for term in (smooth, must, cannot, problem.gram) if term is not None)
+    between = np.eye(m) * (EPSILON / problem.n_components)
+    if cannot is not None:
+        between += cannot
     within = np.zeros((m, m))
-    if sums.must is not None:
-        within += problem.must_link_weight * sums.must
-    if problem.smoothness:
-        inverse_root = sums.degrees**-0.5
-        within += np.eye(m) - inverse_root[:, None] * sums.gram * inverse_root
+    if must is not None:
+        within += problem.must_link_weight * must
+    if smooth is not None:
+        within += smooth
     return between, within
+
+
+def embedding_matrices(problem: Problem, sums: CodeSums) -> tuple[Matrix, Matrix]:
+    """Return L_d and L_f for the codes behind `sums`."""
+    smooth = np.eye(len(sums.gram)) - landmark_graph(sums.gram, sums.degrees) if problem.smoothness else None
+    return trace_ratio_matrices(smooth, sums.must, sums.cannot, problem)
 
 
 @dataclass(frozen=True)
 class CouplingTerms:
-    """Numerator τ₁ = φ_s + λ_M φ_M and denominator τ₂ = φ_C + ε of the coupling term."""
+    """Numerator τ₁ = φ_s + λ_M φ_M and denominator τ₂ = φ_C + ε of the coupling term; 1 without φ_C."""
 
     numerator: float
     denominator: float
 
+    @property
+    def ratio(self) -> float:
+        """τ₁ / τ₂."""
+        return self.numerator / self.denominator
+
+
+def evaluate_coupling(
+    problem: Problem, embedding: Matrix, gram: Matrix, degrees: Matrix, must: float | None, cannot: float | None
+) -> CouplingTerms:
+    """Evaluate τ₁ and τ₂, given φ_M and φ_C. Tr(AAᵀ) is k, and m where columns of A were scaled to unit length."""
+    numerator = 0.0
+    if must is not None:
+        numerator += problem.must_link_weight * must
+    if problem.smoothness:
+        scaled = embedding * degrees**-0.5
+        numerator += float(np.vdot(embedding, embedding)) - _trace(scaled, gram)
+    return CouplingTerms(numerator, 1.0 if cannot is None else cannot + EPSILON)
+
 
 def coupling_terms(problem: Problem, sums: CodeSums, embedding: Matrix) -> CouplingTerms:
-    """Evaluate τ₁ and τ₂."""
-    numerator = 0.0
-    if sums.must is not None:
-        numerator += problem.must_link_weight * _trace(embedding, sums.must)
-    if problem.smoothness:
-        scaled = embedding * sums.degrees**-0.5
-        numerator += float(np.vdot(embedding, embedding)) - _trace(scaled, sums.gram)
-    denominator = 1.0 if sums.cannot is None else _trace(embedding, sums.cannot) + EPSILON
-    return CouplingTerms(numerator, denominator)
+    """Evaluate τ₁ and τ₂ for the codes behind `sums`."""
+    must = None if sums.must is None else _trace(embedding, sums.must)
+    cannot = None if sums.cannot is None else _trace(embedding, sums.cannot)
+    return evaluate_coupling(problem, embedding, sums.gram, sums.degrees, must, cannot)
 
 
 def objective(problem: Problem, sums: CodeSums, embedding: Matrix) -> float:
@@ -136,21 +170,25 @@ class CouplingGradient:
 
 
 def coupling_gradient(
-    problem: Problem, sums: CodeSums, embedding: Matrix, labelled_codes: sparse.csr_array
+    problem: Problem,
+    sums: CodeSums,
+    embedding: Matrix,
+    labelled_codes: sparse.csr_array,
+    must_curvature: float = 0.0,
 ) -> CouplingGradient:
-    """Prepare ∇g at the codes behind `sums`."""
+    """Prepare ∇g at the codes behind `sums`; `must_curvature` is the largest eigenvalue of L_M, per copy of a row."""
     terms = coupling_terms(problem, sums, embedding)
-    beta, m = problem.coupling, problem.n_landmarks
+    beta, m = problem.coupling, len(problem.gram)
     pull = np.zeros((labelled_codes.shape[0], len(embedding)))
     embedded = labelled_codes @ embedding.T
     curvature = 0.0
     if problem.must is not None:
-        curvature = 2 * beta * problem.must_link_weight / terms.denominator * problem.must_curvature
+        curvature = 2 * beta * problem.must_link_weight / terms.denominator * must_curvature
         pull += 2 * beta * problem.must_link_weight / terms.denominator * problem.must.apply(embedded)
     if problem.cannot is not None:
         pull -= 2 * beta * terms.numerator / terms.denominator**2 * problem.cannot.apply(embedded)
-    weights = problem.labelled_weights
-    if weights is not None:
+    if problem.weights is not None:
+        weights = problem.weights[problem.labelled]
         pull /= np.where(weights > 0, weights, np.inf)[:, None]
     if not problem.smoothness:
         return CouplingGradient(embedding, np.zeros((1, m)), np.zeros(m), pull, curvature)

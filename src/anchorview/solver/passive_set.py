@@ -13,14 +13,14 @@ from typing import Any
 import numpy as np
 from numba import njit
 
-_FAST = {"reassoc", "contract", "arcp", "nsz"}  # vectorised sums; NaN and infinity keep their meaning
+FAST = {"reassoc", "contract", "arcp", "nsz"}  # vectorised sums; NaN and infinity keep their meaning
 WIDTH = 8  # inner loops run over whole groups of this size, so that no entry is left to a scalar loop
 BLOCK = 8  # indices that enter together
 _SINGULAR = 1e-12  # a pivot below this part of the diagonal is rounding
 _DEPENDENT = 1e-4  # indices with smaller pivots enter one by one, which loses less precision
 
 
-@njit(cache=True, nogil=True, fastmath=_FAST)
+@njit(cache=True, nogil=True, fastmath=FAST)
 def _add(hessian: Any, b: Any, inverse: Any, x: Any, passive: Any, size: int, j: int, h: Any, v: Any) -> bool:
     """Add index j to P, its row and column to the inverse, and move x to the new solution.
 
@@ -58,7 +58,7 @@ def _add(hessian: Any, b: Any, inverse: Any, x: Any, passive: Any, size: int, j:
     return True
 
 
-@njit(cache=True, nogil=True, fastmath=_FAST)
+@njit(cache=True, nogil=True, fastmath=FAST)
 def _add_block(
     hessian: Any,
     b: Any,
@@ -184,7 +184,7 @@ def add_indices(hessian: Any, b: Any, inverse: Any, x: Any, passive: Any, size: 
     return size
 
 
-@njit(cache=True, nogil=True, fastmath=_FAST)
+@njit(cache=True, nogil=True, fastmath=FAST)
 def remove_index(inverse: Any, x: Any, passive: Any, size: int, p: int, c: Any) -> None:
     """Take the index at position p out of P; the last one takes its place. c is work space."""
     padded = (size + WIDTH - 1) // WIDTH * WIDTH
@@ -225,7 +225,7 @@ def drop_non_positive(inverse: Any, x: Any, passive: Any, size: int, c: Any) -> 
     return size
 
 
-@njit(cache=True, nogil=True, fastmath=_FAST)
+@njit(cache=True, nogil=True, fastmath=FAST)
 def start_from(b: Any, start: Any, start_inverse: Any, inverse: Any, x: Any, passive: Any) -> int:
     """Set P, its inverse and x from a set whose inverse is known; return its size."""
     size = len(start)
@@ -240,30 +240,3 @@ def start_from(b: Any, start: Any, start_inverse: Any, inverse: Any, x: Any, pas
             inverse[i, t] = 0.0
         x[i] = total
     return size
-
-
-@njit(cache=True, nogil=True)
-def invert_patterns(hessian: Any, indptr: Any, indices: Any, offsets: Any, out: Any) -> None:
-    """Write the inverse of H on each row of a CSR pattern to out[offsets[row]:offsets[row + 1]].
-
-    A set on which H is numerically singular gets offset −1.
-    """
-    m = len(hessian)
-    padded = (m + WIDTH - 1) // WIDTH * WIDTH
-    zero, x = np.zeros(m), np.zeros(padded)
-    passive = np.empty(m, np.int32)
-    work = make_work(padded)
-    longest = 1
-    for row in range(len(indptr) - 1):
-        longest = max(longest, indptr[row + 1] - indptr[row])
-    capacity = (longest + BLOCK + WIDTH) // WIDTH * WIDTH
-    inverse = np.zeros((capacity, capacity))
-    for row in range(len(indptr) - 1):
-        wanted = indices[indptr[row] : indptr[row + 1]]
-        count = len(wanted)
-        if add_indices(hessian, zero, inverse, x, passive, 0, wanted, work) < count:
-            offsets[row] = -1
-            continue
-        for i in range(count):
-            for t in range(count):
-                out[offsets[row] + i * count + t] = inverse[i, t]

@@ -14,32 +14,34 @@ counts w times in every sum over rows, ZᵀZ included; L_M and L_C come weighted
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from dataclasses import dataclass, field
-from functools import cached_property
-from typing import Protocol
+from typing import Any, Protocol
 
 import numpy as np
-import numpy.typing as npt
 
-from ..supervision import Laplacian
-from .curvature import largest_curvature
-from .grams import PatternGrams, pattern_groups
+from ..core.arrays import Matrix, Presence, Rows, Weights
+from .grams import PatternGrams
+from .laplacian import Laplacian
 
 EPSILON = 1e-5  # ε and ε_q of the paper
 
 
 class CrossProducts(Protocol):
-    """Access to E = Σ_v X_v U_vᵀ, block of rows by block of rows."""
+    """Access to E = Σ_v X_v U_vᵀ: block of rows by block of rows, or row by row."""
 
     n_rows: int
     blocks: list[slice]
+    dtype: Any
 
-    def rows(self, index: slice | npt.NDArray[np.intp]) -> npt.NDArray[np.floating]:
-        """Return the rows ``index`` of E as a new or read-only array."""
+    def read(self, block: slice) -> Matrix:
+        """Return the rows of one of the `blocks` of E as a new or read-only array."""
         ...
 
-    def present(self, index: slice | npt.NDArray[np.intp]) -> npt.NDArray[np.bool_] | None:
+    def take(self, rows: Rows) -> Matrix:
+        """Return rows of E by their numbers."""
+        ...
+
+    def present_in(self, index: slice | Rows) -> Presence:
         """Tell which of these rows have which view (rows×V); None, always, if no row lacks any."""
         ...
 
@@ -71,75 +73,16 @@ class Problem:
         Weight of each row, not negative. A row of weight 0 gets the code of a new row and changes nothing else.
     """
 
-    gram: npt.NDArray[np.float64]
+    gram: Matrix
     n_components: int
     l1: float
     ridge: float
     coupling: float
     must_link_weight: float
-    labelled: npt.NDArray[np.intp] = field(default_factory=lambda: np.empty(0, dtype=np.intp))
+    labelled: Rows = field(default_factory=lambda: np.empty(0, dtype=np.intp))
     must: Laplacian | None = None
     cannot: Laplacian | None = None
     smoothness: bool = True
     squared_norm: float = 0.0
     grams: PatternGrams | None = None
-    weights: npt.NDArray[np.float64] | None = None
-
-    @property
-    def n_landmarks(self) -> int:
-        """Number m of landmarks."""
-        return len(self.gram)
-
-    @property
-    def labelled_weights(self) -> npt.NDArray[np.float64] | None:
-        """Weights of the labelled rows."""
-        return None if self.weights is None else self.weights[self.labelled]
-
-    @cached_property
-    def must_curvature(self) -> float:
-        """Largest eigenvalue of L_M per copy of a row, or an upper bound of it; 0 without φ_M."""
-        return 0.0 if self.must is None else largest_curvature(self.must, self.labelled_weights)
-
-    def presence(self, cross: CrossProducts, index: slice | npt.NDArray[np.intp]) -> npt.NDArray[np.bool_] | None:
-        """Tell which of these rows have which view; None if all have all."""
-        return None if self.grams is None else cross.present(index)
-
-    def row_grams(self, present: npt.NDArray[np.bool_]) -> list[tuple[npt.NDArray[np.float64], npt.NDArray[np.intp]]]:
-        """Return the Gram matrices of some rows, each with the rows it belongs to."""
-        if self.grams is None:
-            raise ValueError("Some rows lack views, but the problem has only the Gram matrix of complete rows.")
-        return [
-            (self.gram if pattern.all() else self.grams.of(pattern), rows) for pattern, rows in pattern_groups(present)
-        ]
-
-
-@dataclass
-class MemoryCrossProducts:
-    """Cross products held whole in memory; enough for small data, tests and studies."""
-
-    values: npt.NDArray[np.floating]
-    block_size: int = 1024
-    presence: npt.NDArray[np.bool_] | None = None
-
-    @property
-    def n_rows(self) -> int:
-        """Number of rows."""
-        return len(self.values)
-
-    @property
-    def blocks(self) -> list[slice]:
-        """Row ranges of the blocks."""
-        return list(_row_blocks(len(self.values), self.block_size))
-
-    def rows(self, index: slice | npt.NDArray[np.intp]) -> npt.NDArray[np.floating]:
-        """Return the rows ``index`` of E."""
-        return self.values[index]
-
-    def present(self, index: slice | npt.NDArray[np.intp]) -> npt.NDArray[np.bool_] | None:
-        """Tell which of the rows ``index`` have which view."""
-        return None if self.presence is None else self.presence[index]
-
-
-def _row_blocks(n_rows: int, size: int) -> Iterator[slice]:
-    for start in range(0, n_rows, size):
-        yield slice(start, min(start + size, n_rows))
+    weights: Weights = None

@@ -2,56 +2,21 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from dataclasses import dataclass, field
-from enum import Enum
 from typing import Protocol
 
-import numpy as np
-import numpy.typing as npt
 from scipy import sparse
 
-
-class Outcome(Enum):
-    """How a fit went, each member a sentence for the user."""
-
-    CONVERGED = "converged: the optimality residual fell below tol."
-    MAX_ITER = (
-        "stopped at max_iter before the optimality residual fell below tol; "
-        "raise max_iter or tol if the objective is still falling."
-    )
-    STEP_SHORTENED = "a step had to be shortened so that the objective did not rise."
-    THEOREM_NOT_MET = (
-        "the convergence theorem's condition on the penalty (lambda > L_h + 2 + 2 L_h^2) is not met; "
-        "the steps are safeguarded instead."
-    )
-    DIVERGED = "the unguarded step diverged (NaN or infinity); use fixed_step=False."
-    DENOMINATOR_GUARDED = "the trace-ratio denominator was not positive definite and was shifted."
-    FEWER_CLASSES = "fewer classes are labelled than clusters were asked for: rows can only get a labelled class."
-    MORE_CLASSES = "more classes are labelled than n_clusters: the number of labelled classes was used instead."
-    NO_LABELS = "no labels were given: clusters come from k-means on the embedding."
-    LANDMARKS_CAPPED = "n_landmarks was lowered: there are fewer than three rows per landmark."
-    STOPPED_BY_CALLBACK = "stopped by a callback."
+from ..core.arrays import Matrix, Presence
+from ..core.progress import Outcome
 
 
 class Encoder(Protocol):
     """Codes of rows that were not in the fit, row by row."""
 
-    def encode(self, cross: npt.NDArray[np.floating], present: npt.NDArray[np.bool_] | None = None) -> sparse.csr_array:
+    def encode(self, cross: Matrix, present: Presence = None) -> sparse.csr_array:
         """Return the codes (rows×m) for some rows of E; `present` (rows×V) tells which views they have, None all."""
         ...
-
-
-@dataclass(frozen=True)
-class Iteration:
-    """One finished round, as handed to a progress callback."""
-
-    number: int
-    objective: float
-    residual: float
-
-
-ProgressCallback = Callable[[Iteration], bool]  # returns True to stop
 
 
 @dataclass(frozen=True)
@@ -79,11 +44,11 @@ class SolverResult:
         How it went.
     """
 
-    embedding: npt.NDArray[np.float64]
+    embedding: Matrix
     codes: sparse.csr_array
     encoded: sparse.csr_array
     encoder: Encoder
-    objective_history: npt.NDArray[np.float64]
-    residual_history: npt.NDArray[np.float64]
+    objective_history: Matrix
+    residual_history: Matrix
     n_iter: int
     outcomes: tuple[Outcome, ...] = field(default=())

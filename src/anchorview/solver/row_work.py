@@ -5,19 +5,15 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 import numpy as np
-import numpy.typing as npt
 from scipy import sparse
 
-from ..engine.parallel import map_blocks
-from ..missing import patterns
-from .codes import gather_rows
+from ..core.arrays import Matrix, Rows
+from ..engine.blocks import map_blocks, row_blocks
+from .codes import Reduction, gather_rows, reduce_codes, total_of
 from .elastic_net import UPPER, hessian_of, optimality_tol, solve_codes
+from .grams import patterns, row_grams
 from .objective import CouplingGradient
 from .problem import CrossProducts, Problem
-from .reduction import Reduction, reduce_codes
-
-Matrix = npt.NDArray[np.float64]
-Rows = npt.NDArray[np.intp]
 
 _CHUNK = 1024  # rows of a dense working block
 
@@ -35,13 +31,13 @@ class RowWork:
 
     def __post_init__(self) -> None:
         self._weights = None if self.problem.weights is None else self.problem.weights[self.rows]
-        self._present = self.problem.presence(self.cross, self.rows)
+        self._present = self.cross.present_in(self.rows)
         is_labelled = np.isin(self.rows, self.problem.labelled)
         self.chunks: list[Rows] = []
         for positions in (np.flatnonzero(is_labelled), np.flatnonzero(~is_labelled)):
             if self._present is not None:  # rows with the same views together: few Gram matrices per chunk
                 positions = positions[np.argsort(patterns(self._present[positions])[1], kind="stable")]
-            self.chunks += [positions[start : start + _CHUNK] for start in range(0, len(positions), _CHUNK)]
+            self.chunks += [positions[part] for part in row_blocks(len(positions), _CHUNK)]
         self.n_labelled_chunks = -(-int(is_labelled.sum()) // _CHUNK)
 
     def _coupling(self, chunk: Rows) -> Matrix:
@@ -55,7 +51,7 @@ class RowWork:
 
     def _grams(self, chunk: Rows) -> list[tuple[Matrix, Rows]]:
         """Return the Gram matrices that a chunk needs, each with its rows; none if all rows have all views."""
-        return [] if self._present is None else self.problem.row_grams(self._present[chunk])
+        return [] if self._present is None else row_grams(self.problem.gram, self.problem.grams, self._present[chunk])
 
     def residual(self) -> float:
         """Return the largest |z − clip(z − ∇J, 0, 1)| over the rows."""
@@ -68,7 +64,7 @@ class RowWork:
                     products[rows] = codes[rows] @ gram
             else:
                 products = codes @ self.problem.gram
-            slope = products - self.cross.rows(self.rows[chunk]) + self.problem.l1
+            slope = products - self.cross.take(self.rows[chunk]) + self.problem.l1
             slope += self._coupling(chunk)
             dense = codes.toarray().astype(np.float64)
             slope += self.problem.ridge * dense
@@ -89,7 +85,7 @@ class RowWork:
         shared = [hessian_of(gram, ridge, dtype) for gram in (complete + pull, complete)]
 
         def solve(
-            linear: npt.NDArray[np.floating], old: sparse.csr_array, is_labelled: bool, grams: list[tuple[Matrix, Rows]]
+            linear: Matrix, old: sparse.csr_array, is_labelled: bool, grams: list[tuple[Matrix, Rows]]
         ) -> sparse.csr_array:
             if not grams:
                 return solve_codes(shared[0 if is_labelled else 1], linear, optimality_tol(complete, dtype), start=old)
@@ -104,7 +100,7 @@ class RowWork:
         def of_chunk(number: int) -> tuple[sparse.csr_array, Reduction, Reduction]:
             is_labelled = number < self.n_labelled_chunks
             chunk = self.chunks[number]
-            old, cross, grams = self.codes[chunk], self.cross.rows(self.rows[chunk]), self._grams(chunk)
+            old, cross, grams = self.codes[chunk], self.cross.take(self.rows[chunk]), self._grams(chunk)
             linear = cross - self.problem.l1 - self._coupling(chunk) + proximal * old.toarray()
             if is_labelled:
                 linear += old @ pull
@@ -114,16 +110,4 @@ class RowWork:
 
         results = map_blocks(of_chunk, range(len(self.chunks)), self.n_threads)
         new = gather_rows([codes for codes, _, _ in results], self.chunks)
-        return new, _total([old for _, old, _ in results]), _total([part for _, _, part in results])
-
-
-def _total(parts: list[Reduction]) -> Reduction:
-    gram = parts[0].gram.copy()
-    for part in parts[1:]:
-        gram += part.gram
-    return Reduction(
-        gram,
-        sum(part.fit for part in parts),
-        sum(part.total for part in parts),
-        sum(part.quadratic for part in parts),
-    )
+        return new, total_of([old for _, old, _ in results]), total_of([part for _, _, part in results])

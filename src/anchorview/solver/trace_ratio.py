@@ -10,10 +10,9 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 import numpy as np
-import numpy.typing as npt
 from scipy import linalg
 
-Matrix = npt.NDArray[np.float64]
+from ..core.arrays import Matrix
 
 
 @dataclass(frozen=True)

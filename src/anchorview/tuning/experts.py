@@ -6,19 +6,16 @@ from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 from scipy import sparse
 
-from ..engine.blocks import ViewCrossProducts
-from ..engine.parallel import map_blocks
-from ..inference import softmax, unit_rows
-from ..scaled_rows import ScaledRows
-from ..scaling import Presence, ViewsScaler, check_finite
+from ..core.arrays import ClassIds, Matrix, Presence, is_sparse, softmax, unit_rows
+from ..data.views import Views
+from ..engine.blocks import map_blocks
+from ..features.products import ViewCrossProducts
+from ..features.scaling import ScaledRows, ViewsScaler, check_finite
 from ..solver.elastic_net import ElasticNetEncoder
-from ..view_input import is_sparse
-from ..views import Views
 from .graph import FittedRows
-from .heads import Codes, Head, Matrix, fit_linear_head, fit_neighbour_head
+from .heads import Head, fit_linear_head, fit_neighbour_head
 from .settings import Setting
 from .voting import empty_votes
 
@@ -30,7 +27,7 @@ class Expert:
     setting: Setting
     head: Head
     temperature: float
-    embedding: npt.NDArray[np.float64] | None  # of the landmarks, for heads that read the embedding
+    embedding: Matrix | None  # of the landmarks, for heads that read the embedding
     weight: float = 1.0  # in the average
     saw_sure_rows: bool = False  # fitted with rows that have no label, but that the ensemble was sure of
 
@@ -40,7 +37,7 @@ class Expert:
         votes[int(self.saw_sure_rows), block] += self.weight * softmax(scores / self.temperature)
 
 
-def head_features(head: str, rows: Any, embedding: npt.NDArray[np.float64] | None) -> Any:
+def head_features(head: str, rows: Any, embedding: Matrix | None) -> Any:
     """Turn codes (for "features" scaled rows, for "graph" weights of fitted rows) into what the head reads."""
     if head in ("features", "graph"):
         return rows
@@ -51,7 +48,7 @@ def head_features(head: str, rows: Any, embedding: npt.NDArray[np.float64] | Non
     return unit_rows(rows @ embedding.T)
 
 
-def fit_head(setting: Setting, features: Any, classes: Codes, n_classes: int) -> Head:
+def fit_head(setting: Setting, features: Any, classes: ClassIds, n_classes: int) -> Head:
     """Fit the head of a setting on labelled rows."""
     if setting.head == "nearest":
         return fit_neighbour_head(features, classes, "nearest", 1)
@@ -80,15 +77,15 @@ class ExpertGroup:
 
     def vote(self, views: Views, present: Presence, votes: Matrix, n_threads: int) -> None:
         """Add the votes of every expert for all rows."""
-        cross = ViewCrossProducts(views, self.scaler, self.landmarks, presence=present, for_prediction=True)
+        cross = ViewCrossProducts(views, self.scaler, self.landmarks, present=present, for_prediction=True)
 
         def of_block(block: slice) -> None:
             if self.on_codes or self.on_graph:
-                products, has = cross.rows(block), cross.present(block)
+                products, has_views = cross.read(block), cross.present_in(block)
                 if not np.isfinite(products.sum()):  # NaN and infinity pass through the product
                     check_finite(views, present=present)
                 for encoder, experts in self.on_codes:
-                    codes = encoder.encode(products, has)
+                    codes = encoder.encode(products, has_views)
                     for expert in experts:
                         expert.vote(codes, votes, block)
                 if self.on_graph and self.fitted_rows is not None:
@@ -96,7 +93,7 @@ class ExpertGroup:
                     for expert in self.on_graph:
                         expert.vote(weights, votes, block)
             if self.on_features:
-                features = stack_features(self.scaler.scale(views, block, present))
+                features = stack_features(self.scaler.read(views, block, present))
                 for expert in self.on_features:
                     expert.vote(features, votes, block)
 

@@ -16,12 +16,9 @@ import numpy as np
 import numpy.typing as npt
 from scipy import sparse
 
-from .neighbours import nearest
+from ..core.arrays import ClassIds, Matrix
+from ..features.neighbours import nearest
 
-Matrix = npt.NDArray[np.floating]
-Codes = npt.NDArray[np.intp]
-
-MAX_ROWS = 50_000  # exact neighbours take time by the square of the rows
 N_NEIGHBORS = 10
 _N_DIRECTIONS = 50
 _SAME = 1e-3  # distances below this part of the longest row are rounding: squares of float32 lose half the digits
@@ -70,7 +67,7 @@ def make_graph(points: Matrix, n_threads: int = 1) -> sparse.csr_array:
 
 
 def propagate(
-    graph: sparse.csr_array, labels: Sequence[tuple[Codes, Codes]], n_classes: int, alpha: float
+    graph: sparse.csr_array, labels: Sequence[tuple[ClassIds, ClassIds]], n_classes: int, alpha: float
 ) -> npt.NDArray[np.float32]:
     """Spread labels along the edges: Σ_t α^t S^t Y, as far as it matters.
 

@@ -7,16 +7,12 @@ from dataclasses import dataclass
 from typing import Any, Protocol
 
 import numpy as np
-import numpy.typing as npt
 from sklearn.exceptions import ConvergenceWarning
 
-from ..inference import fit_neighbours, softmax
-from ..view_input import is_sparse
+from ..core.arrays import ClassIds, Matrix, is_sparse
+from ..labelling.rule import keep_labelled
 
-Matrix = npt.NDArray[np.floating]
-Codes = npt.NDArray[np.intp]
 _MAX_ROTATED = 1500  # rows; the decomposition of more takes longer than it saves
-_LEAST = 1e-3  # a probability below counts as this: one sure mistake is not worth hundreds of rows
 
 
 class Head(Protocol):
@@ -45,26 +41,26 @@ class LinearHead:
 
     coefficients: Matrix
     intercept: Matrix
-    classes: Codes
+    classes: ClassIds
     n_classes: int
 
     def scores(self, features: Any) -> Matrix:
         """Return the logits; classes that were not seen get the lowest of the row."""
         with np.errstate(invalid="ignore"):  # NaN and infinity are reported by those who meet them
-            found = np.asarray(features @ self.coefficients.T) + self.intercept
+            logits = np.asarray(features @ self.coefficients.T) + self.intercept
         if len(self.classes) == self.n_classes:
-            return found
-        result = np.repeat(found.min(axis=1, keepdims=True) - 1.0, self.n_classes, axis=1)
-        result[:, self.classes] = found
+            return logits
+        result = np.repeat(logits.min(axis=1, keepdims=True) - 1.0, self.n_classes, axis=1)
+        result[:, self.classes] = logits
         return result
 
 
-def fit_neighbour_head(features: Matrix, classes: Codes, rule: str, n_neighbors: int) -> NeighbourHead:
+def fit_neighbour_head(features: Matrix, classes: ClassIds, rule: str, n_neighbors: int) -> NeighbourHead:
     """Keep the labelled rows."""
-    return NeighbourHead(fit_neighbours(features, classes, rule, n_neighbors, calibrate=False))
+    return NeighbourHead(keep_labelled(features, classes, rule, n_neighbors))
 
 
-def fit_linear_head(features: Any, classes: Codes, n_classes: int, strength: float) -> LinearHead:
+def fit_linear_head(features: Any, classes: ClassIds, n_classes: int, strength: float) -> LinearHead:
     """Fit a logistic regression; `strength` is scikit-learn's C."""
     from sklearn.linear_model import LogisticRegression
 
@@ -95,28 +91,3 @@ def _rotate(features: Any) -> tuple[Matrix, Any]:
     root = np.sqrt(values[kept])
     rotated: Matrix = vectors[:, kept] * root
     return rotated, (vectors[:, kept] / root).T @ features
-
-
-def choose_temperature(scores: Matrix, classes: Codes) -> float:
-    """Return the temperature at which the softmax of held-out scores has the least log loss.
-
-    As if one of n + 2 rows had any class: a few rows that are all right do not prove that no row is ever wrong.
-    """
-    gap = float(np.median(scores.max(axis=1) - scores.min(axis=1)))
-    if not np.isfinite(gap) or gap < 1e-30:
-        return 1.0
-    candidates = gap * np.logspace(-2.5, 1, 57)
-    any_class = 1 / (len(classes) + 2)
-    losses = []
-    for temperature in candidates:
-        found = softmax(scores / temperature)
-        of_any = -np.log(np.maximum(found, _LEAST)).mean()
-        losses.append((1 - any_class) * log_loss(found, classes).mean() + any_class * of_any)
-    return float(candidates[int(np.argmin(losses))])
-
-
-def log_loss(probabilities: Matrix, classes: Codes) -> Matrix:
-    """Return the bounded log loss of each row."""
-    own = probabilities[np.arange(len(classes)), classes]
-    result: Matrix = -np.log(np.maximum(own, _LEAST))
-    return result

@@ -6,14 +6,14 @@ from collections import Counter
 from collections.abc import Sequence
 
 import numpy as np
-import numpy.typing as npt
 
-from .heads import log_loss
+from ..core.arrays import Matrix, Rows
+from ..labelling.temperature import log_loss
 
 
 def select(
-    held_out: Sequence[npt.NDArray[np.floating]],
-    classes: npt.NDArray[np.intp],
+    held_out: Sequence[Matrix],
+    classes: Rows,
     penalties: Sequence[float],
     n_picks: int,
     first: Sequence[int],

@@ -5,12 +5,12 @@ from __future__ import annotations
 from dataclasses import asdict, dataclass, replace
 from typing import Any
 
-from ..scaling import ScalingChoice, resolve_scaling, zero_share
-from ..view_input import is_sparse
-from ..views import Views
+from ..core.arrays import is_sparse
+from ..data.views import Views
+from ..features.auto import resolve_scaling, zero_share
+from .options import SearchOptions
 
-_DENSE_SCALINGS = ("minmax", "symmetric", "standard", "l2")
-_COUNT_ZEROS = 0.9  # a non-negative view with more zeros may be counts of words
+Scaling = str | tuple[str, ...]  # of all views, or of each
 
 
 @dataclass(frozen=True)
@@ -32,7 +32,7 @@ class Setting:
         C of the logistic regression; how far labels spread over the graph.
     """
 
-    scaling: str | tuple[str, ...]
+    scaling: Scaling
     n_landmarks: int
     l1: float = 0.2
     ridge: float = 1.0
@@ -45,9 +45,9 @@ class Setting:
         return asdict(self)
 
     @property
-    def choice(self) -> ScalingChoice:
-        """Scaling in the form that the estimator takes."""
-        return self.scaling if isinstance(self.scaling, str) else list(self.scaling)
+    def source(self) -> tuple[Scaling, int]:
+        """What settings with the same landmarks have in common."""
+        return self.scaling, self.n_landmarks
 
 
 def count_changes(setting: Setting) -> int:
@@ -57,22 +57,25 @@ def count_changes(setting: Setting) -> int:
     return sum(getattr(setting, name) != getattr(Setting, name) for name in ("l1", "ridge", "must_link_weight"))
 
 
-def scalings_to_try(views: Views) -> list[str | tuple[str, ...]]:
+def scalings_to_try(views: Views, options: SearchOptions) -> list[Scaling]:
     """Return the scalings that make sense for these views, the default first."""
-    sparse = [is_sparse(array) for array in views.arrays]
-    if all(sparse):
+    is_sparse_view = [is_sparse(array) for array in views.arrays]
+    if all(is_sparse_view):
         return ["lsa", "tfidf"]
     default = resolve_scaling(views, "auto")
     # Where the default centres, rows scaled to 0 … 1 are nearly parallel: nothing to be learned from them.
-    dense = [kind for kind in _DENSE_SCALINGS if not (kind == "minmax" and "standard" in default)]
-    counts = [known or zero_share(array) > _COUNT_ZEROS for known, array in zip(sparse, views.arrays, strict=True)]
-    found = [["lsa" if known else kind for known in sparse] for kind in dense]
-    if counts != sparse:
-        found.append(["lsa" if count else dense[0] for count in counts])
-    return list(dict.fromkeys(_short(kinds) for kinds in [default, *found]))
+    dense = [kind for kind in options.dense_scalings if not (kind == "minmax" and "standard" in default)]
+    counts = [
+        known or zero_share(array) > options.count_zeros
+        for known, array in zip(is_sparse_view, views.arrays, strict=True)
+    ]
+    tried = [["lsa" if known else kind for known in is_sparse_view] for kind in dense]
+    if counts != is_sparse_view:
+        tried.append(["lsa" if count else dense[0] for count in counts])
+    return list(dict.fromkeys(one_name(kinds) for kinds in [default, *tried]))
 
 
-def _short(kinds: list[str]) -> str | tuple[str, ...]:
+def one_name(kinds: list[str]) -> Scaling:
     """Return one name if all views have the same scaling."""
     return kinds[0] if len(set(kinds)) == 1 else tuple(kinds)
 

@@ -7,11 +7,10 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 
-from ..view_input import is_sparse
-from ..views import Views
-from .task import Judgement
+from ..core.arrays import ClassIds, is_sparse
+from ..data.views import Views
+from .search_data import Judgement
 
 
 def cv_results(judgements: Sequence[Judgement]) -> dict[str, Any]:
@@ -33,12 +32,12 @@ def cv_results(judgements: Sequence[Judgement]) -> dict[str, Any]:
     return result
 
 
-def data_fingerprint(views: Views, codes: npt.NDArray[np.intp], parameters: Mapping[str, Any]) -> str:
+def data_fingerprint(views: Views, class_ids: ClassIds, parameters: Mapping[str, Any]) -> str:
     """Return a digest of the shape of the data, some of its values, the labels and the parameters."""
     digest = hashlib.sha256()
     keys = sorted(set(parameters) - {"verbose", "n_jobs", "warm_start", "n_averaged"})
     digest.update(repr((views.shape, views.sizes, views.names, [parameters[key] for key in keys])).encode())
-    digest.update(codes.tobytes())
+    digest.update(class_ids.tobytes())
     some = np.unique(np.linspace(0, len(views) - 1, 50).astype(int))
     for array in views[some].arrays:
         digest.update(np.ascontiguousarray(array.toarray() if is_sparse(array) else array).tobytes())

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from pathlib import Path
 
-from ..document import Section
+from ...report.document import Section
 from ..runner import Runner
 from ..settings import Settings
 from . import ablation, comparison, convergence, flops, label_ratio, memory, scaling, sensitivity, timing

@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Any
 
-from ..document import Section, Table, score_cells
+from ...report.document import Section, Table, score_cells
 from ..methods import METHODS, OURS, Method
 from ..paper_tables import ABLATION
 from ..runner import Runner

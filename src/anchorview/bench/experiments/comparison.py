@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from ..document import Section, Table, score_cells
+from ...report.document import Section, Table, score_cells
 from ..methods import Method
 from ..paper import PAPER
 from ..runner import Runner

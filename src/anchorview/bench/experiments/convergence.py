@@ -5,8 +5,8 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Any
 
-from ..document import Figure, Section, Table
-from ..figures import draw_convergence
+from ...report.document import Figure, Section, Table
+from ...report.figures import draw_convergence
 from ..methods import METHODS, OURS
 from ..runner import Runner
 from ..settings import Settings

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from ..document import Figure, Section, Table, score_cells
-from ..figures import draw_curves
+from ...report.document import Figure, Section, Table, score_cells
+from ...report.figures import draw_curves
 from ..methods import WITH_LABELS
 from ..runner import Run, Runner
 from ..settings import Settings

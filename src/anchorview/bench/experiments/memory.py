@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 from ...cost import estimate_memory
-from ..document import Section, Table, scientific, score_cells
+from ...report.document import Section, Table, scientific, score_cells
 from ..methods import METHODS
 from ..operations import variables_bytes
 from ..paper_tables import MEMORY

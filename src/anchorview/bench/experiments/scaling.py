@@ -6,8 +6,8 @@ from pathlib import Path
 
 import numpy as np
 
-from ..document import Figure, Section, Table
-from ..figures import draw_scaling
+from ...report.document import Figure, Section, Table
+from ...report.figures import draw_scaling
 from ..methods import METHODS
 from ..runner import Run, Runner
 from ..settings import JOBS, Settings

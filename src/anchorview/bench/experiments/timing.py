@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from ..document import Cell, Figure, Section, Table, score_cells
-from ..figures import draw_times
+from ...report.document import Cell, Figure, Section, Table, score_cells
+from ...report.figures import draw_times
 from ..methods import WITH_LABELS
 from ..paper_tables import TIME
 from ..runner import Run, Runner

@@ -1,0 +1,1 @@
+"""The product: the command, and what it reads and writes."""

@@ -1,0 +1,80 @@
+"""The command `anchorview data`: what the paper's data sets are, and whether a file is one of them."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+from rich.console import Console
+from rich.table import Table
+
+from ..bench.registry import REGISTRY, differences, find_entry
+from ..bench.sources import EMBEDDED, Source, find_sources
+
+app = typer.Typer(no_args_is_help=True, help="Look at data sets before they are used.")
+console = Console()
+
+
+@app.command("list")
+def list_data(
+    path: Annotated[Path | None, typer.Argument(help="Folder of .npz and .mat files; without it, the paper's.")] = None,
+) -> None:
+    """List the paper's data sets and the names of their files, or the data sets in a folder."""
+    if path is None:
+        table = Table(title="Data sets of the paper")
+        for name in ("name", "rows", "classes", "features of the views", "file (.mat or .npz)"):
+            table.add_column(name, justify="right" if name in ("rows", "classes") else "left")
+        for entry in REGISTRY:
+            sizes = ", ".join(map(str, entry.view_sizes))
+            table.add_row(entry.name, f"{entry.n_rows:,}", str(entry.n_classes), sizes, ", ".join(entry.files[:3]))
+        console.print(table)
+        console.print("HW is built in; for the others give the folder that holds the files: --data FOLDER.")
+        return
+    for source in _sources(path):
+        try:
+            about = source.describe()
+        except (ValueError, OSError, ImportError) as error:
+            console.print(f"{source.name}: {error}", style="red", soft_wrap=True, markup=False)
+            continue
+        of_paper = "" if about.paper is None else f" – the paper's {about.paper.name}"
+        of_paper += "" if about.paper is None or about.same_as_paper else ", features extracted anew"
+        console.print(f"{source.name}: {about}{of_paper}", soft_wrap=True, highlight=False, markup=False)
+
+
+@app.command()
+def check(path: Annotated[Path, typer.Argument(help="A .npz or .mat file, or a folder of them.")]) -> None:
+    """Read files, and say whether they are the paper's data sets and what differs."""
+    results = [_check(source) for source in _sources(path)]
+    if not all(results):
+        raise typer.Exit(1)
+
+
+def _sources(path: Path) -> list[Source]:
+    try:
+        return find_sources([path])
+    except ValueError as error:
+        typer.echo(f"Error: {error}", err=True)
+        raise typer.Exit(2) from None
+
+
+def _check(source: Source) -> bool:
+    place = source.place if source.place != EMBEDDED else "embedded"
+    try:
+        about = source.describe()
+    except (ValueError, OSError, ImportError) as error:
+        typer.echo(f"{place}: NOT readable. {error}")
+        return False
+    named = find_entry(source.name)
+    if about.paper is not None and about.same_as_paper:
+        typer.echo(f"{place}: OK, the paper's {about.paper.name} by its sizes: {about}.")
+        return True
+    if about.paper is not None:
+        typer.echo(f"{place}: OK, the sizes of the paper's {about.paper.name} with features extracted anew: {about}.")
+        return True
+    if named is not None:
+        found = "; ".join(differences(named, about.n_rows, about.view_sizes, about.n_classes))
+        typer.echo(f"{place}: NOT the paper's {named.name}: {found}.")
+        return False
+    typer.echo(f"{place}: OK, readable; not one of the paper's data sets: {about}.")
+    return True

@@ -1,0 +1,144 @@
+"""Progress of a fit: log lines when verbose, and scikit-learn's callbacks where they exist (1.9 and later)."""
+
+from __future__ import annotations
+
+import logging
+import time
+from collections.abc import Callable
+from dataclasses import dataclass
+from enum import Enum
+from typing import TYPE_CHECKING, Any
+
+try:
+    from sklearn.callback import CallbackSupportMixin, with_callbacks
+except ImportError:  # scikit-learn before 1.9
+
+    class CallbackSupportMixin:  # type: ignore[no-redef]
+        """Stand-in for releases without callbacks."""
+
+    def with_callbacks(method: Any) -> Any:
+        """Return the method as it is."""
+        return method
+
+
+if TYPE_CHECKING:
+    from sklearn.base import BaseEstimator
+
+__all__ = ["CallbackSupportMixin", "Iteration", "Outcome", "Progress", "ProgressCallback", "with_callbacks"]
+
+_LOGGER = logging.getLogger("anchorview")
+
+
+class Outcome(Enum):
+    """What happened in a fit, each member a sentence for the user."""
+
+    CONVERGED = "converged: the optimality residual fell below tol."
+    MAX_ITER = (
+        "stopped at max_iter before the optimality residual fell below tol; "
+        "raise max_iter or tol if the objective is still falling."
+    )
+    STEP_SHORTENED = "a step had to be shortened so that the objective did not rise."
+    THEOREM_NOT_MET = (
+        "the convergence theorem's condition on the penalty (lambda > L_h + 2 + 2 L_h^2) is not met; "
+        "the steps are safeguarded instead."
+    )
+    DIVERGED = "the unguarded step diverged (NaN or infinity); use fixed_step=False."
+    DENOMINATOR_GUARDED = "the trace-ratio denominator was not positive definite and was shifted."
+    FEWER_CLASSES = "fewer classes are labelled than clusters were asked for: rows can only get a labelled class."
+    MORE_CLASSES = "more classes are labelled than n_clusters: the number of labelled classes was used instead."
+    NO_LABELS = "no labels were given: clusters come from k-means on the embedding."
+    LANDMARKS_CAPPED = "n_landmarks was lowered: there are fewer than three rows per landmark."
+    STOPPED_BY_CALLBACK = "stopped by a callback."
+
+
+@dataclass(frozen=True)
+class Iteration:
+    """One finished round, as handed to a progress callback."""
+
+    number: int
+    objective: float
+    residual: float
+
+
+ProgressCallback = Callable[[Iteration], bool]  # returns True to stop
+
+
+class Progress:
+    """Tells the user, and scikit-learn's callbacks, how far a fit is.
+
+    Parameters
+    ----------
+    estimator : estimator
+        The estimator that is fitted.
+    verbose : bool
+        Write a line per stage and round to the logger "anchorview" (to stderr unless it is configured).
+    max_iter : int
+        Rounds to expect at most.
+    tol : float
+        Residual at which the rounds end.
+    n_solves : int, default=1
+        How often the rounds may start again.
+    """
+
+    def __init__(
+        self, estimator: BaseEstimator, verbose: bool, max_iter: int, tol: float, *, n_solves: int = 1
+    ) -> None:
+        self._estimator, self._verbose, self._max_iter, self._tol = estimator, verbose, max_iter, tol
+        self._start = self._stage_start = time.perf_counter()
+        self._stage: str | None = None
+        self.seconds: dict[str, float] = {}  # of each finished stage
+        if verbose and not _LOGGER.hasHandlers():
+            handler = logging.StreamHandler()
+            handler.setFormatter(logging.Formatter("[%(name)s] %(message)s"))
+            _LOGGER.addHandler(handler)
+        if verbose and _LOGGER.level == logging.NOTSET:  # else the root logger's WARNING would hide the lines
+            _LOGGER.setLevel(logging.INFO)
+        self._context: Any = None
+        if hasattr(estimator, "_init_callback_context"):
+            self._context = estimator._init_callback_context(max_subtasks=n_solves * max_iter)
+            self._context.call_on_fit_task_begin(estimator=estimator)
+        self._round: Any = None
+
+    def stage(self, name: str, message: str, *values: Any) -> None:
+        """Begin a stage; the time until the next one counts as its own."""
+        self._close_stage()
+        self._stage, self._stage_start = name, time.perf_counter()
+        self.log(message, *values)
+
+    def _close_stage(self) -> None:
+        if self._stage is not None:
+            self.seconds[self._stage] = time.perf_counter() - self._stage_start
+            self._stage = None
+
+    def log(self, message: str, *values: Any) -> None:
+        """Write a line if verbose; `values` are put into the message only then, as in `logging`."""
+        if self._verbose:
+            _LOGGER.info("%6.2f s  %s", time.perf_counter() - self._start, message % values if values else message)
+
+    def begin_round(self) -> None:
+        """Open scikit-learn's task for the next round."""
+        if self._context is not None:
+            self._round = self._context.subcontext(task_name="round")
+            self._round.call_on_fit_task_begin(estimator=self._estimator)
+
+    def end_round(self, iteration: Iteration) -> bool:
+        """Report a finished round; True if a callback asks to stop."""
+        self.log(f"round {iteration.number}: objective {iteration.objective:.8g}, residual {iteration.residual:.2e}")
+        stop = False
+        if self._context is not None:
+            if self._round is None:
+                self.begin_round()
+            stop = bool(self._round.call_on_fit_task_end(estimator=self._estimator))
+            self._round = None
+            if not stop and iteration.number < self._max_iter and iteration.residual > self._tol:
+                self.begin_round()
+        return stop
+
+    def finish(self) -> None:
+        """Close what is open."""
+        self._close_stage()
+        if self._round is not None:
+            self._round.call_on_fit_task_end(estimator=self._estimator)
+            self._round = None
+        if self._context is not None:
+            self._context.call_on_fit_task_end(estimator=self._estimator)

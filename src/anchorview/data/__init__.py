@@ -1,0 +1,1 @@
+"""What users hand in: views, their rows, labels, and the errors on the way."""

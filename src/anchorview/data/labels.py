@@ -1,0 +1,113 @@
+"""Labels and weights as users give them, checked and numbered."""
+
+from __future__ import annotations
+
+import numbers
+import warnings
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+from sklearn.utils.multiclass import check_classification_targets
+from sklearn.utils.validation import column_or_1d
+
+from ..core.arrays import Matrix, Rows
+
+UNLABELLED = -1
+
+
+def encode_labels(y: Any, n_rows: int, fitted: npt.NDArray[Any] | None = None) -> tuple[npt.NDArray[Any], Rows]:
+    """Return the classes and each row's class number, −1 for unlabelled rows.
+
+    Unlabelled are −1, and also None, NaN and "" in string or object arrays. The one exception is a `y` of −1 and 1
+    only, the usual way to write two classes: both are classes then, and a warning says so. Where the classes of a
+    fit are `fitted` already, −1 is a class if it is one of them.
+
+    Examples
+    --------
+    >>> encode_labels(["b", None, "a", ""], 4)
+    (array(['a', 'b'], dtype='<U1'), array([ 1, -1,  0, -1]))
+    >>> encode_labels([7.0, -1.0, 3.0], 3)
+    (array([3, 7]), array([ 1, -1,  0]))
+    """
+    if y is None:
+        return np.empty(0, dtype=int), np.full(n_rows, UNLABELLED, dtype=np.intp)
+    values = _series_values(y) if hasattr(y, "to_numpy") and not isinstance(y, np.ndarray) else np.asarray(y)
+    if isinstance(y, list | tuple) and values.dtype.kind in "US" and any(not isinstance(v, str | bytes) for v in y):
+        values = np.array(y, dtype=object)  # asarray would turn None and -1 into text
+    values = column_or_1d(values, warn=True)
+    if len(values) != n_rows:
+        raise ValueError(f"y has {len(values)} labels but X has {n_rows} rows; give -1 to rows without a label.")
+    if values.dtype.kind == "O":
+        is_labelled = np.array([not _is_blank(value) for value in values], dtype=bool)
+        known = np.array(values[is_labelled].tolist()) if is_labelled.any() else np.empty(0, dtype=int)
+        if known.ndim != 1:
+            raise ValueError("y holds labels that are sequences themselves; labels are integers or text.")
+        if known.dtype.kind in "US" and any(not isinstance(v, str | bytes) for v in values[is_labelled]):
+            raise ValueError(
+                "y mixes text and numbers; use one kind of label (and -1, None or '' for unlabelled rows)."
+            )
+    elif values.dtype.kind in "US":
+        is_labelled = values != ""
+        known = values[is_labelled]
+    else:
+        if values.dtype.kind == "f" and not np.isfinite(values).all():
+            raise ValueError("Input y contains NaN or infinity; give -1 to rows without a label.")
+        is_labelled = values != UNLABELLED
+        if fitted is not None:
+            is_labelled |= fitted.dtype.kind in "if" and UNLABELLED in fitted
+        elif len(values) > 0 and not is_labelled.all() and set(np.unique(values)) == {-1, 1}:
+            warnings.warn(
+                "y holds -1 and 1 only: read as two classes, every row labelled. If -1 means unlabelled here, "
+                "only one class is labelled; label rows of another class too.",
+                UserWarning,
+                stacklevel=3,
+            )
+            is_labelled[:] = True
+        known = values[is_labelled]
+    if known.dtype.kind == "f":
+        check_classification_targets(known)
+        known = known.astype(np.int64)
+    elif known.dtype.kind not in "iubUS":
+        raise ValueError(f"Unknown label type: {known.dtype}; labels are integers or text.")
+    classes, inverse = np.unique(known, return_inverse=True)
+    codes = np.full(n_rows, UNLABELLED, dtype=np.intp)
+    codes[is_labelled] = inverse
+    return classes, codes
+
+
+def _series_values(y: Any) -> npt.NDArray[Any]:
+    """Return the labels of a Series; NaN, which pandas puts for a missing label, makes them objects."""
+    values = np.asarray(y.to_numpy())
+    return values.astype(object) if values.dtype.kind == "f" and np.isnan(values).any() else values
+
+
+def _is_blank(value: Any) -> bool:
+    """Tell whether an entry of an object array means "no label"."""
+    if value is None or value is np.ma.masked or type(value).__name__ == "NAType":
+        return True
+    if isinstance(value, str | bytes):
+        return len(value) == 0
+    return isinstance(value, numbers.Real) and (value == UNLABELLED or value != value)
+
+
+def check_weights(sample_weight: Any, n_rows: int) -> Matrix | None:
+    """Return the weights of the rows, None if all are one."""
+    if sample_weight is None:
+        return None
+    weights = np.asarray(sample_weight, dtype=np.float64)
+    if weights.ndim == 0:
+        weights = np.full(n_rows, float(weights))
+    if weights.ndim != 1:
+        raise ValueError(f"Sample weights must be 1D array or scalar; got an array of shape {weights.shape}.")
+    if len(weights) != n_rows:
+        raise ValueError(f"sample_weight.shape == {weights.shape}, expected {(n_rows,)}: one weight per row.")
+    bad = np.flatnonzero(~(np.isfinite(weights) & (weights >= 0)))
+    if len(bad):
+        raise ValueError(
+            f"sample_weight must be finite and not negative; row {bad[0]} has {weights[bad[0]]}"
+            f"{f' ({len(bad)} such rows)' if len(bad) > 1 else ''}."
+        )
+    if not weights.any():
+        raise ValueError("sample_weight is zero for every row; at least some rows must count.")
+    return None if np.all(weights == 1) else weights

@@ -1,0 +1,161 @@
+"""Which rows have which view: masks, and ids by which views of different rows are aligned."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+from scipy import sparse
+
+from ..core.arrays import Mask, Rows, is_sparse
+
+
+def read_mask(mask: Any, n_rows: int, names: list[str]) -> Mask:
+    """Return a mask as a new boolean array of shape (n_rows, n_views)."""
+    if isinstance(mask, Mapping) or hasattr(mask, "columns"):  # a DataFrame: its columns may be in another order
+        columns = {str(name): np.asarray(column) for name, column in mask.items()}
+        _check_names("mask", columns, names)
+        present = np.ones((n_rows, len(names)), dtype=bool)
+        for name, column in columns.items():
+            _check_mask(column, (n_rows,), f"mask of view {name!r}")
+            present[:, names.index(name)] = column
+        return present
+    array = np.asarray(mask)
+    _check_mask(array, (n_rows, len(names)), "mask")
+    return array.copy()
+
+
+def _check_mask(array: npt.NDArray[Any], shape: tuple[int, ...], what: str) -> None:
+    if array.shape != shape:
+        raise ValueError(
+            f"The {what} has shape {array.shape} but needs {shape}: one row per sample"
+            f"{' and one column per view' if len(shape) == 2 else ''}, True where the row has the view."
+        )
+    if array.dtype.kind != "b":
+        raise ValueError(f"The {what} must hold True and False, not {array.dtype}; convert it with .astype(bool).")
+
+
+def _check_names(what: str, given: Mapping[str, Any], names: list[str]) -> None:
+    unknown = sorted(set(given) - set(names))
+    if unknown:
+        raise ValueError(f"{what} names views that are not there: {unknown}; the views are {names}.")
+
+
+def is_per_view(ids: Any) -> bool:
+    """Tell ids given for each view from one sequence of ids for all rows (tuples are ids)."""
+    if isinstance(ids, Mapping):
+        return True
+    return (
+        isinstance(ids, list | tuple)
+        and len(ids) > 0
+        and all(hasattr(part, "__len__") and not isinstance(part, str | bytes | tuple) for part in ids)
+    )
+
+
+def read_ids(ids: Any, n_rows: int, owner: str) -> npt.NDArray[Any]:
+    """Return distinct ids, one for each row: text or integers as such arrays, anything else as objects."""
+    if isinstance(ids, str | bytes) or not isinstance(ids, Iterable):
+        raise TypeError(f"{owner} has {ids!r} as ids; give a sequence with one id for each row.")
+    if getattr(ids, "ndim", 1) != 1:
+        raise ValueError(f"{owner} has ids of shape {ids.shape}; give a one-dimensional sequence.")  # type: ignore[attr-defined]
+    items = ids.tolist() if hasattr(ids, "tolist") else list(ids)
+    if len(items) != n_rows:
+        raise ValueError(f"{owner} has {n_rows} rows but {len(items)} ids; give one id for each row.")
+    blank = [row for row, item in enumerate(items) if _is_blank(item)]
+    if blank:
+        raise ValueError(f"{owner} has no id in {_rows(blank)} (None or NaN); give each row an id.")
+    if len(set(items)) != len(items):
+        _raise_repeated(items, owner)
+    return _id_array(items)
+
+
+def _is_blank(item: Any) -> bool:
+    return item is None or type(item).__name__ == "NAType" or item != item
+
+
+def _rows(numbers: list[int]) -> str:
+    shown = ", ".join(map(str, numbers[:5]))
+    return f"row{'s' if len(numbers) > 1 else ''} {shown}{', …' if len(numbers) > 5 else ''}"
+
+
+def _raise_repeated(items: list[Any], owner: str) -> None:
+    places: dict[Any, list[int]] = {}
+    for row, item in enumerate(items):
+        places.setdefault(item, []).append(row)
+    repeated = [(item, rows) for item, rows in places.items() if len(rows) > 1]
+    shown = "; ".join(f"{item!r} ({_rows(rows)})" for item, rows in repeated[:5])
+    raise ValueError(
+        f"{owner} repeats {len(repeated)} of its ids: {shown}{'; …' if len(repeated) > 5 else ''}. "
+        "Each row needs an id of its own: remove or merge the repeated rows."
+    )
+
+
+def _id_array(items: list[Any]) -> npt.NDArray[Any]:
+    """Text and integers become arrays of their own kind; asarray would turn a mix of the two into text."""
+    for kind in (str, int):
+        if all(isinstance(item, kind) and not isinstance(item, bool) for item in items):
+            return np.array(items, dtype=None if items else kind)
+    result = np.empty(len(items), dtype=object)
+    result[:] = items
+    return result
+
+
+def ids_by_view(ids: Any, arrays: Sequence[Any], names: list[str]) -> list[npt.NDArray[Any]]:
+    """Read the ids of each view, given as a list beside the views or as a mapping from their names."""
+    if isinstance(ids, Mapping):
+        named = {str(name): part for name, part in ids.items()}
+        _check_names("ids", named, names)
+        lacking = [name for name in names if name not in named]
+        if lacking:
+            raise ValueError(f"ids has no entry for the views {lacking}; give the ids of every view.")
+        parts = [named[name] for name in names]
+    else:
+        parts = list(ids)
+        if len(parts) != len(names):
+            raise ValueError(f"ids lists the ids of {len(parts)} views, but there are {len(names)}: {names}.")
+    read = [read_ids(p, a.shape[0], f"View {n!r}") for p, a, n in zip(parts, arrays, names, strict=True)]
+    for name, part in zip(names, read, strict=True):
+        if {part.dtype.kind, read[0].dtype.kind} == {"U", "i"}:
+            raise ValueError(
+                f"The ids of view {name!r} and of view {names[0]!r} are text in one and numbers in the other, "
+                "so that none match; convert them to one type."
+            )
+    return read
+
+
+def join_ids(parts: Sequence[npt.NDArray[Any]]) -> npt.NDArray[Any]:
+    """Return the ids of all views together, in order of first appearance."""
+    return _id_array(list(dict.fromkeys(item for part in parts for item in part.tolist())))
+
+
+def align_rows(
+    arrays: Sequence[Any], parts: Sequence[npt.NDArray[Any]], ids: npt.NDArray[Any]
+) -> tuple[list[Any], Mask]:
+    """Bring views, whose rows have the ids in `parts`, to the rows `ids`; rows a view lacks are 0 in it.
+
+    Dense views are copied to their full height and sparse ones stay sparse; a view that has these very rows already
+    is not copied.
+    """
+    place = {item: row for row, item in enumerate(ids.tolist())}
+    present = np.zeros((len(ids), len(arrays)), dtype=bool)
+    aligned = []
+    for number, (array, part) in enumerate(zip(arrays, parts, strict=True)):
+        rows = np.array([place[item] for item in part.tolist()], dtype=np.intp)
+        present[rows, number] = True
+        aligned.append(array if np.array_equal(rows, np.arange(len(ids))) else _spread(array, rows, len(ids)))
+    return aligned, present
+
+
+def _spread(array: Any, rows: Rows, n_rows: int) -> Any:
+    """Put the rows of an array to the places `rows` of a taller one."""
+    if not is_sparse(array):
+        taller = np.zeros((n_rows, array.shape[1]), dtype=array.dtype)
+        taller[rows] = array
+        return taller
+    source = np.full(n_rows, -1)
+    source[rows] = np.arange(len(rows))
+    ends = np.append(array.indptr, array.indptr[-1])  # one empty row more, at the end: row -1
+    longer = sparse.csr_array((array.data, array.indices, ends), shape=(len(ends) - 1, array.shape[1]))
+    return longer[source]

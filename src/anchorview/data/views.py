@@ -1,0 +1,231 @@
+"""`Views`: several feature sets for the same rows, as one row-sliceable object."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from ..core.arrays import Presence, is_sparse
+from .reading import ColumnGroups, is_mudata, read_arrays
+from .rows import align_rows, ids_by_view, is_per_view, join_ids, read_ids, read_mask
+
+__all__ = ["ColumnGroups", "Views"]
+
+
+class Views:
+    """Several feature sets ("views") of the same rows.
+
+    Rows can be selected as from an array, so the object goes through ``train_test_split``, ``cross_val_score``,
+    ``GridSearchCV`` and ``Pipeline``. The arrays are kept as they are given: nothing of them is changed, and nothing
+    copied, except to convert a sparse matrix to CSR form and to align views by ids.
+
+    Parameters
+    ----------
+    data : sequence or mapping of array-like, Views, a 2-D array-like with ``views``, or MuData
+        One 2-D array per view, each with one row per sample: arrays, read-only memory maps, DataFrames or SciPy's
+        sparse matrices, also side by side. A DataFrame whose columns have two levels is cut by the first. Of
+        a MuData object, each modality's ``X`` is a view, and the ids are its ``obs_names``.
+    views : sequence or mapping, optional
+        How to cut one 2-D array, sparse matrix or DataFrame into views: sizes (``[76, 216]``), slices, lists of
+        columns (numbers or DataFrame names), or a mapping from a view's name to one of the last two.
+    names : sequence of str, optional
+        Names of the views; by default the mapping's keys, or ``view0``, ``view1``, …
+    mask : array-like of bool of shape (n_rows, n_views), or mapping of str to array-like of bool, optional
+        True where the row has the view. What the arrays hold elsewhere plays no part. A mapping (or DataFrame) gives
+        one column for each view that some rows lack.
+    ids : sequence, list of sequences or mapping of str to sequence, optional
+        One id for each row. Or the ids of each view's own rows, for views that do not have the same rows: the rows
+        are then all ids in order of first appearance, and a view is missing in the rows that it has no id for. This
+        copies the views whose rows have to be moved, and fills the rows a view lacks with 0.
+
+    Attributes
+    ----------
+    arrays : list of ndarray or csr_array
+        The views.
+    names : list of str
+        Their names.
+    shape : tuple of int
+        Number of rows, number of features of all views together.
+    present : ndarray of bool of shape (n_rows, n_views), or None
+        Which rows have which view; None if all rows have all of them, as far as `mask` and `ids` say.
+    ids : ndarray of shape (n_rows,), or None
+        Ids of the rows.
+    known_ids : ndarray or None
+        Ids of the views that these rows were selected from, so that an id left out can be told from a wrong one.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from anchorview import Views
+    >>> X = Views({"image": np.ones((4, 3)), "text": np.zeros((4, 2))})
+    >>> X
+    Views(4 rows; image: 3, text: 2)
+    >>> X[1:3].shape
+    (2, 5)
+    >>> Views(np.ones((4, 5)), views=[3, 2]).names
+    ['view0', 'view1']
+    >>> Y = Views([np.ones((2, 3)), np.ones((2, 4))], ids=[["ann", "bob"], ["bob", "cid"]])
+    >>> Y
+    Views(3 rows; view0: 3 (missing in 1), view1: 4 (missing in 1))
+    >>> Y.ids[~Y.present.all(axis=1)].tolist()
+    ['ann', 'cid']
+    """
+
+    def __init__(
+        self,
+        data: Any,
+        views: ColumnGroups | None = None,
+        names: Sequence[str] | None = None,
+        *,
+        mask: Any = None,
+        ids: Any = None,
+    ) -> None:
+        present: Presence = None
+        self.ids: npt.NDArray[Any] | None = None
+        self.known_ids: npt.NDArray[Any] | None = None
+        if is_mudata(data):
+            from .mudata import views_from_mudata
+
+            data = views_from_mudata(data)
+        if isinstance(data, Views):
+            if views is not None:
+                raise ValueError("views= cuts one 2-D array; the data given is cut into views already.")
+            arrays, found = data.arrays, data.names
+            present, self.ids, self.known_ids = data.present, data.ids, data.known_ids
+        else:
+            arrays, found = read_arrays(data, views)
+        self.names: list[str] = list(found) if names is None else [str(name) for name in names]
+        if len(self.names) != len(arrays):
+            raise ValueError(f"{len(self.names)} names were given for {len(arrays)} views.")
+        if len(set(self.names)) != len(self.names):
+            raise ValueError(f"View names must differ; got {self.names}.")
+        if is_per_view(ids):
+            if mask is not None or present is not None:
+                raise ValueError(
+                    "ids of each view say which rows have it, so a mask cannot be given beside them; "
+                    "apply it to the aligned views: Views(Views(data, ids=ids), mask=mask)."
+                )
+            parts = ids_by_view(ids, arrays, self.names)
+            self.ids = self.known_ids = join_ids(parts)
+            arrays, present = align_rows(arrays, parts, self.ids)
+        self.arrays: list[Any] = list(arrays)
+        self._check_rows()
+        if ids is not None and not is_per_view(ids):
+            self.ids = self.known_ids = read_ids(ids, len(self), "X")
+        if mask is not None:
+            told = read_mask(mask, len(self), self.names)
+            present = told if present is None else present & told
+        self.present: Presence = _unless_complete(present)
+
+    def _check_rows(self) -> None:
+        for array, name in zip(self.arrays[1:], self.names[1:], strict=True):
+            if array.shape[0] != len(self):
+                raise ValueError(
+                    f"View {name!r} has {array.shape[0]} rows but view {self.names[0]!r} has {len(self)}; "
+                    "every view needs one row per sample (ids= aligns views that do not have the same rows)."
+                )
+
+    @property
+    def shape(self) -> tuple[int, int]:
+        """Number of rows and total number of features."""
+        return len(self), sum(self.sizes)
+
+    @property
+    def sizes(self) -> list[int]:
+        """Number of features of each view."""
+        return [array.shape[1] for array in self.arrays]
+
+    @property
+    def ndim(self) -> int:
+        """Two, as for the concatenated features."""
+        return 2
+
+    def __len__(self) -> int:
+        return int(self.arrays[0].shape[0])  # SciPy's sparse arrays have no len
+
+    def __getitem__(self, key: Any) -> Views:
+        """Select rows; an integer gives one row, still as Views."""
+        if isinstance(key, tuple):
+            if any(part is not Ellipsis and not _is_everything(part) for part in key[1:]):
+                raise IndexError("Views selects rows only; use .arrays or .names to reach a view.")
+            key = key[0]
+        if isinstance(key, int | np.integer):
+            position = int(key)
+            if not -len(self) <= position < len(self):
+                raise IndexError(f"Row {position} is out of range for {len(self)} rows.")
+            key = slice(position, position + 1 or None)
+        elif not isinstance(key, slice):
+            key = np.asarray(key)
+            if key.size == 0:
+                key = key.astype(np.intp)
+            if key.ndim != 1 or key.dtype.kind not in "iub":
+                raise IndexError("Rows are selected by a number, a slice, a list of numbers, or one of True and False.")
+        arrays = [array[key] for array in self.arrays]
+        present = None if self.present is None else self.present[key]
+        return self._derive(arrays, self.names, present, None if self.ids is None else self.ids[key])
+
+    def select(self, names: Sequence[str]) -> Views:
+        """Return some of the views, in the order of `names`.
+
+        Parameters
+        ----------
+        names : sequence of str
+            Names of the views to keep.
+
+        Returns
+        -------
+        Views
+            The same rows; the arrays are shared.
+
+        Examples
+        --------
+        >>> import numpy as np
+        >>> from anchorview import Views
+        >>> Views({"image": np.ones((4, 3)), "text": np.zeros((4, 2))}).select(["text"])
+        Views(4 rows; text: 2)
+        """
+        unknown = [name for name in names if name not in self.names]
+        if unknown or len(names) == 0:
+            raise ValueError(f"There are no views {unknown}; the views are {self.names}.")
+        numbers = [self.names.index(name) for name in names]
+        present = None if self.present is None else self.present[:, numbers]
+        return self._derive([self.arrays[number] for number in numbers], names, present, self.ids)
+
+    def _derive(
+        self, arrays: list[Any], names: Sequence[str], present: Presence, ids: npt.NDArray[Any] | None
+    ) -> Views:
+        """Return Views made of parts of this one, which need no check."""
+        result = object.__new__(Views)
+        result.arrays, result.names, result.present = arrays, list(names), _unless_complete(present)
+        result.ids, result.known_ids = ids, self.known_ids
+        return result
+
+    def __array__(self, dtype: npt.DTypeLike | None = None, copy: bool | None = None) -> npt.NDArray[Any]:
+        """Return all views side by side, for tools that know one feature set only; sparse views become dense."""
+        dense = [array.toarray() if is_sparse(array) else array for array in self.arrays]
+        return np.concatenate(dense, axis=1, dtype=dtype)
+
+    def items(self) -> Iterator[tuple[str, Any]]:
+        """Iterate over names and arrays."""
+        return zip(self.names, self.arrays, strict=True)
+
+    def __repr__(self) -> str:
+        parts = []
+        for number, (name, array) in enumerate(self.items()):
+            lacking = 0 if self.present is None else int((~self.present[:, number]).sum())
+            parts.append(
+                f"{name}: {array.shape[1]}{' sparse' if is_sparse(array) else ''}"
+                f"{f' (missing in {lacking})' if lacking else ''}"
+            )
+        return f"Views({len(self)} rows; {', '.join(parts)})"
+
+
+def _is_everything(part: Any) -> bool:
+    return isinstance(part, slice) and part == slice(None)
+
+
+def _unless_complete(present: Presence) -> Presence:
+    return None if present is None or present.all() else present

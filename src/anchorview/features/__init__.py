@@ -1,0 +1,1 @@
+"""Views → scaled rows → landmarks → E = X Uᵀ."""

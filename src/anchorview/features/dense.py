@@ -1,0 +1,190 @@
+"""Scaling of one dense view: fitted in one pass over its rows, applied block by block by a compiled kernel."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+from numba import njit
+
+from ..core.arrays import Mask, Matrix, Weights, is_sparse
+from ..engine.blocks import map_blocks, read_rows, row_blocks, take_rows
+
+_PASS_ROWS = 512  # minima and maxima are two passes; the second finds the block in the cache
+_LARGEST = 1e30  # of a float32 range that is scaled in float32
+
+
+@dataclass(frozen=True)
+class DenseScaler:
+    """x ↦ (x − shift) · factor, then unit length if asked."""
+
+    n_out: int
+    shift: Matrix | None
+    factor: Matrix | None
+    unit_rows: bool
+    extreme: bool = False  # ranges or offsets that float32 cannot work with
+
+    is_sparse = False
+
+    def write(self, block: Any, out: Matrix, start: int) -> None:
+        """Write the scaled block to the columns of ``out`` from ``start`` on; the block itself is not touched."""
+        block = block.toarray() if is_sparse(block) else block  # new rows may be sparse where the fit had dense ones
+        stop = start + block.shape[1]
+        shift = factor = np.zeros(0, out.dtype)
+        if self.shift is None or self.factor is None:
+            out[:, start:stop] = block
+        elif block.dtype == out.dtype and self.unit_rows and not self.extreme:
+            out[:, start:stop] = block
+            shift, factor = self.shift.astype(out.dtype), self.factor.astype(out.dtype)
+        else:  # integers, wider floats, extreme features: subtract before rounding to the working precision
+            np.multiply(block - self.shift, self.factor, out=out[:, start:stop], casting="same_kind")
+        if self.unit_rows:
+            scale_rows(out, start, stop, shift, factor)
+
+
+@njit(cache=True, nogil=True, fastmath={"reassoc", "contract", "nsz"})  # no "arcp": 1/x of tiny x overflows
+def scale_rows(rows: Any, start: int, stop: int, shift: Any, factor: Any) -> None:
+    """Replace some columns of each row by (x − shift) · factor, if these are given, and scale them to unit length.
+
+    Zeros stay zeros. `rows` is C-contiguous, so that its pieces are known to be contiguous too.
+    """
+    for i in range(rows.shape[0]):
+        row = rows[i, start:stop]
+        total = rows.dtype.type(0)
+        if len(shift) == len(row):
+            for t in range(len(row)):
+                value = (row[t] - shift[t]) * factor[t]
+                row[t] = value
+                total += value * value
+        else:
+            for t in range(len(row)):
+                total += row[t] * row[t]
+        if not (1e-30 < total < 1e30):  # squares may have overflowed, or vanished
+            largest = rows.dtype.type(0)
+            for t in range(len(row)):
+                largest = max(largest, abs(row[t]))
+            if largest == 0:
+                continue
+            total = rows.dtype.type(0)
+            for t in range(len(row)):
+                row[t] /= largest
+                total += row[t] * row[t]
+        norm = rows.dtype.type(1) / np.sqrt(total)
+        for t in range(len(row)):
+            row[t] *= norm
+
+
+def _part(array: Any, block: slice, counted: Mask | None) -> npt.NDArray[Any]:
+    """Rows of a block that count."""
+    part: npt.NDArray[Any] = read_rows(array, block)
+    return part if counted is None or counted[block].all() else part[counted[block]]
+
+
+def column_extremes(
+    array: npt.NDArray[Any], name: str, n_threads: int, counted: Mask | None = None
+) -> tuple[npt.NDArray[Any], npt.NDArray[Any]]:
+    """Column minima and maxima; NaN and infinity show up in them and raise an error that names the rows."""
+
+    def of_block(block: slice) -> tuple[npt.NDArray[Any], npt.NDArray[Any]] | None:
+        part = _part(array, block, counted)
+        return (part.min(axis=0), part.max(axis=0)) if len(part) else None
+
+    parts = [part for part in map_blocks(of_block, row_blocks(len(array), _PASS_ROWS), n_threads) if part is not None]
+    if not parts:  # no row has the view
+        return np.zeros(array.shape[1]), np.zeros(array.shape[1])
+    low = np.min([part[0] for part in parts], axis=0)
+    high = np.max([part[1] for part in parts], axis=0)
+    if not (np.isfinite(low).all() and np.isfinite(high).all()):
+        _raise_not_finite(array, name, counted)
+    return low, high
+
+
+def _raise_not_finite(array: npt.NDArray[Any], name: str, counted: Mask | None) -> None:
+    bad: list[int] = []
+    has_nan = False
+    for block in row_blocks(len(array), _PASS_ROWS):
+        part = read_rows(array, block)
+        is_bad = ~np.isfinite(part).all(axis=1)
+        if counted is not None:
+            is_bad &= counted[block]
+        rows = np.flatnonzero(is_bad)
+        has_nan = has_nan or bool(np.isnan(part[rows]).any())
+        bad.extend(int(row) + block.start for row in rows[: 5 - len(bad)])
+        if len(bad) == 5:
+            break
+    what = "NaN" if has_nan else "infinity"
+    raise ValueError(
+        f"View {name!r} contains {what} (NaN or infinity) in row{'s' if len(bad) > 1 else ''} "
+        f"{', '.join(map(str, bad))}{', …' if len(bad) == 5 else ''}; remove or impute those values before fitting."
+    )
+
+
+def _moments(
+    array: npt.NDArray[Any],
+    width: Matrix,
+    n_threads: int,
+    counted: Mask | None,
+    weights: Weights,
+) -> tuple[Matrix, Matrix]:
+    """Mean and standard deviation per column, in float64.
+
+    Shifted by the first row against cancellation, and in units of the column's `width` against overflow.
+    """
+    origin = np.asarray(
+        take_rows(array, np.array([0 if counted is None else int(np.argmax(counted))]))[0], dtype=np.float64
+    )
+
+    def of_block(block: slice) -> tuple[Matrix, Matrix, float]:
+        centred = _part(array, block, counted) - origin
+        centred /= width
+        if weights is None:
+            return centred.sum(axis=0), np.einsum("ij,ij->j", centred, centred), len(centred)
+        weight = _part(weights, block, counted)
+        return weight @ centred, np.einsum("i,ij,ij->j", weight, centred, centred), float(weight.sum())
+
+    parts = map_blocks(of_block, row_blocks(len(array), _PASS_ROWS), n_threads)
+    count = sum(part[2] for part in parts)
+    first = np.sum([part[0] for part in parts], axis=0) / count
+    second = np.sum([part[1] for part in parts], axis=0) / count
+    deviation: Matrix = np.sqrt(np.maximum(second - first**2, 0.0)) * width
+    first *= width
+    deviation[deviation <= 1e-12 * (np.abs(origin + first) + np.abs(first))] = 0.0
+    return origin + first, deviation
+
+
+def fit_dense(
+    array: npt.NDArray[Any],
+    kind: str,
+    name: str,
+    dtype: np.dtype[np.floating],
+    n_threads: int = 1,
+    counted: Mask | None = None,
+    weights: Weights = None,
+) -> DenseScaler:
+    """Fit the scaling of one dense view on the rows that are `counted` (by default all)."""
+    n_out = array.shape[1]
+    low, high = (extreme.astype(np.float64) for extreme in column_extremes(array, name, n_threads, counted))
+    if kind == "none":
+        largest = max(float(high.max()), -float(low.min()))
+        if largest > 1e-3 * np.sqrt(np.finfo(dtype).max):  # products of rows add up many squares
+            raise ValueError(
+                f"View {name!r} holds values up to {largest:.2g}, whose squares overflow {dtype}; "
+                "choose a scaling other than 'none' for it."
+            )
+        return DenseScaler(n_out, None, None, unit_rows=False)
+    if kind == "l2":
+        return DenseScaler(n_out, None, None, unit_rows=True)
+    spread: Matrix = high / 2 - low / 2  # halves: the difference itself could overflow
+    spread[spread < np.finfo(np.float64).tiny] = 0.0  # one over it would overflow
+    extreme = bool(np.any(spread > _LARGEST) or np.any((spread > 0) & (spread < 1 / _LARGEST)))
+    if kind == "standard":
+        shift, spread = _moments(array, np.where(spread > 0, spread, 1.0), n_threads, counted, weights)
+        factor = 1.0 / np.where(spread > 0, spread, 1.0)
+    else:
+        shift = low if kind == "minmax" else low / 2 + high / 2
+        factor = (0.5 if kind == "minmax" else 1.0) / np.where(spread > 0, spread, 1.0)
+    factor[spread == 0] = 0.0  # a constant feature says nothing, also about new rows
+    extreme = extreme or bool(np.any(np.abs(shift) * factor > 1e4))  # rounding the shift would bias the feature
+    return DenseScaler(n_out, shift, factor, unit_rows=True, extreme=extreme)

@@ -1,0 +1,182 @@
+"""What a solver works on: E = Σ_v X_v U_vᵀ and G = Σ_v U_v U_vᵀ, from the users' arrays and the landmarks.
+
+Rows are scaled and multiplied in blocks; the scaled features are never held as a whole.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from ..core.arrays import Matrix, Presence, Rows, Weights
+from ..data.views import Views
+from ..engine.blocks import one_blas_thread, row_blocks
+from ..solver.grams import PatternGrams
+from .landmarks import check_landmarks, choose_landmarks
+from .scaling import BLOCK_ROWS, ScaledRows, ViewsScaler, fit_scaling
+
+_FEW_ROWS = 16_384  # below this, smaller blocks keep all threads busy
+_SMALL_BLOCK, _LARGE_BLOCK, _PREDICTION_BLOCK = 512, 4096, 1024
+CACHE_BYTES = 64 * 2**20  # E of small data is kept, so that later rounds do not compute it again
+
+
+class ViewCrossProducts:
+    """E by rows, from arrays in memory and memory maps.
+
+    Parameters
+    ----------
+    views : Views
+        The users' arrays.
+    scaler : ViewsScaler
+        Fitted scaling.
+    landmarks : ndarray of shape (m, d)
+        Landmarks in the scaled feature space, views side by side.
+    present : ndarray of bool of shape (n_rows, n_views), optional
+        Which rows have which view. A row's products are then those of its own views times V / (views it has), so that
+        the weights of the model keep their meaning (docs/method.md, "Missing views").
+    weights : ndarray of shape (n_rows,), optional
+        Weights of the rows, for `squared_norm` only.
+    cache_bytes : int
+        E is kept in memory if it is no larger; 0 keeps nothing.
+    for_prediction : bool
+        Each row stands alone: small blocks, so that all threads end together, no cache and no sums of squares.
+    """
+
+    def __init__(
+        self,
+        views: Views,
+        scaler: ViewsScaler,
+        landmarks: Matrix,
+        *,
+        present: Presence = None,
+        weights: Weights = None,
+        cache_bytes: int = CACHE_BYTES,
+        for_prediction: bool = False,
+    ) -> None:
+        self.n_rows, self.dtype = len(views), scaler.dtype
+        self._present, self._weights, self._for_prediction = present, weights, for_prediction
+        # Never by threads: sums must not depend on them.
+        self._block_rows = _SMALL_BLOCK if self.n_rows < _FEW_ROWS else _LARGE_BLOCK
+        if for_prediction:
+            self._block_rows = min(self._block_rows, _PREDICTION_BLOCK)
+        self.blocks = row_blocks(self.n_rows, self._block_rows)
+        self._views, self._scaler = views, scaler
+        self._landmarks = np.ascontiguousarray(landmarks.T, dtype=scaler.dtype)
+        self._squares: dict[int, float] = {}  # of blocks that were computed, by their first row
+        size = self.n_rows * len(landmarks) * scaler.dtype.itemsize
+        self._cache: Matrix | None = None
+        if size <= cache_bytes and not for_prediction:
+            self._cache = np.empty((self.n_rows, len(landmarks)), dtype=scaler.dtype)
+        self._known = np.zeros(len(self.blocks), dtype=bool)  # blocks that the cache holds
+
+    def read(self, block: slice) -> Matrix:
+        """Return the rows of one of the `blocks` of E."""
+        if self._cache is None:
+            return self._compute_block(block)
+        number = block.start // self._block_rows
+        if not self._known[number]:
+            self._cache[block] = self._compute_block(block)
+            self._known[number] = True
+        return self._cache[block]
+
+    def take(self, rows: Rows) -> Matrix:
+        """Return rows of E by their numbers."""
+        if self._cache is not None and self._known.all():
+            return self._cache[rows]
+        out = np.empty((len(rows), self._landmarks.shape[1]), dtype=self._scaler.dtype)
+        for part in row_blocks(len(rows), BLOCK_ROWS):
+            self._multiply(self._scaler.take(self._views, rows[part], self._present), rows[part], out[part])
+        return out
+
+    def _compute_block(self, block: slice) -> Matrix:
+        out = np.empty((block.stop - block.start, self._landmarks.shape[1]), dtype=self._scaler.dtype)
+        squares = 0.0
+        for part in row_blocks(len(out), BLOCK_ROWS):
+            rows = slice(block.start + part.start, block.start + part.stop)
+            scaled = self._scaler.read(self._views, rows, self._present)
+            shares = self._multiply(scaled, rows, out[part])
+            if not self._for_prediction:
+                squares += self._sum_squares(scaled, rows, shares)
+        self._squares[block.start] = squares
+        return out
+
+    def _multiply(self, scaled: ScaledRows, index: slice | Rows, out: Matrix) -> Matrix | None:
+        """Write the products of scaled rows; return V / (views present) of each row, None if all have all."""
+        scaled.product(self._landmarks, out=out)
+        if self._present is None:
+            return None
+        count = np.maximum(self._present[index].sum(axis=1), 1)
+        shares: Matrix = (self._present.shape[1] / count).astype(self._scaler.dtype)
+        out *= shares[:, None]
+        return shares
+
+    def _sum_squares(self, scaled: ScaledRows, index: slice, shares: Matrix | None) -> float:
+        if shares is None and self._weights is None:
+            return scaled.squared_norm()
+        squares = scaled.squared_norms().astype(np.float64)
+        squares *= 1.0 if shares is None else shares
+        squares *= 1.0 if self._weights is None else self._weights[index]
+        return float(squares.sum())
+
+    def present_in(self, index: slice | Rows) -> Presence:
+        """Return which of some rows have which view; None, always, if every row has every view."""
+        return None if self._present is None else self._present[index]
+
+    def squared_norm(self) -> float:
+        """Return Σ_v ‖X_v‖² over all rows (not for prediction); blocks that were not read yet are read for it."""
+        for block in self.blocks:
+            if block.start not in self._squares:
+                self._compute_block(block)
+        return float(sum(self._squares[block.start] for block in self.blocks))
+
+
+def landmark_gram(landmarks: Matrix) -> Matrix:
+    """Return G = U Uᵀ over all views, in double precision; with one thread, so that its rounding is always the same."""
+    wide = landmarks.astype(np.float64)
+    with one_blas_thread():
+        result: Matrix = wide @ wide.T
+    return result
+
+
+@dataclass(frozen=True)
+class Representation:
+    """The data in one scaling, with its landmarks."""
+
+    scaler: ViewsScaler
+    landmarks: Matrix
+    grams: PatternGrams
+    cross: ViewCrossProducts
+
+
+def represent(
+    views: Views,
+    scaling: str | Sequence[str],
+    landmarks: str | Matrix,
+    n_landmarks: int,
+    rng: np.random.RandomState,
+    n_threads: int = 1,
+    *,
+    present: Presence = None,
+    weights: Weights = None,
+    cache_bytes: int = CACHE_BYTES,
+    before_landmarks: Callable[[], None] = lambda: None,
+) -> Representation:
+    """Scale the views, choose landmarks, and give access to the products of the two.
+
+    Parameters
+    ----------
+    scaling
+        As `fit_scaling` takes it.
+    landmarks, n_landmarks
+        As `choose_landmarks` takes them.
+    before_landmarks : callable
+        Called between the two steps.
+    """
+    scaler = fit_scaling(views, scaling, n_threads, rng=rng, present=present, weights=weights)
+    before_landmarks()
+    check_landmarks(landmarks, sum(scaler.sizes))
+    chosen = choose_landmarks(views, scaler, landmarks, n_landmarks, rng, n_threads, present=present, weights=weights)
+    cross = ViewCrossProducts(views, scaler, chosen, present=present, weights=weights, cache_bytes=cache_bytes)
+    return Representation(scaler, chosen, PatternGrams(chosen, scaler.sizes, landmark_gram(chosen)), cross)

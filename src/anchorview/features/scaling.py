@@ -1,0 +1,257 @@
+"""Scaled rows: the scaling of all views, fitted on the training rows, stored, and applied block by block.
+
+The paper does not scale; it matters more than any parameter of the model (docs/method.md). Every choice but "none"
+ends with rows of unit length, so that each view has the same say.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from scipy import sparse
+
+from ..core.arrays import ClassIds, Mask, Matrix, Presence, Rows, Weights, is_sparse
+from ..data.views import Views
+from ..engine.blocks import read_rows, take_rows
+from .text import TextScaler, check_finite_sparse, fit_text
+
+if TYPE_CHECKING:
+    from .dense import DenseScaler
+
+BLOCK_ROWS = 256  # a block of a few thousand features then stays in a core's cache
+
+
+@dataclass(frozen=True)
+class ScaledRows:
+    """Rows in the scaled feature space.
+
+    Parameters
+    ----------
+    parts : list of (slice, ndarray or csr_array)
+        Columns of the feature space and the rows' values there. Neighbouring dense views share one array.
+    n_rows, n_features : int
+        Size of the block.
+    dtype : dtype
+        Working precision.
+    """
+
+    parts: list[tuple[slice, Any]]
+    n_rows: int
+    n_features: int
+    dtype: np.dtype[np.floating]
+
+    def __len__(self) -> int:
+        return self.n_rows
+
+    def product(self, matrix: Matrix, out: Matrix | None = None) -> Matrix:
+        """Return ``rows @ matrix`` for a dense matrix with one row per feature."""
+        result = np.empty((self.n_rows, matrix.shape[1]), dtype=self.dtype) if out is None else out
+        with np.errstate(invalid="ignore", over="ignore"):  # NaN and infinity are reported by those who meet them
+            for number, (columns, values) in enumerate(self.parts):
+                if number == 0 and not is_sparse(values):
+                    np.matmul(values, matrix[columns], out=result)
+                elif number == 0:
+                    result[:] = values @ matrix[columns]
+                else:
+                    result += values @ matrix[columns]
+        return result
+
+    def columns(self, columns: slice, projection: Matrix | None = None) -> Matrix:
+        """Return the columns of one view as a dense array, or their product with a projection."""
+        for covered, values in self.parts:
+            if covered.start <= columns.start and columns.stop <= covered.stop:
+                local = values[:, columns.start - covered.start : columns.stop - covered.start]
+                result = local if projection is None else local @ projection
+                dense: Matrix = result.toarray() if is_sparse(result) else result
+                return dense
+        raise IndexError(f"{columns} are not the columns of a view")
+
+    def squared_norm(self) -> float:
+        """Sum of the squares of all entries."""
+        parts = [values.data if is_sparse(values) else values for _, values in self.parts]
+        with np.errstate(invalid="ignore", over="ignore"):
+            return float(sum(np.vdot(part, part) for part in parts))
+
+    def squared_norms(self) -> Matrix:
+        """Squared length of each row."""
+        total = np.zeros(self.n_rows, dtype=self.dtype)
+        for _, values in self.parts:
+            if is_sparse(values):
+                total += np.asarray(values.multiply(values).sum(axis=1)).ravel()
+            else:
+                total += np.einsum("ij,ij->i", values, values)
+        return total
+
+    def sum_by(self, labels: ClassIds, n_groups: int, weights: Weights = None) -> Matrix:
+        """Sum the rows of each group, as a product with a sparse indicator: many times faster than ``np.add.at``."""
+        entries = np.ones(self.n_rows, dtype=self.dtype) if weights is None else weights.astype(self.dtype)
+        indicator = sparse.csr_array((entries, (labels, np.arange(self.n_rows))), shape=(n_groups, self.n_rows))
+        sums = np.empty((n_groups, self.n_features), dtype=self.dtype)
+        for columns, values in self.parts:
+            part = indicator @ values
+            sums[:, columns] = part.toarray() if is_sparse(part) else part
+        return sums
+
+    def dense(self) -> Matrix:
+        """All columns as one array; only for a few rows when views are sparse."""
+        if len(self.parts) == 1 and not is_sparse(self.parts[0][1]):
+            only: Matrix = self.parts[0][1]
+            return only
+        result = np.empty((self.n_rows, self.n_features), dtype=self.dtype)
+        for columns, values in self.parts:
+            result[:, columns] = values.toarray() if is_sparse(values) else values
+        return result
+
+
+@dataclass(frozen=True)
+class ViewsScaler:
+    """Scalers of all views; turns rows of Views into one block of scaled features side by side."""
+
+    scalers: tuple[DenseScaler | TextScaler, ...]
+    dtype: np.dtype[np.floating]
+
+    @property
+    def sizes(self) -> tuple[int, ...]:
+        """Number of scaled features of each view."""
+        return tuple(scaler.n_out for scaler in self.scalers)
+
+    def read(self, views: Views, block: slice, present: Presence = None) -> ScaledRows:
+        """Return the scaled features of consecutive rows; zero where `present` (of all rows) says a view is missing."""
+        return self._scale([read_rows(array, block) for array in views.arrays], _rows_of(present, block))
+
+    def take(self, views: Views, rows: Rows, present: Presence = None) -> ScaledRows:
+        """Return the scaled features of rows by their numbers."""
+        return self._scale([take_rows(array, rows) for array in views.arrays], _rows_of(present, rows))
+
+    def _scale(self, parts: list[Any], present: Presence) -> ScaledRows:
+        """Scale the rows that were read of each view; `present` is of these rows."""
+        n_rows = parts[0].shape[0]
+        if present is not None:
+            parts = [_blank(part, ~present[:, number]) for number, part in enumerate(parts)]
+        scaled = []
+        for first, last, start, stop in self._runs():
+            if self.scalers[first].is_sparse:
+                scaled.append((slice(start, stop), self.scalers[first].rows(parts[first])))  # type: ignore[union-attr]
+                continue
+            out = np.empty((n_rows, stop - start), dtype=self.dtype)
+            column = 0
+            for number in range(first, last):
+                scaler = self.scalers[number]
+                scaler.write(parts[number], out, column)
+                if present is not None:
+                    out[~present[:, number], column : column + scaler.n_out] = 0
+                column += scaler.n_out
+            scaled.append((slice(start, stop), out))
+        return ScaledRows(scaled, n_rows, sum(self.sizes), self.dtype)
+
+    def _runs(self) -> list[tuple[int, int, int, int]]:
+        """Neighbouring views with dense results, each sparse view alone: first view, last, first column, last."""
+        runs: list[tuple[int, int, int, int]] = []
+        column = 0
+        for number, scaler in enumerate(self.scalers):
+            stop = column + scaler.n_out
+            if runs and not scaler.is_sparse and not self.scalers[runs[-1][0]].is_sparse:
+                runs[-1] = (runs[-1][0], number + 1, runs[-1][2], stop)
+            else:
+                runs.append((number, number + 1, column, stop))
+            column = stop
+        return runs
+
+
+def _rows_of(present: Presence, index: slice | Rows) -> Presence:
+    return None if present is None else present[index]
+
+
+def _blank(block: Any, lacks: Mask) -> Any:
+    """Return a block with zeros in the rows that lack the view, whatever stands there."""
+    if not lacks.any():
+        return block
+    block = block.copy()
+    if is_sparse(block):
+        block.data[np.repeat(lacks, np.diff(block.indptr))] = 0
+    else:
+        block[lacks] = 0
+    return block
+
+
+def fit_scaling(
+    views: Views,
+    scaling: str | Sequence[str],
+    n_threads: int = 1,
+    *,
+    rng: np.random.RandomState | None = None,
+    present: Presence = None,
+    weights: Weights = None,
+) -> ViewsScaler:
+    """Fit the scaling of every view in one pass, which also finds NaN and infinity.
+
+    Parameters
+    ----------
+    scaling : str or sequence of str
+        Kind of scaling, of all views or of each; "auto" is settled before, by `resolve_scaling`.
+    rng : RandomState, optional
+        For "lsa".
+    present : ndarray of bool of shape (n_rows, n_views), optional
+        Which rows have which view; the others are not looked at.
+    weights : ndarray of shape (n_rows,), optional
+        A row of weight 2 counts as two rows, one of weight 0 not at all.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from anchorview import Views
+    >>> X = Views([np.array([[0.0, 3.0], [4.0, 3.0], [4.0, 7.0]])])
+    >>> fit_scaling(X, "minmax").read(X, slice(0, 3)).dense().round(2)
+    array([[0.  , 0.  ],
+           [1.  , 0.  ],
+           [0.71, 0.71]])
+    """
+    from .dense import fit_dense  # loads numba, which takes most of a second: not before a fit needs it
+
+    kinds = [scaling] * len(views.names) if isinstance(scaling, str) else scaling
+    dtype = working_dtype(views)
+    rng = np.random.RandomState(0) if rng is None else rng
+    scalers: list[DenseScaler | TextScaler] = []
+    for number, ((name, array), kind) in enumerate(zip(views.items(), kinds, strict=True)):
+        has_view = None if present is None else present[:, number]
+        counted = _counted(has_view, weights)
+        if is_sparse(array) or kind in ("tfidf", "lsa"):
+            _check_view(array, name, n_threads, has_view)
+            scalers.append(fit_text(array, kind, name, dtype, rng, counted, weights))
+        else:
+            if weights is not None:
+                _check_view(array, name, n_threads, has_view)  # rows of weight 0 must be finite too
+            scalers.append(fit_dense(array, kind, name, dtype, n_threads, counted, weights))
+    return ViewsScaler(tuple(scalers), dtype)
+
+
+def _counted(has_view: Mask | None, weights: Weights) -> Mask | None:
+    """Rows that the scaling of a view is fitted on; None for all."""
+    if weights is None:
+        return has_view
+    return weights > 0 if has_view is None else has_view & (weights > 0)
+
+
+def working_dtype(views: Views) -> np.dtype[np.floating]:
+    """Return float32 when every view fits in it without loss, else float64."""
+    narrow = all(np.can_cast(array.dtype, np.float32) for array in views.arrays)
+    return np.dtype(np.float32 if narrow else np.float64)
+
+
+def check_finite(views: Views, n_threads: int = 1, present: Presence = None) -> None:
+    """Raise an error naming the view and the first rows that hold NaN or infinity."""
+    for number, (name, array) in enumerate(views.items()):
+        if array.dtype.kind == "f":
+            _check_view(array, name, n_threads, None if present is None else present[:, number])
+
+
+def _check_view(array: Any, name: str, n_threads: int, has_view: Mask | None) -> None:
+    if is_sparse(array):
+        check_finite_sparse(array, name, has_view)
+    else:
+        from .dense import column_extremes
+
+        column_extremes(array, name, n_threads, has_view)  # finds NaN and infinity

@@ -1,0 +1,1 @@
+"""Embedding → labels, probabilities and rows to label next."""

@@ -1,0 +1,45 @@
+"""Clusters without labels: k-means on the embedding."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from ..core.arrays import Matrix, Weights, softmax, unit_rows
+
+
+@dataclass(frozen=True)
+class ClusterCentres:
+    """Clusters without labels: k-means centres on the unit rows of the embedding."""
+
+    centres: Matrix
+    temperature: float
+
+    def evidence(self, embedding: Matrix, n_threads: int = 1) -> Matrix:
+        """Minus the squared distance to each centre."""
+        rows = unit_rows(embedding)
+        squared = np.einsum("ij,ij->i", self.centres, self.centres)
+        result: Matrix = 2 * (rows @ self.centres.T) - squared - np.einsum("ij,ij->i", rows, rows)[:, None]
+        return result
+
+    def probabilities(self, evidence: Matrix) -> Matrix:
+        """Softmax of the evidence."""
+        return softmax(evidence / self.temperature)
+
+
+def fit_clusters(
+    embedding: Matrix, n_clusters: int, rng: np.random.RandomState, weights: Weights = None
+) -> ClusterCentres:
+    """Run k-means on the unit rows; the temperature is the mean squared distance within clusters."""
+    from sklearn.cluster import KMeans
+    from threadpoolctl import threadpool_limits
+
+    rows = unit_rows(embedding)
+    n_sample = min(len(rows), max(20_000, 100 * n_clusters))
+    chosen = slice(None) if n_sample == len(rows) else rng.choice(len(rows), n_sample, replace=False)
+    sample, weight = rows[chosen], None if weights is None else weights[chosen]
+    with threadpool_limits(1):  # the sums of several threads come in any order
+        found = KMeans(n_clusters, n_init=10, random_state=rng).fit(sample, sample_weight=weight)
+    total = len(sample) if weight is None else weight.sum()
+    return ClusterCentres(found.cluster_centers_, max(found.inertia_ / total, 1e-6))

@@ -1,0 +1,247 @@
+"""What a model says of labelled rows whose labels it has not seen: the one loop, and confidence that rests on it.
+
+An embedding that has seen a row's label puts the row beside its class, so a temperature chosen there is far too sure.
+Here the labels of a fold are hidden, the landmarks' embedding is learned again from the others, and the hidden rows
+are judged by it. The codes do not depend on the labels (but for the weak coupling), so a fold costs one trace-ratio
+problem, not a fit. For confidence even that is made cheap: the problem is solved in a small space that holds its
+solution nearly whole. With N = D^-½ ZᵀZ D^-½ its solution is made of top eigenvectors a of
+L_C' − ρ (λ_M L_M' + I − N), hence
+
+    (ρ N − (ρ + λ) I) a = Z_lᵀ x    for some x,
+
+since L_M' and L_C' act through the codes Z_l of the labelled rows: a is Z_lᵀ x smoothed by N, near the span of
+(I + 2 N) Z_lᵀ. That space knows the rows, but no label.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
+
+import numpy as np
+from scipy import sparse
+
+from ..core.arrays import ClassIds, Matrix, Rows
+from ..core.folds import split_labels
+from ..solver.codes import code_gram
+from ..solver.laplacian import Laplacian
+from ..solver.objective import embedding_matrices, landmark_graph, sum_codes, trace_ratio_matrices
+from ..solver.problem import EPSILON, Problem
+from ..solver.result import SolverResult
+from ..solver.trace_ratio import solve_trace_ratio
+from ..supervision.known import Supervision, label_laplacians
+from .rule import LabelledNeighbours, calibrate_on_seen, keep_labelled
+from .temperature import Mistakes, choose_temperature
+
+_N_FOLDS = 3  # 5 and 8 were no better calibrated
+_ENOUGH_JUDGED = 200  # rows; with more labels, not every fold is judged
+_GRAM_ROWS = 2000  # rows that the graph of the landmarks is taken from
+
+
+@dataclass(frozen=True)
+class Judged:
+    """Scores of labelled rows, each by a model that did not see its label."""
+
+    folds: list[tuple[Rows, Matrix]]  # hidden rows, and their scores
+    n_rows: int
+
+    def mean(self) -> Matrix:
+        """Return the mean score of each row over the folds that hid it; NaN where none did."""
+        total, times = np.zeros((self.n_rows, self.folds[0][1].shape[1])), np.zeros(self.n_rows)
+        for hidden, scores in self.folds:
+            total[hidden] += scores
+            times[hidden] += 1
+        with np.errstate(invalid="ignore"):
+            result: Matrix = total / times[:, None]
+        return result
+
+
+def hold_out(folds: Sequence[Rows], n_rows: int, judge: Callable[[int, Rows, Rows], Matrix]) -> Judged:
+    """Hide the rows of each fold in turn, and keep what is said of them without their labels.
+
+    Parameters
+    ----------
+    folds : sequence of ndarray
+        From `split_labels`, at least one.
+    n_rows : int
+        Number of rows that the folds are taken from.
+    judge : callable
+        Takes the number of the fold, its rows and the others, learns from the others, and returns scores of its rows.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> folds = [np.array([0]), np.array([1, 2])]
+    >>> hold_out(folds, 4, lambda fold, hidden, shown: np.full((len(hidden), 1), float(len(shown)))).mean().ravel()
+    array([ 3.,  2.,  2., nan])
+    """
+    everyone = np.arange(n_rows)
+    return Judged(
+        [(hidden, judge(fold, hidden, np.setdiff1d(everyone, hidden))) for fold, hidden in enumerate(folds)], n_rows
+    )
+
+
+def embed_from_labels(
+    gram: Matrix,
+    codes: sparse.csr_array,
+    class_ids: ClassIds,
+    model: Problem,
+    *,
+    use_must: bool = True,
+    use_cannot: bool = True,
+    start: Matrix | None = None,
+    tol: float,
+) -> Matrix:
+    """Learn the landmarks' embedding from the labels of some rows: one trace-ratio problem.
+
+    Parameters
+    ----------
+    gram : ndarray of shape (m, m)
+        ZᵀZ over all rows.
+    codes : csr_array of shape (n_labelled, m)
+        Codes of the labelled rows.
+    class_ids : ndarray of shape (n_labelled,)
+        Their class numbers.
+    model : Problem
+        k, λ_M and whether there is a smoothness term; its labels are not used.
+    use_must, use_cannot : bool
+        Whether labels make must-link and cannot-link terms.
+    start : ndarray of shape (k, m), optional
+        Embedding to start from.
+    """
+    must, cannot = label_laplacians(class_ids, int(class_ids.max()) + 1)
+    part = replace(
+        model,
+        labelled=np.arange(len(class_ids)),
+        must=must if use_must else None,
+        cannot=cannot if use_cannot else None,
+        weights=None,
+    )
+    sums = sum_codes(part, gram, 0.0, 0.0, codes)
+    return solve_trace_ratio(*embedding_matrices(part, sums), model.n_components, start=start, tol=tol).embedding
+
+
+def calibrate(
+    rule: LabelledNeighbours,
+    problem: Problem,
+    result: SolverResult,
+    known: Supervision,
+    rows: Rows,
+    class_balance: str | None = None,
+) -> LabelledNeighbours:
+    """Return the rule with a temperature chosen on held-out rows; on the rows it has seen if no label can be held out.
+
+    Parameters
+    ----------
+    rule : LabelledNeighbours
+        Made of `rows`.
+    problem, result
+        The fit.
+    known : Supervision
+        Its labels and pairs.
+    rows : ndarray
+        The labelled rows that the rule is made of, ascending.
+    class_balance : {"balanced"}, optional
+        As in the fit.
+    """
+    logits, class_ids = held_out_logits(rule, problem, result, known, rows, class_balance)
+    if not len(class_ids):
+        return calibrate_on_seen(rule)
+    return replace(rule, temperature=choose_temperature(logits, class_ids, Mistakes()))
+
+
+def held_out_logits(
+    rule: LabelledNeighbours,
+    problem: Problem,
+    result: SolverResult,
+    known: Supervision,
+    rows: Rows,
+    class_balance: str | None = None,
+    *,
+    enough: int = _ENOUGH_JUDGED,
+    reduced: bool = True,
+) -> tuple[Matrix, ClassIds]:
+    """Return logits of labelled rows, each from a model that did not see its label, and their classes.
+
+    Parameters as those of `calibrate`; with `enough` rows judged, the other folds are left out. A class's only labelled
+    row is not judged. Without `reduced`, the embedding is learned in the whole space.
+    """
+    class_ids = known.class_ids[rows]
+    folds = split_labels(class_ids, _N_FOLDS, np.random.RandomState(0))
+    if not folds or len(known.classes) < 2:
+        return np.empty((0, len(known.classes))), np.empty(0, dtype=np.intp)
+    asked = [fold[:: -(-len(fold) // enough)] for fold in folds]  # of a fold, no more rows than are enough
+    counts = np.cumsum([len(part) for part in asked])
+    folds = folds[: int(np.argmax(counts >= enough)) + 1] if counts[-1] >= enough else folds
+    space = _LabelledSpace(problem, result, reduced)
+
+    def judge(fold: int, hidden: Rows, shown: Rows) -> Matrix:
+        hides = np.isin(np.arange(len(known.class_ids)), rows[hidden])
+        embedded = space.embed(replace(known, class_ids=np.where(hides, -1, known.class_ids)), class_balance)
+        place = np.searchsorted(problem.labelled, rows)
+        judging = keep_labelled(embedded[place[shown]], class_ids[shown], rule.rule, rule.n_neighbors)
+        return rule.logits(judging.evidence(embedded[place[asked[fold]]]))
+
+    judged = hold_out(folds, len(rows), judge)
+    return np.concatenate([logits for _, logits in judged.folds]), class_ids[np.concatenate(asked[: len(folds)])]
+
+
+class _LabelledSpace:
+    """The trace-ratio problem of a fit in the space of the labelled codes, for any subset of the labels.
+
+    Parameters
+    ----------
+    problem, result
+        The fit, with all labels.
+    reduced : bool
+        Use the small space where it is much smaller than the whole one.
+    """
+
+    def __init__(self, problem: Problem, result: SolverResult, reduced: bool) -> None:
+        self.problem = problem
+        step = -(-result.encoded.shape[0] // _GRAM_ROWS)
+        gram = code_gram(result.encoded[::step], None if problem.weights is None else problem.weights[::step])
+        graph = landmark_graph(gram, np.maximum(gram.sum(axis=1), EPSILON))
+        smooth = np.eye(len(graph)) - graph
+        self.codes: Matrix | sparse.csr_array = sparse.csr_array(result.encoded[problem.labelled])
+        self.start = result.embedding
+        basis = _basis(self.codes, graph, problem.n_components) if reduced else None
+        if basis is not None:
+            self.codes, smooth = self.codes @ basis, basis.T @ smooth @ basis
+            self.start = np.linalg.qr((self.start @ basis).T)[0].T
+        self.smooth = smooth if problem.smoothness else np.zeros_like(smooth)
+
+    def embed(self, known: Supervision, class_balance: str | None) -> Matrix:
+        """Return the embedding of the fit's labelled rows, learned from what is known."""
+        problem = self.problem
+        rows, must, cannot = known.laplacians(problem.weights, class_balance)
+        codes = self.codes[np.searchsorted(problem.labelled, rows)]
+        matrices = trace_ratio_matrices(
+            self.smooth,
+            _quadratic(None if problem.must is None else must, codes),
+            _quadratic(None if problem.cannot is None else cannot, codes),
+            problem,
+        )
+        # A ratio that is right to 1 % is near enough, and found in one or two steps from that of the fit.
+        solved = solve_trace_ratio(*matrices, problem.n_components, start=self.start, tol=1e-2)
+        result: Matrix = self.codes @ solved.embedding.T
+        return result
+
+
+def _quadratic(laplacian: Laplacian | None, codes: Matrix | sparse.csr_array) -> Matrix | None:
+    """Return codesᵀ L codes."""
+    if laplacian is None:
+        return None
+    if isinstance(codes, np.ndarray):
+        return np.asarray(codes.T @ laplacian.apply(codes))
+    return laplacian.quadratic(sparse.csr_array(codes))
+
+
+def _basis(codes: sparse.csr_array, graph: Matrix, n_components: int) -> Matrix | None:
+    """Orthonormal columns that span (I + 2 N) Z_lᵀ; None, for the whole space, if that is not much larger."""
+    n_rows, m = codes.shape
+    if n_rows > 0.7 * m or n_rows < n_components:
+        return None
+    dense = codes.toarray().T
+    basis: Matrix = np.linalg.qr(dense + 2 * (graph @ dense))[0]
+    return basis

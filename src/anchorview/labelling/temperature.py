@@ -1,0 +1,125 @@
+"""How sure a softmax may be: one temperature, chosen on rows of known classes, with a prior that keeps it sensible.
+
+The temperature is the one at which the log loss of the rows plus what the prior adds is least. The priors differ in
+what few rows must not prove: that no row is ever wrong (`Mistakes`, `AnyClass`), or that probabilities which are
+averages already need much correction (`NearOne`).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Protocol
+
+import numpy as np
+from scipy.optimize import minimize_scalar
+
+from ..core.arrays import ClassIds, Matrix, softmax
+
+LEAST = 1e-3  # a probability below counts as this: one sure mistake is not worth hundreds of rows
+
+
+class Prior(Protocol):
+    """What is believed of the temperature before rows are seen, and where it is looked for."""
+
+    def choose(self, scores: Matrix, class_ids: ClassIds) -> float:
+        """Return the temperature, for scores of a spread that tells classes apart."""
+        ...
+
+
+def choose_temperature(scores: Matrix, class_ids: ClassIds, prior: Prior) -> float:
+    """Return the temperature at which the softmax of the scores has the least log loss, as the prior sees it.
+
+    Parameters
+    ----------
+    scores : ndarray of shape (n_rows, n_classes)
+        Logits of rows, at temperature 1.
+    class_ids : ndarray of shape (n_rows,)
+        Their classes.
+    prior : Prior
+        See above.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> scores = np.array([[2.0, 0.0], [2.0, 0.0], [2.0, 0.0], [0.0, 2.0]])
+    >>> T = choose_temperature(scores, np.zeros(4, dtype=int), Mistakes())  # 3 of 4 right, 3 of 4.5 with the doubt
+    >>> float(round(softmax(scores / T)[0, 0], 2))
+    0.67
+    >>> choose_temperature(np.log(np.full((200, 2), [0.6, 0.4])), np.zeros(200, dtype=int), NearOne()) < 0.5
+    True
+    """
+    gap = spread(scores)
+    if not np.isfinite(gap) or gap < 1e-30:  # nothing tells the classes apart, and dividing by less could overflow
+        return 1.0
+    return prior.choose(scores, class_ids)
+
+
+def spread(scores: Matrix) -> float:
+    """Return how far apart the likeliest and the unlikeliest class of a row are, usually."""
+    return float(np.median(scores.max(axis=1) - scores.min(axis=1)))
+
+
+def log_loss(probabilities: Matrix, class_ids: ClassIds) -> Matrix:
+    """Return the bounded log loss of each row."""
+    own = probabilities[np.arange(len(class_ids)), class_ids]
+    result: Matrix = -np.log(np.maximum(own, LEAST))
+    return result
+
+
+@dataclass(frozen=True)
+class Mistakes:
+    """As if `rows` rows more had been judged, and their second-best class were the right one."""
+
+    rows: float = 0.5  # without any, the temperature of faultless rows would be zero
+
+    def choose(self, scores: Matrix, class_ids: ClassIds) -> float:
+        """Minimise over all temperatures; the loss is convex in 1/T, so with a single minimum."""
+        logits = np.asarray(scores, dtype=np.float64)
+        gap = spread(logits)
+        each, second = np.arange(len(logits)), np.argsort(logits, axis=1)[:, -2]
+
+        def loss(log_temperature: float) -> float:
+            scaled = logits / (gap * np.exp(log_temperature))
+            scaled -= scaled.max(axis=1, keepdims=True)
+            log_likelihood = scaled - np.log(np.exp(scaled).sum(axis=1, keepdims=True))
+            return -float(log_likelihood[each, class_ids].sum() + self.rows * log_likelihood[each, second].mean())
+
+        found = minimize_scalar(loss, bounds=(np.log(1e-3), np.log(10.0)), method="bounded", options={"xatol": 0.01})
+        return gap * float(np.exp(found.x))
+
+
+@dataclass(frozen=True)
+class AnyClass:
+    """As if one of n + 2 rows had any class: a few rows that are all right do not prove that none is ever wrong."""
+
+    def choose(self, scores: Matrix, class_ids: ClassIds) -> float:
+        """Take the best of some temperatures around the spread of the scores."""
+        any_class = 1 / (len(class_ids) + 2)
+
+        def loss(temperature: float) -> float:
+            found = softmax(scores / temperature)
+            of_any = -np.log(np.maximum(found, LEAST)).mean()
+            return float((1 - any_class) * log_loss(found, class_ids).mean() + any_class * of_any)
+
+        return _best_of(spread(scores) * np.logspace(-2.5, 1, 57), loss)
+
+
+@dataclass(frozen=True)
+class NearOne:
+    """An average of probabilities needs little correction: (log T)² costs as much as the loss of `rows` rows."""
+
+    rows: float = 10.0
+
+    def choose(self, scores: Matrix, class_ids: ClassIds) -> float:
+        """Take the best of some temperatures around one."""
+
+        def loss(temperature: float) -> float:
+            found = softmax(scores / temperature)
+            return float(log_loss(found, class_ids).sum() + self.rows * np.log(temperature) ** 2)
+
+        return _best_of(np.geomspace(0.3, 3.0, 81), loss)
+
+
+def _best_of(temperatures: Matrix, loss: Callable[[float], float]) -> float:
+    return float(temperatures[int(np.argmin([loss(temperature) for temperature in temperatures]))])

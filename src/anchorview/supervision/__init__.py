@@ -1,0 +1,1 @@
+"""What users know about rows: labels, pairs, groups and weights."""

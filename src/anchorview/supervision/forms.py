@@ -1,0 +1,117 @@
+"""The forms in which constraints are given, read into pairs and groups: one group per row, pairs, a matrix."""
+
+from __future__ import annotations
+
+import numbers
+from collections.abc import Iterable
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+from scipy import sparse
+
+from ..core.arrays import Rows
+from ..data.labels import UNLABELLED
+from .pairs import PairList, ResolvedPairs
+
+
+def _is_blank(value: Any) -> bool:
+    """Tell whether a value means "no group"."""
+    if value is None or type(value).__name__ == "NAType":
+        return True
+    if isinstance(value, str | bytes):
+        return len(value) == 0
+    return isinstance(value, numbers.Real) and (value == UNLABELLED or value != value)
+
+
+def read_groups(values: Any) -> Rows:
+    """Return the number of each row's group, in order of appearance; −1 where there is none."""
+    array = np.asarray(values if hasattr(values, "dtype") else np.array(list(values), dtype=object))
+    if array.ndim != 1:
+        raise ValueError(f"Groups have shape {array.shape}; give one value per row.")
+    seen: dict[Any, int] = {}
+    return np.array([-1 if _is_blank(v) else seen.setdefault(v, len(seen)) for v in array.tolist()], dtype=np.intp)
+
+
+def as_list(values: Iterable[Any]) -> list[Any]:
+    """Return plain Python values, which compare equal to those of any array."""
+    return values.tolist() if isinstance(values, np.ndarray) else list(values)
+
+
+def read_pairs(pairs: Any, weight: npt.ArrayLike | None, name: str) -> PairList:
+    """Read pairs or triples, of anything."""
+    listed = np.asarray(pairs).tolist() if hasattr(pairs, "shape") else list(pairs)  # a DataFrame iterates its columns
+    sizes = {len(pair) if isinstance(pair, list | tuple | np.ndarray) else 0 for pair in listed}
+    if not sizes <= {2, 3}:
+        wrong = next(p for p in listed if not isinstance(p, list | tuple | np.ndarray) or len(p) not in (2, 3))
+        raise ValueError(f"{name} holds {wrong!r}; each entry is a pair (a, b) or a triple (a, b, weight).")
+    if weight is not None and 3 in sizes:
+        raise ValueError(f"{name} holds weights and {name}_weight= gives them too; use one of the two.")
+    try:
+        given = [1.0 if len(pair) == 2 else float(pair[2]) for pair in listed] if weight is None else weight
+        weights = np.broadcast_to(np.asarray(given, dtype=np.float64), (len(listed),))
+    except (TypeError, ValueError) as error:
+        raise ValueError(f"The weights of {name} are not one number for each of {len(listed)} pairs: {error}") from None
+    is_wrong = ~(np.isfinite(weights) & (weights >= 0))
+    if is_wrong.any():
+        place = int(np.flatnonzero(is_wrong)[0])
+        raise ValueError(
+            f"{name} gives the pair {tuple(listed[place][:2])} the weight {weights[place]}; weights are finite and not "
+            "negative (put a pair that must not link in cannot=)."
+        )
+    ends = np.empty((len(listed), 2), dtype=object)
+    for place, pair in enumerate(listed):
+        ends[place, 0], ends[place, 1] = pair[0], pair[1]
+    return PairList(ends[:, 0], ends[:, 1], weights.copy())
+
+
+def as_rows(pairs: PairList, n_rows: int, name: str) -> PairList:
+    """Check that the ends are row numbers, and make them integers."""
+    for a, b in zip(pairs.first, pairs.second, strict=True):
+        for end in (a, b):
+            if not (isinstance(end, int | float | np.number) and 0 <= end < n_rows and int(end) == end):
+                raise ValueError(
+                    f"{name} holds the pair ({a!r}, {b!r}); with n_rows={n_rows} its ends are row numbers from 0 to "
+                    f"{n_rows - 1}. Leave n_rows= out if they are sample ids."
+                )
+    return PairList(pairs.first.astype(np.intp), pairs.second.astype(np.intp), pairs.weight)
+
+
+def renumber(pairs: PairList, position: dict[Any, int]) -> PairList:
+    """Replace ids by their numbers; pairs with an id that has none are left out."""
+    first, second = (
+        np.array([position.get(name, -1) for name in end], dtype=np.intp) for end in (pairs.first, pairs.second)
+    )
+    kept = (first >= 0) & (second >= 0)
+    return PairList(first[kept], second[kept], pairs.weight[kept])
+
+
+def read_matrix(matrix: Any) -> ResolvedPairs:
+    """Read each pair of rows once."""
+    values: Any = matrix if sparse.issparse(matrix) else np.asarray(matrix, dtype=np.float64)
+    if values.ndim != 2 or values.shape[0] != values.shape[1]:
+        raise ValueError(f"The matrix has shape {values.shape}; it needs one row and one column per sample.")
+    n_rows = values.shape[0]
+    weights: Any = sparse.csr_array(values).astype(np.float64)
+    listed = sparse.coo_array(weights)
+    is_wrong = ~np.isfinite(listed.data) | ((listed.row == listed.col) & (listed.data < 0))
+    if is_wrong.any():
+        i, j, value = (part[is_wrong][0] for part in (listed.row, listed.col, listed.data))
+        raise ValueError(
+            f"The matrix holds {value} at ({i}, {j}); weights are finite, and those of a row with itself not negative."
+        )
+    upper, lower = sparse.triu(weights), sparse.triu(weights.T, 1)
+    if sparse.triu(weights, 1).count_nonzero() == 0:
+        upper = upper + lower
+    elif lower.count_nonzero() > 0:
+        gap = sparse.coo_array(sparse.triu(weights, 1) - lower)
+        is_wrong = np.abs(gap.data) > 1e-8 * np.abs(listed.data).max()
+        if is_wrong.any():
+            i, j = gap.row[is_wrong][0], gap.col[is_wrong][0]
+            raise ValueError(
+                f"The matrix is not symmetric: it holds {weights[i, j]} at ({i}, {j}) but {weights[j, i]} at "
+                f"({j}, {i}). Fill both alike, or one triangle only."
+            )
+    once = sparse.coo_array(upper)
+    must, cannot = (PairList(once.row, once.col, np.maximum(sign * once.data, 0)).merged(n_rows) for sign in (1, -1))
+    return ResolvedPairs(n_rows, must, cannot)

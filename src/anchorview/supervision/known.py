@@ -1,0 +1,248 @@
+"""What a fit knows of its rows: labels and pairs, checked, and their Laplacians.
+
+The paper encodes supervision in two matrices over the labelled rows: ``M`` holds ``1/n_m`` for each ordered pair of one
+class (a row with itself included) and ``C`` holds ``1/n_c`` for each ordered pair of two classes. Neither is formed:
+see `solver.laplacian`. Pairs from several sources are pooled,
+
+    L = Σ_k n_k L_k / Σ_k n_k,
+
+where n_k is the number of ordered pairs of source k, weights summed: what a matrix with all the pairs would give.
+"""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Iterator
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from ..core.arrays import ClassIds, Mask, Matrix, Rows, Weights
+from ..core.checks import check_choice
+from ..data.labels import encode_labels
+from ..data.views import Views
+from ..solver.laplacian import CombinedLaplacian, GroupLaplacian, Laplacian, PairLaplacian, group_matrix, pair_matrix
+from .conflicts import Conflict, conflict_message, find_conflicts
+from .constraints import Constraints
+from .pairs import PairList, ResolvedPairs, RowGroups
+
+
+@dataclass(frozen=True)
+class Supervision:
+    """Labels and pairs of a fit.
+
+    Parameters
+    ----------
+    classes : ndarray
+        The labelled classes, sorted.
+    class_ids : ndarray of shape (n_rows,)
+        Class number of each row, −1 for rows without a label.
+    pairs : ResolvedPairs or None
+        Constraints by row number.
+    conflicts : list of Conflict
+        Constraints that contradict each other or the labels.
+    """
+
+    classes: npt.NDArray[Any]
+    class_ids: ClassIds
+    pairs: ResolvedPairs | None
+    conflicts: list[Conflict]
+
+    @property
+    def labelled(self) -> Rows:
+        """Numbers of the labelled rows, ascending."""
+        return np.flatnonzero(self.class_ids >= 0)
+
+    @property
+    def n_classes(self) -> int:
+        """Number of labelled classes."""
+        return len(self.classes)
+
+    def laplacians(
+        self, weights: Weights, class_balance: str | None
+    ) -> tuple[Rows, Laplacian | None, Laplacian | None]:
+        """Return the rows with supervision, and their must-link and cannot-link Laplacians."""
+        return supervision_laplacians(self.class_ids, self.n_classes, self.pairs, weights, class_balance)
+
+
+def read_supervision(y: Any, constraints: Any, views: Views, empty: Mask | None = None) -> Supervision:
+    """Check labels and constraints, and warn of constraints that contradict each other.
+
+    Parameters
+    ----------
+    y : array-like of shape (n_rows,), or None
+        Labels.
+    constraints : Constraints or None
+        Pairs.
+    views : Views
+        The rows; their ids name the ends of id pairs.
+    empty : ndarray of bool of shape (n_rows,), optional
+        Rows without any view: what is said about them cannot be used.
+    """
+    classes, class_ids = encode_labels(y, len(views))
+    if empty is not None and empty.any():
+        classes, class_ids = _forget(classes, class_ids, empty)
+    if constraints is None:
+        return Supervision(classes, class_ids, None, [])
+    if not isinstance(constraints, Constraints):
+        raise TypeError(
+            f"constraints must be a Constraints object; got {type(constraints).__name__}. "
+            "Build one with Constraints.from_pairs, from_groups or from_matrix."
+        )
+    ids: Any = views.ids
+    pairs = constraints.resolve(len(views), ids, views.known_ids)
+    if empty is not None and empty.any():
+        pairs = _without(pairs, empty)
+    conflicts = find_conflicts(class_ids, pairs, len(views))
+    if conflicts:
+        warnings.warn(conflict_message(conflicts, ids), UserWarning, stacklevel=4)
+    return Supervision(classes, class_ids, pairs, conflicts)
+
+
+def _forget(classes: npt.NDArray[Any], class_ids: Rows, empty: Mask) -> tuple[npt.NDArray[Any], Rows]:
+    """Drop the labels of empty rows, and classes that no other row has."""
+    known = (class_ids >= 0) & ~empty
+    kept, numbers = np.unique(class_ids[known], return_inverse=True)
+    result = np.full(len(class_ids), -1, dtype=np.intp)
+    result[known] = numbers
+    return classes[kept], result
+
+
+def _without(pairs: ResolvedPairs, empty: Mask) -> ResolvedPairs:
+    """Drop pairs with an empty row, keeping the numbers of the rows."""
+
+    def keep(listed: Any) -> Any:
+        good = ~(empty[listed.first] | empty[listed.second])
+        return type(listed)(listed.first[good], listed.second[good], listed.weight[good])
+
+    def ungroup(groups: Any) -> Any:
+        return replace(groups, numbers=np.where(empty, -1, groups.numbers))
+
+    return replace(
+        pairs,
+        must=keep(pairs.must),
+        cannot=keep(pairs.cannot),
+        must_groups=tuple(ungroup(groups) for groups in pairs.must_groups),
+        cannot_groups=tuple(ungroup(groups) for groups in pairs.cannot_groups),
+    )
+
+
+def supervision_laplacians(
+    class_ids: Rows,
+    n_classes: int,
+    resolved: ResolvedPairs | None = None,
+    weights: Weights = None,
+    class_balance: str | None = None,
+) -> tuple[Rows, Laplacian | None, Laplacian | None]:
+    """Return the rows with any supervision and the must-link and cannot-link Laplacians over them.
+
+    Parameters
+    ----------
+    class_ids : ndarray of shape (n_rows,)
+        Class number of each row, −1 without a label.
+    n_classes : int
+        Number of classes.
+    resolved : ResolvedPairs, optional
+        Pairs and groups, from ``Constraints.resolve``.
+    weights : ndarray of shape (n_rows,), optional
+        Weight w of each row, finite and not negative: a pair i, j weighs w_i w_j, so weight 2 is a row given twice.
+    class_balance : {None, "balanced"}
+        "balanced" divides the weight of a labelled row by the sum of its class: every class then has the same
+        weight in must-link, and every two classes the same in cannot-link. The weight of the labels against the
+        pairs stays what it is.
+
+    Returns
+    -------
+    rows : ndarray
+        Rows with a label, in a pair or in a group, ascending; the operators act on them in this order.
+    must, cannot : Laplacian or None
+        None where there is no such pair.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from anchorview.supervision.constraints import Constraints
+    >>> pairs = Constraints.from_pairs(must=[(0, 3)], n_rows=4).resolve(4)
+    >>> rows, must, cannot = supervision_laplacians(np.array([0, 0, -1, -1]), 1, pairs)
+    >>> rows, cannot is None
+    (array([0, 1, 3]), True)
+    >>> (6 * must.apply(np.eye(3))).round(12)  # 4 pairs by label, 2 by the pair
+    array([[ 2., -1., -1.],
+           [-1.,  1.,  0.],
+           [-1.,  0.,  1.]])
+    """
+    check_choice("class_balance", class_balance, (None, "balanced"))
+    weights = np.ones(len(class_ids)) if weights is None else weights
+    is_known = class_ids >= 0
+    rows = np.flatnonzero(is_known if resolved is None else is_known | resolved.touched())
+    must = [_label_part(class_ids[rows], n_classes, weights[rows], class_balance, is_must=True)]
+    cannot = [_label_part(class_ids[rows], n_classes, weights[rows], class_balance, is_must=False)]
+    if resolved is not None:
+        must += _pair_parts(resolved.must, resolved.must_groups, rows, weights)
+        cannot += _pair_parts(resolved.cannot, resolved.cannot_groups, rows, weights)
+    return rows, _combine(must, len(rows)), _combine(cannot, len(rows))
+
+
+def label_laplacians(classes: Rows, n_classes: int) -> tuple[Laplacian | None, Laplacian | None]:
+    """Return the must-link and cannot-link Laplacians of labels, one per row; None where there is no such pair.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> must, cannot = label_laplacians(np.array([0, 0, 1]), 2)
+    >>> must.apply(np.array([[1.0], [3.0], [5.0]])).ravel()
+    array([-0.4,  0.4,  0. ])
+    >>> label_laplacians(np.array([0, 0]), 1)[1] is None
+    True
+    """
+    _, must, cannot = supervision_laplacians(classes, n_classes)
+    return must, cannot
+
+
+_Part = tuple[GroupLaplacian | PairLaplacian, float]  # L_k and n_k
+
+
+def _label_part(classes: Rows, n_classes: int, weights: Matrix, class_balance: str | None, *, is_must: bool) -> _Part:
+    """Pairs of one class (the paper's M), or of two classes (its C): all labelled rows but those of one class."""
+
+    def laplacian(row_weights: Matrix) -> GroupLaplacian:
+        by_class = group_matrix(classes, n_classes, row_weights)
+        if is_must:
+            return GroupLaplacian(by_class)
+        return GroupLaplacian(group_matrix(np.where(classes >= 0, 0, -1), 1, row_weights), by_class)
+
+    plain = laplacian(weights)
+    if class_balance is None:
+        return plain, plain.n_pairs
+    labelled = classes >= 0
+    sums = np.bincount(classes[labelled], weights=weights[labelled], minlength=n_classes)
+    balanced = np.zeros(len(classes))
+    balanced[labelled] = weights[labelled] / np.where(sums > 0, sums, 1.0)[classes[labelled]]
+    return laplacian(balanced), plain.n_pairs
+
+
+def _pair_parts(pairs: PairList, groups: tuple[RowGroups, ...], rows: Rows, weights: Matrix) -> Iterator[_Part]:
+    """Single pairs together, then each set of groups."""
+    first, second = np.searchsorted(rows, pairs.first), np.searchsorted(rows, pairs.second)
+    by_pair = pairs.weight * weights[pairs.first] * weights[pairs.second]
+    single = PairLaplacian(pair_matrix(first, second, by_pair, len(rows)))
+    yield single, single.n_pairs
+    for group in groups:
+        within = group_matrix(group.numbers[rows], group.n_groups, weights[rows])
+        members = None
+        if group.members is not None:
+            inside = np.where(group.numbers >= 0, group.members, -1)[rows]
+            members = group_matrix(inside, int(group.members.max(initial=-1)) + 1, weights[rows])
+        laplacian = GroupLaplacian(within, members)
+        yield laplacian, group.weight * laplacian.n_pairs
+
+
+def _combine(parts: list[_Part], n_rows: int) -> Laplacian | None:
+    """Pool the parts that have any pair."""
+    used = [(part, n_pairs) for part, n_pairs in parts if n_pairs > 0]
+    total = sum(n_pairs for _, n_pairs in used)
+    if len(used) <= 1:
+        return used[0][0] if used else None
+    return CombinedLaplacian(tuple(part for part, _ in used), tuple(n_pairs / total for _, n_pairs in used), n_rows)

@@ -1,0 +1,68 @@
+"""Every constant of the search of `FSSMSCCV`, with its reason."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field, fields
+from typing import Any
+
+
+def _prior_losses() -> dict[str, float]:
+    """With next to no labels the nearest row and the graph are hard to beat, and regressions have little to go by."""
+    return {"nearest": 0.0, "graph": 0.0, "embedding": 0.1, "knn": 0.2, "features": 0.4, "codes": 0.5}
+
+
+@dataclass(frozen=True)
+class SearchOptions:
+    """The constants; `FSSMSCCV(search_options={...})` changes some of them.
+
+    Examples
+    --------
+    >>> SearchOptions().n_finalists
+    2
+    """
+
+    # what is tried
+    dense_scalings: tuple[str, ...] = ("minmax", "symmetric", "standard", "l2")
+    count_zeros: float = 0.9  # a non-negative view with a larger part of zeros may be counts of words
+    feature_strengths: tuple[float, ...] = (1.0, 10.0, 100.0)  # C of the regressions on features
+    graph_strengths: tuple[float, ...] = (0.8, 0.95)  # how far labels spread
+    ridges: tuple[float, ...] = (0.3, 3.0)  # besides the default
+    l1s: tuple[float, ...] = (0.05,)
+    must_link_weights: tuple[float, ...] = (1e3, 1e5)
+    text_ridge: float = (
+        20.0  # these three together, for views scaled by "lsa": docs/realdata.md, what was tried for text
+    )
+    text_l1: float = 0.1
+    text_must_link_weight: float = 1e5
+
+    # how far the search goes
+    few_labels: int = 50  # below this, one round of folds judges too noisily: there are two
+    enough_judged: int = 50  # rows; with fewer, no scaling is given up on their word
+    n_hopeful: int = 3  # scalings for which codes are computed, the default besides
+    n_finalists: int = 2  # scalings that are searched further
+    dense_codes: int = 100  # non-zeros per row above which no denser codes are tried: a row costs their cube
+    max_graph_rows: int = 50_000  # exact neighbours take time by the square of the rows
+    n_kept: int = 20  # settings whose scalings stay in memory
+    cache_bytes: int = 2**30  # of E, which several settings of one scaling use
+
+    # how settings are judged
+    prior_rows: float = 20.0  # judged rows at which evidence and prior belief weigh the same
+    prior_losses: Mapping[str, float] = field(default_factory=_prior_losses)  # of each head, in units of log loss
+    change_loss: float = 0.1  # prior doubt for each value that is not the default's
+
+    # what is averaged
+    max_compared: int = 40  # settings that the average is put together from
+    picks_per_setting: int = 2  # half of the picks go to the best settings of different kinds
+    second_fit: bool = True  # fit once more with the rows that the average is sure of
+    sure_share: float = 0.8  # of the rows that are given a class, those it is surest of count as labelled
+    max_sure: int = 5000
+
+
+def make_options(changes: Mapping[str, Any] | None) -> SearchOptions:
+    """Return the options with some of them changed, or raise an error that names what is not one."""
+    known = {option.name for option in fields(SearchOptions)}
+    unknown = sorted(set(changes or {}) - known)
+    if unknown:
+        raise ValueError(f"search_options {unknown} are not known; there are {', '.join(sorted(known))}.")
+    return SearchOptions(**(changes or {}))

@@ -1,0 +1,192 @@
+"""Landmarks: k-means as good as scikit-learn's, awkward rows, the same for any number of threads."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from hypothesis.extra import numpy as hnp
+from sklearn.cluster import KMeans
+from sklearn.datasets import make_blobs
+from sklearn.metrics import pairwise_distances
+
+from anchorview import FSSMSC, Views
+from anchorview.features.kmeans import kmeans_labels
+from anchorview.features.landmarks import PROJECTION, ROWS_PER_LANDMARK, choose_landmarks
+from anchorview.features.scaling import fit_scaling
+
+
+def seeded(seed: int = 0) -> np.random.RandomState:
+    return np.random.RandomState(seed)
+
+
+def inertia(rows: npt.NDArray[Any], centres: npt.NDArray[Any]) -> float:
+    return float((pairwise_distances(rows, centres).min(axis=1) ** 2).sum())
+
+
+def centres_of(rows: npt.NDArray[Any], labels: npt.NDArray[np.intp]) -> npt.NDArray[Any]:
+    return np.array([rows[labels == number].mean(axis=0) for number in range(labels.max() + 1)])
+
+
+def kmeans_centres(rows: npt.NDArray[Any], n_clusters: int, seed: int = 0, **options: Any) -> npt.NDArray[Any]:
+    return centres_of(rows, kmeans_labels(rows, n_clusters, seeded(seed), **options))
+
+
+@pytest.fixture(scope="module")
+def blobs() -> npt.NDArray[np.float64]:
+    return make_blobs(1500, 6, centers=8, random_state=0)[0]
+
+
+# k-means
+
+
+def test_inertia_is_that_of_scikit_learn(blobs: npt.NDArray[np.float64]) -> None:
+    ours = [inertia(blobs, kmeans_centres(blobs, 40, seed)) for seed in range(5)]
+    theirs = [KMeans(40, init="random", n_init=1, random_state=seed).fit(blobs).inertia_ for seed in range(5)]
+    assert np.mean(ours) < 1.05 * np.mean(theirs)
+
+
+def test_from_the_same_rows_it_ends_where_scikit_learn_does(blobs: npt.NDArray[np.float64]) -> None:
+    start = blobs[seeded(3).choice(len(blobs), 30, replace=False)]
+    theirs = KMeans(30, init=start, n_init=1, max_iter=500, tol=0).fit(blobs)
+    np.testing.assert_array_equal(kmeans_labels(blobs, 30, seeded(3), max_iter=500), theirs.labels_)
+
+
+def test_rows_belong_to_the_nearest_centre(blobs: npt.NDArray[np.float64]) -> None:
+    labels = kmeans_labels(blobs, 12, seeded(), max_iter=500)
+    np.testing.assert_array_equal(pairwise_distances(blobs, centres_of(blobs, labels)).argmin(axis=1), labels)
+
+
+@pytest.mark.parametrize("dtype", [np.float32, np.float64])
+def test_threads_do_not_change_a_label(dtype: type) -> None:
+    rows = seeded().normal(size=(5000, 12)).astype(dtype)
+    one, two = (kmeans_labels(rows, 60, seeded(), n_threads) for n_threads in (1, 2))
+    np.testing.assert_array_equal(one, two)
+
+
+def test_fewer_distinct_rows_than_clusters() -> None:
+    rows = np.repeat([[0.0, 0.0], [1.0, 0.0], [5.0, 5.0]], 20, axis=0)
+    labels = kmeans_labels(rows, 7, seeded())
+    assert set(labels) == set(range(7))
+    assert inertia(rows, centres_of(rows, labels)) == pytest.approx(0)
+
+
+def test_identical_rows() -> None:
+    assert set(kmeans_labels(np.full((10, 3), 2.5), 4, seeded())) == {0, 1, 2, 3}
+
+
+def test_as_many_clusters_as_rows_or_one() -> None:
+    rows = seeded().normal(size=(9, 2))
+    assert sorted(kmeans_labels(rows, 9, seeded())) == list(range(9))
+    assert (kmeans_labels(rows, 1, seeded()) == 0).all()
+
+
+def test_an_emptied_cluster_is_given_a_far_row() -> None:
+    """Ten copies and two other rows: however many centres start at the copies, none may stay there."""
+    rows = np.vstack([np.zeros((10, 1)), [[1.0]], [[100.0]]])
+    for seed in range(10):
+        assert inertia(rows, kmeans_centres(rows, 3, seed)) == pytest.approx(0)
+
+
+@given(hnp.arrays(np.float64, st.tuples(st.integers(1, 20), st.integers(1, 3)), elements=st.integers(-3, 3)), st.data())
+@settings(max_examples=60, deadline=None)
+def test_no_cluster_is_empty(rows: npt.NDArray[np.float64], data: Any) -> None:
+    n_clusters = data.draw(st.integers(1, len(rows)))
+    labels = kmeans_labels(rows, n_clusters, seeded())
+    assert (np.bincount(labels, minlength=n_clusters) > 0).all() and len(labels) == len(rows)
+
+
+def test_the_rows_are_not_changed(blobs: npt.NDArray[np.float64]) -> None:
+    before = blobs.copy()
+    kmeans_labels(blobs, 20, seeded())
+    np.testing.assert_array_equal(blobs, before)
+
+
+# The choice
+
+
+@pytest.fixture(scope="module")
+def views(blobs: npt.NDArray[np.float64]) -> Views:
+    return Views([blobs[:, :4], blobs[:, 4:]])
+
+
+def test_random_landmarks_are_different_scaled_rows(views: Views) -> None:
+    scaler = fit_scaling(views, "minmax")
+    landmarks = choose_landmarks(views, scaler, "random", 50, seeded())
+    rows = scaler.rows(views, slice(0, len(views)))
+    found = [int(np.flatnonzero((rows == landmark).all(axis=1))[0]) for landmark in landmarks]
+    assert len(set(found)) == 50
+    assert (choose_landmarks(views, scaler, "random", 50, seeded(1)) != landmarks).any()
+
+
+def test_given_landmarks_are_used_as_they_are(views: Views) -> None:
+    given = seeded().normal(size=(25, 6))
+    np.testing.assert_array_equal(choose_landmarks(views, fit_scaling(views, "l2"), given, 25, seeded()), given)
+
+
+@pytest.mark.parametrize("how", ["kmeans", "random"])
+@pytest.mark.parametrize("dtype", [np.float32, np.float64])
+def test_the_seed_decides_and_threads_do_not(how: str, dtype: type) -> None:
+    rows = seeded().normal(size=(1300, 2 * PROJECTION + 40)).astype(dtype)  # enough features for the projection
+    views = Views([rows[:, :100], rows[:, 100:]])
+    scaler = fit_scaling(views, "minmax")
+    found = [choose_landmarks(views, scaler, how, 40, seeded(), n_threads) for n_threads in (1, 1, 2)]
+    assert found[0].dtype == dtype
+    np.testing.assert_array_equal(found[0], found[1])
+    np.testing.assert_array_equal(found[0], found[2])
+
+
+def test_landmarks_are_the_means_of_the_scaled_rows(views: Views) -> None:
+    scaler = fit_scaling(views, "minmax")
+    rows = scaler.rows(views, slice(0, len(views)))
+    enough = len(views) // ROWS_PER_LANDMARK + 1  # so that all rows are in the sample
+    landmarks = choose_landmarks(views, scaler, "kmeans", enough, seeded())
+    np.testing.assert_allclose(landmarks, kmeans_centres(rows, enough), atol=1e-12)
+
+
+def test_many_features_are_projected_for_the_assignment_only() -> None:
+    rows, truth = make_blobs(600, 2 * PROJECTION + 1, centers=5, cluster_std=3.0, random_state=0)
+    views = Views([rows])
+    scaler = fit_scaling(views, "minmax")
+    scaled = scaler.rows(views, slice(0, 600))
+    landmarks = choose_landmarks(views, scaler, "kmeans", 20, seeded())
+    assert landmarks.shape == scaled[:20].shape
+    assert inertia(scaled, landmarks) < 1.05 * KMeans(20, n_init=1, random_state=0).fit(scaled).inertia_
+    nearest = pairwise_distances(scaled, landmarks).argmin(axis=1)
+    assert all(len(set(truth[nearest == number])) <= 1 for number in range(20))
+
+
+@pytest.mark.parametrize("n_rows", [40, 3000])
+def test_duplicate_rows(n_rows: int) -> None:
+    views = Views([np.repeat(np.eye(4), n_rows // 4, axis=0)])
+    landmarks = choose_landmarks(views, fit_scaling(views, "l2"), "kmeans", 10, seeded(), 2)
+    np.testing.assert_allclose(np.sort(landmarks, axis=1)[:, -1], 1, atol=1e-9)  # each a row, none left at zero
+
+
+def test_kmeans_of_many_rows_sees_a_sample_only(monkeypatch: pytest.MonkeyPatch) -> None:
+    views = Views([seeded().normal(size=(1000, 2))])
+    scaler, touched = fit_scaling(views, "minmax"), set()
+    scale = type(scaler).scale
+
+    def watched(self: Any, views: Views, index: npt.NDArray[np.intp], present: Any = None) -> Any:
+        touched.update(index.tolist())
+        return scale(self, views, index, present)
+
+    monkeypatch.setattr(type(scaler), "scale", watched)
+    choose_landmarks(views, scaler, "kmeans", 5, seeded())
+    assert len(touched) == 5 * ROWS_PER_LANDMARK
+
+
+def test_the_estimator_uses_and_keeps_given_landmarks(views: Views) -> None:
+    given = np.abs(seeded().normal(size=(30, 6)))
+    before = given.copy()
+    y = np.where(np.arange(1500) < 100, np.arange(1500) % 2, -1)
+    model = FSSMSC(landmarks=given, n_landmarks=7, random_state=0, max_iter=3, tol=1).fit(views, y)
+    np.testing.assert_array_equal(model.landmarks_, before)
+    np.testing.assert_array_equal(given, before)
+    assert model.codes_.shape == (1500, 30)
+    assert model.landmark_embedding_.shape == (2, 30)
