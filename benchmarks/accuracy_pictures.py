@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from anchorview.plotting.model.ranks import critical_distance, plot_ranks
+from anchorview.plotting.ranks import critical_distance, plot_ranks
 
 Points = list[tuple[float, float, float]]  # share of labels, mean, spread; all in percent
 STYLES = {

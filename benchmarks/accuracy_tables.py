@@ -15,7 +15,7 @@ from anchorview.bench.environment import describe_environment, environment_line
 from anchorview.bench.protocol import average, label_fraction
 from anchorview.bench.records import Records
 from anchorview.report.tables import markdown_table, mean_and_spread
-from anchorview.plotting.model.ranks import critical_distance, mean_ranks
+from anchorview.plotting.ranks import critical_distance, mean_ranks
 from rivals import RIVALS
 
 PLAIN, TUNED = "FSSMSC", "FSSMSCCV"

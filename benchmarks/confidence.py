@@ -25,7 +25,7 @@ from anchorview.bench.environment import environment_line
 from anchorview.bench.records import Records
 from anchorview.report.tables import markdown_table, mean_and_spread
 from anchorview.core.arrays import softmax, unit_rows
-from anchorview.metrics.clusters.labels import expected_calibration_error
+from anchorview.metrics import expected_calibration_error
 
 RESULTS = Path(__file__).parent / "results" / "confidence.jsonl"
 N_BINS = 15

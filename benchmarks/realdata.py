@@ -31,7 +31,7 @@ from anchorview.bench.protocol import average
 from anchorview.bench.records import Records
 from anchorview.report.tables import markdown_table, mean_and_spread
 from anchorview.supervision.constraints import Constraints
-from anchorview.metrics.clusters.clusters import clustering_report
+from anchorview.metrics import clustering_report
 from anchorview.features.scaling import fit_scaling
 
 RESULTS = Path(__file__).parent / "results" / "realdata.jsonl"

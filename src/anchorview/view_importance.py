@@ -89,7 +89,7 @@ def measure_views(
     Returns
     -------
     ViewImportance
-        ``print`` shows it as a table, :func:`anchorview.plotting.model.plot_view_importance` as a picture.
+        ``print`` shows it as a table, :func:`anchorview.plotting.plot_view_importance` as a picture.
 
     Examples
     --------

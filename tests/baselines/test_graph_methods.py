@@ -12,7 +12,7 @@ from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
 from anchorview import Views, datasets
-from anchorview.metrics.clusters.clusters import clusters as metrics
+from anchorview import metrics
 from anchorview.baselines import AMGL, MLAN
 from anchorview.baselines._base import Labels
 from anchorview.baselines._graphs import _to_csr, normalized_laplacian, pkn_graph

@@ -12,7 +12,7 @@ from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
 from anchorview import datasets
-from anchorview.metrics.clusters.clusters import clusters as metrics
+from anchorview import metrics
 from anchorview.baselines import CONMF, GPSNMF
 from anchorview.baselines._class_codes import ClassCodes, fixed_codes
 from anchorview.baselines._graphs import knn_graph

@@ -27,7 +27,7 @@ from anchorview.baselines._label_folds import best_setting, label_folds
 from anchorview.baselines.best_view_spectral import _leading, connect
 from anchorview.bench.paper import METHODS, PAPER, paper_scores
 from anchorview.bench.protocol import cluster_once
-from anchorview.metrics.clusters.clusters import clustering_report
+from anchorview.metrics import clustering_report
 
 SEMI_SUPERVISED = [ConcatLabelSpreading, ConcatLogisticRegression]
 CLUSTERERS = [ConcatKMeans, BestViewSpectral]

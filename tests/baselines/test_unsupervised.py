@@ -23,7 +23,7 @@ from anchorview.baselines._matrix import leading_vectors
 from anchorview.baselines._simplex_qp import _active_set, _pivot, minimize_on_simplex, simplex_residual
 from anchorview.baselines.fpmvs import measure_losses, nearest_orthonormal, update_anchors, update_codes, update_weights
 from anchorview.datasets import load_handwritten, make_multiview_subspaces
-from anchorview.metrics.clusters.clusters import adjusted_rand, clustering_report
+from anchorview.metrics import adjusted_rand, clustering_report
 
 METHODS = [LMVSC, FPMVS]
 FORMS = [np.asarray, sparse.csr_array]

@@ -18,7 +18,7 @@ from anchorview.datasets import hide_labels, load_handwritten, make_multiview_su
 from anchorview.labelling.temperature import choose_temperature
 from anchorview.labelling.rule import fit_neighbours
 from anchorview.core.arrays import softmax
-from anchorview.metrics.clusters.labels import expected_calibration_error
+from anchorview.metrics import expected_calibration_error
 
 
 def build(**parameters: Any) -> FSSMSC:

@@ -11,7 +11,7 @@ from sklearn.model_selection import GridSearchCV, KFold, cross_val_score
 from anchorview import FSSMSC, LabelHidingKFold, Views
 from anchorview.labelling import suggest as suggestions_module
 from anchorview.datasets import hide_labels, load_handwritten, make_multiview_subspaces
-from anchorview.metrics.clusters.labels import labelled_accuracy, labelled_scorer
+from anchorview.metrics import labelled_accuracy, labelled_scorer
 from anchorview.labelling.suggest import code_coordinates, suggest_rows
 
 

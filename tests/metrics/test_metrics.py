@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from anchorview.metrics.clusters.clusters import (
+from anchorview.metrics import (
     adjusted_rand,
     clustering_accuracy,
     clustering_report,
@@ -16,7 +16,7 @@ from anchorview.metrics.clusters.clusters import (
     pairwise_precision_recall,
     purity,
 )
-from anchorview.metrics.clusters.labels import expected_calibration_error
+from anchorview.metrics import expected_calibration_error
 
 SCORES = [clustering_accuracy, normalized_mutual_info, adjusted_rand, purity, pairwise_f]
 SYMMETRIC = [clustering_accuracy, normalized_mutual_info, adjusted_rand, pairwise_f]

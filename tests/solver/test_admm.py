@@ -12,10 +12,10 @@ from numpy.typing import NDArray
 
 from support import oracle
 from anchorview.datasets import load_handwritten
-from anchorview.solver.admm.algorithm.algorithm import Admm, solve_admm
-from anchorview.solver.admm.algorithm.landmarks import Summary
-from anchorview.solver.admm.algorithm.rows import Rows
-from anchorview.solver.admm.algorithm.step import RowModel
+from anchorview.solver.admm.algorithm import Admm, solve_admm
+from anchorview.solver.admm.landmarks import Summary
+from anchorview.solver.admm.rows import Rows
+from anchorview.solver.admm.step import RowModel
 from anchorview.solver.problem import MemoryCrossProducts, Problem
 from anchorview.core.progress import Iteration, Outcome
 from anchorview.solver.result import SolverResult

@@ -12,10 +12,10 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy.optimize import lsq_linear, nnls
 
-from anchorview.features.products import map_blocks
+from anchorview.engine.blocks import map_blocks
 from anchorview.solver import row_work
 from anchorview.solver.active_set import solve_active_set
-from anchorview.solver.admm.algorithm.step import ReplayEncoder, RowModel
+from anchorview.solver.admm.step import ReplayEncoder, RowModel
 from anchorview.solver.elastic_net import ElasticNetEncoder
 from anchorview.core.cache import Cache
 from anchorview.solver.grams import PatternGrams, pattern_groups

@@ -62,7 +62,7 @@ def clustering_accuracy(y_true: npt.ArrayLike, y_pred: npt.ArrayLike) -> float:
 
     Examples
     --------
-    >>> from anchorview.metrics.clusters.clusters import clustering_accuracy
+    >>> from anchorview.metrics import clustering_accuracy
     >>> clustering_accuracy(["cat", "cat", "dog", "dog"], [1, 1, 0, 1])
     0.75
     """
@@ -97,7 +97,7 @@ def normalized_mutual_info(
 
     Examples
     --------
-    >>> from anchorview.metrics.clusters.clusters import normalized_mutual_info
+    >>> from anchorview.metrics import normalized_mutual_info
     >>> round(normalized_mutual_info([0, 0, 1, 1], [0, 1, 2, 2]), 3)
     0.816
     >>> round(normalized_mutual_info([0, 0, 1, 1], [0, 1, 2, 2], average="max"), 3)
@@ -127,7 +127,7 @@ def adjusted_rand(y_true: npt.ArrayLike, y_pred: npt.ArrayLike) -> float:
 
     Examples
     --------
-    >>> from anchorview.metrics.clusters.clusters import adjusted_rand
+    >>> from anchorview.metrics import adjusted_rand
     >>> round(adjusted_rand([0, 0, 1, 1], [0, 1, 2, 2]), 3)
     0.571
     """
@@ -153,7 +153,7 @@ def purity(y_true: npt.ArrayLike, y_pred: npt.ArrayLike) -> float:
 
     Examples
     --------
-    >>> from anchorview.metrics.clusters.clusters import purity
+    >>> from anchorview.metrics import purity
     >>> purity([0, 0, 1, 1], [0, 0, 0, 1])
     0.75
     """
@@ -186,7 +186,7 @@ def pairwise_precision_recall(y_true: npt.ArrayLike, y_pred: npt.ArrayLike) -> t
 
     Examples
     --------
-    >>> from anchorview.metrics.clusters.clusters import pairwise_precision_recall
+    >>> from anchorview.metrics import pairwise_precision_recall
     >>> pairwise_precision_recall([0, 0, 1, 1], [0, 1, 2, 2])
     (1.0, 0.5)
     """
@@ -215,7 +215,7 @@ def pairwise_f(y_true: npt.ArrayLike, y_pred: npt.ArrayLike, beta: float = 1.0) 
 
     Examples
     --------
-    >>> from anchorview.metrics.clusters.clusters import pairwise_f
+    >>> from anchorview.metrics import pairwise_f
     >>> round(pairwise_f([0, 0, 1, 1], [0, 1, 2, 2]), 3)
     0.667
     """
@@ -245,7 +245,7 @@ def clustering_report(y_true: npt.ArrayLike, y_pred: npt.ArrayLike) -> dict[str,
 
     Examples
     --------
-    >>> from anchorview.metrics.clusters.clusters import clustering_report
+    >>> from anchorview.metrics import clustering_report
     >>> clustering_report(["a", "a", "b", "b"], [1, 1, 0, 0])
     {'acc': 1.0, 'nmi': 1.0, 'ari': 1.0, 'purity': 1.0, 'f': 1.0}
     """

@@ -1,6 +1,6 @@
 """How often predicted labels are right where a label is known, and how honest their confidence is.
 
-Part of `anchorview.metrics.clusters`; unlike the scores of clusterings, these go by the names of the classes.
+Part of `anchorview.metrics`; unlike the scores of clusterings, these go by the names of the classes.
 """
 
 from __future__ import annotations
@@ -34,7 +34,7 @@ def expected_calibration_error(correct: npt.ArrayLike, confidence: npt.ArrayLike
 
     Examples
     --------
-    >>> from anchorview.metrics.clusters.labels import expected_calibration_error
+    >>> from anchorview.metrics import expected_calibration_error
     >>> round(expected_calibration_error([True, True, False, True], [0.9, 0.9, 0.9, 0.9]), 3)
     0.15
     """
@@ -80,7 +80,7 @@ def labelled_accuracy(
 
     Examples
     --------
-    >>> from anchorview.metrics.clusters.labels import labelled_accuracy, labelled_scorer
+    >>> from anchorview.metrics import labelled_accuracy, labelled_scorer
     >>> labelled_accuracy([0, 1, -1, -1], [0, 0, 1, 1])
     0.5
 

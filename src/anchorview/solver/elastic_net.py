@@ -50,7 +50,7 @@ def solve_codes(
 
     n_rows, m = linear.shape
     none = (np.zeros(0, np.int64), np.zeros(0))
-    pattern: tuple[Any, ...]
+    pattern: Any
     if start is None:
         pattern = (np.full(n_rows, -1), np.zeros(1, np.int32), np.zeros(0, np.int32), *none)
     elif isinstance(start, Starts):
@@ -58,7 +58,7 @@ def solve_codes(
         pattern = (nearest, start.codes.indptr, start.codes.indices, start.offsets, start.inverses)
     else:
         pattern = (np.arange(n_rows), start.indptr, start.indices, *none)
-    indptr, indices, data = solve_rows(hessian, linear, *pattern, UPPER, tol)
+    indptr, indices, data = solve_rows(hessian, linear, *pattern, UPPER, tol)  # type: ignore[call-arg]
     return sparse.csr_array((data, indices, indptr.astype(np.int32)), shape=(n_rows, m))
 
 

@@ -1,0 +1,33 @@
+"""Data and models that many tests look at; made once, and never changed by a test."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import matplotlib
+import numpy as np
+import pytest
+
+from anchorview import FSSMSC, datasets
+
+matplotlib.use("Agg")
+
+
+@pytest.fixture(scope="session")
+def digits() -> Any:
+    """The 2,000 handwritten digits, six views."""
+    return datasets.load_handwritten()
+
+
+@pytest.fixture(scope="session")
+def digits_y(digits: Any) -> np.ndarray:
+    """Labels of 5 % of the digits, the rest -1."""
+    y = datasets.hide_labels(digits.target, 0.05, random_state=0)
+    y.flags.writeable = False
+    return y
+
+
+@pytest.fixture(scope="session")
+def digits_model(digits: Any, digits_y: np.ndarray) -> FSSMSC:
+    """A default fit on the digits."""
+    return FSSMSC(random_state=0).fit(digits.views, digits_y)
