@@ -9,96 +9,75 @@ Finished runs are kept in benchmarks/results/core.jsonl and not computed again.
 
 from __future__ import annotations
 
-import argparse
 import warnings
+from functools import partial
 from itertools import product
-from pathlib import Path
 from typing import Any
 
 import numpy as np
 
 from anchorview import FSSMSC, Views, datasets
 from anchorview.bench.environment import environment_line
+from anchorview.bench.methods import METHODS
+from anchorview.bench.paper import DATA, paper_scores
 from anchorview.bench.protocol import average, run_once
 from anchorview.bench.records import Records
-from anchorview.report.tables import markdown_table, mean_and_spread
+from anchorview.bench.scripts import SCORES, DataSets, Result, Runs, add_draws, make_parser, score_columns
+from anchorview.report.tables import markdown_table
 
-RESULTS = Path(__file__).parent / "results" / "core.jsonl"
-PAPER = {"hw": (97.1, 93.4, 93.6), "caltech101_20_re": (82.4, 74.6, 88.8), "caltech101_7_re": (93.7, 84.3, 93.6)}
+SETS = ("hw", "caltech101_20_re", "caltech101_7_re")
 LANDMARKS = {"caltech101_7_re": 300}
 ADMM = {"solver": "admm", "ridge": 0.0}
+PAPER_ADMM = ADMM | {"solver_options": {"mode": "paper"}, "inference": "euclidean"}
 MODELS: dict[str, dict[str, Any]] = {
     "active_set (defaults)": {},
     "active_set, paper's distance": {"inference": "euclidean"},
-    "admm paper, minmax": ADMM | {"solver_options": {"mode": "paper"}, "inference": "euclidean"},
-    "admm paper, l2": ADMM | {"solver_options": {"mode": "paper"}, "inference": "euclidean", "scaling": "l2"},
+    "admm paper, minmax": PAPER_ADMM,
+    "admm paper, l2": PAPER_ADMM | {"scaling": "l2"},
     "admm released, minmax": ADMM | {"solver_options": {"mode": "released"}},
-    "admm released, l2": ADMM | {"solver_options": {"mode": "released"}, "scaling": "l2"},
+    "admm released, l2": METHODS["FSSMSC-ADMM"].fixed,
 }
 LIKE_FOR_LIKE = ("hw",)  # all models here; elsewhere, where the features are not the paper's, the first ones
 DEFAULT_MODELS = ("active_set (defaults)", "active_set, paper's distance", "admm released, l2")
-GRID = {
-    "must_link_weight": [1e1, 1e2, 1e3, 1e4, 1e5],
-    "l1": [0.01, 0.02, 0.05, 0.07, 0.1, 0.2, 0.5],
-    "coupling": [1e-5, 1e-4, 1e-3, 1e-2, 1e-1],
-}
+GRID = METHODS["FSSMSC"].grid
 
 
-def load(folder: Path, name: str) -> Any:
-    path = folder / f"{name}.npz"
-    if not path.exists():
-        raise SystemExit(f"{path} does not exist; pass the folder of .npz files with --data.")
-    return datasets.load_npz(path)
+def run_model(data: Any, seed: int, model: str, n_landmarks: int) -> Result:
+    fitted = FSSMSC(n_landmarks=n_landmarks, random_state=seed, **MODELS[model])
+    return run_once(fitted, data.views, data.target, seed)
 
 
-def accuracy(folder: Path, names: list[str], models: str, repeats: int, fresh: bool) -> None:
-    records = Records(RESULTS)
+def accuracy(runs: Runs, names: list[str], models: str) -> None:
     rows = []
     for name in names:
-        data = load(folder, name)
-        for label, parameters in MODELS.items():
-            if (name not in LIKE_FOR_LIKE and label not in DEFAULT_MODELS) or models not in label:
+        for model in MODELS:
+            if (name not in LIKE_FOR_LIKE and model not in DEFAULT_MODELS) or models not in model:
                 continue
-            runs = []
-            for seed in range(repeats):
-                key = {"what": "accuracy", "data": name, "model": label, "seed": seed}
-                found = None if fresh else records.get(key)
-                if found is None:
-                    model = FSSMSC(n_landmarks=LANDMARKS.get(name, 500), random_state=seed, **parameters)
-                    found = run_once(model, data.views, data.target, seed)
-                    records.add(key, found)
-                runs.append(found)
-            mean = average(runs)
-            rows.append(
-                [name, label, *(mean_and_spread(mean[m]) for m in ("acc", "nmi", "ari")), f"{mean['seconds'][0]:.2f}"]
-            )
+            run = partial(run_model, n_landmarks=LANDMARKS.get(name, 500))
+            mean = average(runs.repeat({"what": "accuracy", "data": name, "model": model}, run, 20))
+            rows.append([name, model, *score_columns(mean), f"{mean['seconds'][0]:.2f}"])
             print("  ".join(rows[-1]), flush=True)
-        if name in PAPER:
-            rows.append([name, "the paper, tuned on test labels", *(f"{value:.1f}" for value in PAPER[name]), ""])
-    print(f"\n{repeats} draws, 5 % labels (1 % from 10,000 rows), unlabelled rows scored.\n{environment_line()}\n")
+        if name in DATA:
+            paper = [score[0] for score in (paper_scores(name, "FSSMSC") or {}).values() if score is not None]
+            rows.append([name, "the paper, tuned on test labels", *(f"{s:.1f}" for s in paper[: len(SCORES)]), ""])
+    print(f"\n{runs.draws} draws, 5 % labels (1 % from 10,000 rows), unlabelled rows scored.\n{environment_line()}\n")
     print(markdown_table(["data", "model", "ACC", "NMI", "ARI", "s"], rows))
 
 
-def grid(folder: Path, fresh: bool) -> None:
-    data = load(folder, "hw")
-    records = Records(RESULTS)
+def run_setting(data_sets: DataSets, parameters: dict[str, Any]) -> Result:
+    data = data_sets.load("hw")
+    return run_once(FSSMSC(n_landmarks=300, random_state=0, **parameters), data.views, data.target, 0)
+
+
+def grid(runs: Runs) -> None:
     for solver in ("active_set", "admm"):
+        extra = ADMM if solver == "admm" else {}
         scores = {}
         for values in product(*GRID.values()):
             setting = dict(zip(GRID, values, strict=True))
-            key = {"what": "grid", "solver": solver, **setting}
-            found = None if fresh else records.get(key)
-            if found is None:
-                extra = ADMM if solver == "admm" else {}
-                with warnings.catch_warnings():
-                    warnings.simplefilter(
-                        "ignore"
-                    )  # 30 rounds do not converge at large β; the score is what counts here
-                    found = run_once(
-                        FSSMSC(n_landmarks=300, random_state=0, **extra, **setting), data.views, data.target, 0
-                    )
-                records.add(key, found)
-            scores[values] = found["acc"]
+            run = partial(run_setting, runs.data, extra | setting)
+            result = runs.get({"what": "grid", "solver": solver, **setting}, run)
+            scores[values] = np.nan if result is None else result["acc"]
         reached = np.array(list(scores.values()))
         print(f"\n{solver}: {len(reached)} settings, NaN {np.isnan(reached).sum()}, ACC from {reached.min():.2f}")
         print(f"to {reached.max():.2f}, median {np.median(reached):.2f}, at or above 90: {(reached >= 90).sum()}")
@@ -110,40 +89,38 @@ def grid(folder: Path, fresh: bool) -> None:
     print(f"\nHW, m=300, 100 labels, one draw.\n{environment_line()}")
 
 
-def descent(folder: Path) -> None:
+def descent(data_sets: DataSets) -> None:
     """Count rises of the objective, in double precision, over the whole range of β and λ_Z."""
     for name in ("hw", "landuse21"):
-        data = load(folder, name)
+        data = data_sets.load(name)
         views = Views([np.asarray(view, dtype=np.float64) for view in data.data])
         y = datasets.hide_labels(data.target, 0.05, random_state=0)
         worst, rounds = -np.inf, 0
-        for coupling, l1 in product([1e-5, 1e-4, 1e-3, 1e-2, 1e-1, 1.0], GRID["l1"]):
+        for coupling, l1 in product([*GRID["coupling"], 1.0], GRID["l1"]):
             with warnings.catch_warnings():
                 warnings.simplefilter("ignore")
                 model = FSSMSC(n_landmarks=200, coupling=coupling, l1=l1, max_iter=10, random_state=0).fit(views, y)
             history = model.objective_history_
             rounds += len(history)
             worst = max(worst, float((np.diff(history) / np.abs(history[:-1])).max(initial=-np.inf)))
-        print(
-            f"{name}: 42 settings, {rounds} rounds, largest relative change of J between rounds {worst:.1e}", flush=True
-        )
+        text = f"{name}: 42 settings, {rounds} rounds, largest relative change of J between rounds {worst:.1e}"
+        print(text, flush=True)
 
 
 def main() -> None:
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser = add_draws(make_parser(__doc__, __file__), 20)
     parser.add_argument("what", choices=["accuracy", "grid", "descent"])
-    parser.add_argument("--data", type=Path, required=True, help="folder of .npz files")
-    parser.add_argument("--names", nargs="+", default=list(PAPER), help="data sets of the accuracy table")
-    parser.add_argument("--models", default="", help="only models whose name holds this text")
-    parser.add_argument("--repeats", type=int, default=20)
-    parser.add_argument("--fresh", action="store_true", help="compute again what is already recorded")
+    parser.add_argument("--sets", nargs="+", default=list(SETS), help="data sets of the accuracy table")
+    parser.add_argument("--models", default="", help="only models whose name contains this text")
     options = parser.parse_args()
+    data = DataSets(options.data)
+    runs = Runs(Records(options.out / "core.jsonl"), data, options.draws, options.fresh)
     if options.what == "accuracy":
-        accuracy(options.data, options.names, options.models, options.repeats, options.fresh)
+        accuracy(runs, options.sets, options.models)
     elif options.what == "grid":
-        grid(options.data, options.fresh)
+        grid(runs)
     else:
-        descent(options.data)
+        descent(data)
 
 
 if __name__ == "__main__":

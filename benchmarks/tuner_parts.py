@@ -8,95 +8,74 @@ The table is benchmarks/results/tuner_parts.md.
 
 from __future__ import annotations
 
-import argparse
-import warnings
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
-from pathlib import Path
+from collections.abc import Callable
 from typing import Any
-from unittest.mock import patch
 
 import numpy as np
 
-from anchorview import FSSMSC, FSSMSCCV, datasets
-from anchorview.bench.environment import environment_line
+from anchorview import FSSMSC, FSSMSCCV
 from anchorview.bench.protocol import run_once
 from anchorview.bench.records import Records
+from anchorview.bench.scripts import DataSets, Result, Runs, add_draws, make_parser, write_report
 from anchorview.report.tables import markdown_table
-from anchorview.tuning import ensemble, judging, search, task
 
-RESULTS = Path(__file__).parent / "results"
 MAX_ROWS = 10_000
-Model = Callable[[int], Any]
-
-
-@contextmanager
-def unchanged() -> Iterator[None]:
-    yield
-
-
-def tuner(seed: int) -> Any:
-    return FSSMSCCV(random_state=seed)
-
-
-PARTS: dict[str, tuple[Callable[[], Any], Model]] = {
-    "FSSMSC, defaults": (unchanged, lambda seed: FSSMSC(random_state=seed)),
-    "FSSMSCCV": (unchanged, tuner),
-    "no graph": (lambda: patch.object(task, "MAX_ROWS", 0), tuner),
-    "no second fit": (lambda: patch.object(ensemble.Ensemble, "add_sure_rows", lambda *_: None), tuner),
-    "no selection": (lambda: patch.object(search, "_PICKS_PER_SETTING", 1), tuner),
-    "no prior": (lambda: patch.object(judging, "_PRIOR_ROWS", 1e-9), tuner),
-    "one setting": (unchanged, lambda seed: FSSMSCCV(n_averaged=1, random_state=seed)),
+PARTS: dict[str, Callable[[int], Any]] = {
+    "FSSMSC, defaults": lambda seed: FSSMSC(random_state=seed),
+    "FSSMSCCV": lambda seed: FSSMSCCV(random_state=seed),
+    "no graph": lambda seed: FSSMSCCV(search_options={"max_graph_rows": 0}, random_state=seed),
+    "no second fit": lambda seed: FSSMSCCV(search_options={"second_fit": False}, random_state=seed),
+    "no selection": lambda seed: FSSMSCCV(search_options={"picks_per_setting": 1}, random_state=seed),
+    "no prior": lambda seed: FSSMSCCV(search_options={"prior_rows": 1e-9}, random_state=seed),
+    "one setting": lambda seed: FSSMSCCV(n_averaged=1, random_state=seed),
 }
 
 
-def score(records: Records, data: Any, name: str, part: str, seed: int, fresh: bool) -> float:
-    key = {"data": name, "part": part, "seed": seed}
-    found = None if fresh else records.get(key)
-    if found is None:
-        change, make = PARTS[part]
-        with warnings.catch_warnings(), change():
-            warnings.simplefilter("ignore")
-            found = run_once(make(seed), data.views, data.target, seed)
-        records.add(key, found)
-        print(f"{name} seed {seed} {part}: {found['acc']:.1f}", flush=True)
-    return float(found["acc"])
+def score(runs: Runs, name: str, part: str, seed: int) -> float:
+    """Return the ACC of one draw."""
+
+    def run() -> Result:
+        data = runs.data.load(name)
+        made = run_once(PARTS[part](seed), data.views, data.target, seed)
+        print(f"{name} seed {seed} {part}: {made['acc']:.1f}", flush=True)
+        return made
+
+    result = runs.get({"data": name, "part": part, "seed": seed}, run)
+    assert result is not None
+    return float(result["acc"])
+
+
+def write_table(means: dict[str, dict[str, float]], draws: int, runs: Runs) -> None:
+    """Write the mean ACC of each part on each data set, and the differences from the whole tuner."""
+    whole = means["FSSMSCCV"]
+    rows = []
+    for part, scores in means.items():
+        difference = np.array([scores[name] - whole[name] for name in whole])
+        rows.append([part, *(f"{scores[name]:.1f}" for name in whole), f"{np.mean(list(scores.values())):.2f}"])
+        rows[-1] += [f"{difference.mean():+.2f}", f"{difference.min():+.1f}", f"{difference.max():+.1f}"]
+    header = ["ACC", *whole, "mean", "against FSSMSCCV", "least", "most"]
+    parts = [f"{draws} draws, 5 % labels, unlabelled rows scored.", markdown_table(header, rows)]
+    print("\n" + write_report(runs.folder / "tuner_parts.md", "The tuner without each of its parts", parts))
 
 
 def main() -> None:
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--data", type=Path, required=True, help="folder of .npz files")
-    parser.add_argument("--draws", type=int, default=3)
-    parser.add_argument("--fresh", action="store_true", help="compute again what is already recorded")
+    parser = add_draws(make_parser(__doc__, __file__), 3)
+    parser.add_argument("--sets", nargs="+", default=[], help="only these data sets")
     options = parser.parse_args()
-    records = Records(RESULTS / "tuner_parts.jsonl")
-    scores: dict[str, dict[str, list[float]]] = {part: {} for part in PARTS}
-    sets = {}
-    for path in sorted(options.data.glob("*.npz")):
-        try:
-            data = datasets.load_npz(path)
-        except (ValueError, KeyError):
-            continue  # part of a data set in several files
-        if len(data.target) < MAX_ROWS:
-            sets[path.stem] = data
-    for seed in range(options.draws):
-        for name, data in sets.items():
-            for part in PARTS:
-                found = score(records, data, name, part, seed, options.fresh)
-                scores[part].setdefault(name, []).append(found)
-    means = {part: {name: float(np.mean(values)) for name, values in found.items()} for part, found in scores.items()}
-    rows = []
-    for part, found in means.items():
-        difference = np.array([found[name] - means["FSSMSCCV"][name] for name in sets])
-        rows.append([part, *(f"{found[name]:.1f}" for name in sets), f"{np.mean(list(found.values())):.2f}"])
-        rows[-1] += [f"{difference.mean():+.2f}", f"{difference.min():+.1f}", f"{difference.max():+.1f}"]
-    header = ["ACC", *sets, "mean", "against FSSMSCCV", "least", "most"]
-    note = f"{options.draws} draws, 5 % labels, unlabelled rows scored."
-    text = "\n\n".join(
-        ["# The tuner without each of its parts", environment_line(), note, markdown_table(header, rows)]
-    )
-    (RESULTS / "tuner_parts.md").write_text(text + "\n")
-    print("\n" + text)
+    data = DataSets(options.data, options.sets)
+    runs = Runs(Records(options.out / "tuner_parts.jsonl"), data, fresh=options.fresh)
+    names = [source.name for source in data.readable() if source.describe().n_rows < MAX_ROWS]
+    scores = {
+        (seed, name, part): score(runs, name, part, seed)
+        for seed in range(options.draws)
+        for name in names
+        for part in PARTS
+    }
+    means = {
+        part: {name: float(np.mean([scores[seed, name, part] for seed in range(options.draws)])) for name in names}
+        for part in PARTS
+    }
+    write_table(means, options.draws, runs)
 
 
 if __name__ == "__main__":

@@ -5,6 +5,7 @@ python benchmarks/view_importance.py
 
 from __future__ import annotations
 
+import argparse
 from pathlib import Path
 
 import matplotlib
@@ -12,26 +13,29 @@ import matplotlib
 matplotlib.use("Agg")
 
 from anchorview import FSSMSC, datasets
+from anchorview.plotting import plot_view_importance
 from anchorview.report.tables import markdown_table
-from anchorview.plotting.model.model import plot_view_importance
 from anchorview.view_importance import measure_views
 
 PICTURE = Path(__file__).parent.parent / "docs" / "images" / "view_importance.png"
 
 
 def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--out", type=Path, default=PICTURE, help="file of the picture")
+    options = parser.parse_args()
     digits = datasets.load_handwritten()
     y = datasets.hide_labels(digits.target, 0.05, random_state=0)
     model = FSSMSC(random_state=0).fit(digits.views, y)
-    found = measure_views(model, digits.views, digits.target)
-    rows = [
-        [name, f"{100 * share:.1f}", f"{100 * changed:.1f}", f"{100 * drop:.1f}"]
-        for name, share, changed, drop in zip(found.names, found.share, found.changed, found.accuracy_drop, strict=True)
+    measured = measure_views(model, digits.views, digits.target)
+    percent = [
+        [f"{100 * value:.1f}" for value in values]
+        for values in zip(measured.share, measured.changed, measured.accuracy_drop, strict=True)
     ]
+    rows = [[name, *cells] for name, cells in zip(measured.names, percent, strict=True)]
     print(markdown_table(["view", "part of what is rebuilt", "labels that change", "accuracy lost"], rows))
-    axes = plot_view_importance(found)
-    axes.figure.savefig(PICTURE, dpi=110)
-    print(f"\n{PICTURE}")
+    plot_view_importance(measured).figure.savefig(options.out, dpi=110)
+    print(f"\n{options.out}")
 
 
 if __name__ == "__main__":

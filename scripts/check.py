@@ -1,26 +1,55 @@
-"""Lint, types and all tests: what CI runs. Stops with the first exit code that is not zero."""
+"""Lint, types, import contracts and all tests: what CI runs. Stops with the first exit code that is not zero.
+
+    python scripts/check.py           # the default suite
+    python scripts/check.py --slow    # the tests marked slow, which take minutes each
+
+One test looks at a page in a real browser. Where chromium is missing, CI installs it (as root, on Debian); elsewhere, or
+if that fails, the test is left out and the last lines say so.
+"""
 
 from __future__ import annotations
 
+import os
+import shutil
 import subprocess
 import sys
 import time
 
+NO_BROWSER = "ANCHORVIEW_NO_BROWSER"  # set for the tests when there is none
+PYTEST = ["-m", "pytest", "-n", "2"]
 STEPS = [
     ("lint", ["-m", "ruff", "check", "."]),
     ("format", ["-m", "ruff", "format", "--check", "."]),
     ("types", ["-m", "mypy"]),
-    ("tests", ["-m", "pytest", "-n", "2"]),
+    ("contracts", ["-c", "from importlinter.cli import lint_imports_command as run; run(['--no-cache', '--no-logo'])"]),
+    ("tests", PYTEST),
 ]
 
 
+def find_browser() -> bool:
+    """Tell whether chromium is there; in CI, install it first."""
+    if shutil.which("chromium"):
+        return True
+    is_root = hasattr(os, "geteuid") and os.geteuid() == 0
+    if os.environ.get("CI") == "true" and is_root and shutil.which("apt-get"):
+        for command in (["apt-get", "update", "-qq"], ["apt-get", "install", "-y", "-qq", "chromium"]):
+            subprocess.call(command, stdout=subprocess.DEVNULL)
+    return shutil.which("chromium") is not None
+
+
 def main() -> int:
-    for name, command in STEPS:
+    slow = "--slow" in sys.argv[1:]
+    steps = [("slow tests", [*PYTEST, "-m", "slow"])] if slow else STEPS
+    has_browser = find_browser()
+    environment = dict(os.environ) if has_browser else {**os.environ, NO_BROWSER: "1"}
+    for name, command in steps:
         start = time.perf_counter()
-        code = subprocess.call([sys.executable, *command])
+        code = subprocess.call([sys.executable, *command], env=environment)
         print(f"{name}: {'ok' if code == 0 else f'FAILED ({code})'} in {time.perf_counter() - start:.0f} s", flush=True)
         if code != 0:
             return code
+    if not has_browser:
+        print(f"{'!' * 79}\nNOT RUN: the test in a real browser. Install chromium and run this again.\n{'!' * 79}")
     return 0
 
 

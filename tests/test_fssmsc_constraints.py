@@ -14,8 +14,8 @@ from sklearn.model_selection import GridSearchCV, cross_validate
 from sklearn.utils import Bunch
 
 from anchorview import FSSMSC, Constraints, Views
-from anchorview.supervision.conflicts import Contradiction
 from anchorview.datasets import hide_labels, make_multiview_subspaces
+from anchorview.supervision.conflicts import Contradiction
 
 
 def build(**parameters: Any) -> FSSMSC:

@@ -6,6 +6,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+from anchorview.features.kmeans import Sample, kmeans_labels
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy import sparse
@@ -14,7 +15,6 @@ from sklearn.utils import Bunch
 
 from anchorview import FSSMSC, Constraints, Views
 from anchorview.datasets import hide_labels, make_multiview_subspaces
-from anchorview.features.kmeans import Sample, kmeans_labels
 from anchorview.features.landmarks import choose_landmarks
 from anchorview.features.scaling import fit_scaling
 

@@ -66,8 +66,8 @@ def test_reconstruction_is_its_formula(data: Any) -> None:
 
 def _codes_of_new_rows(model: FSSMSC, views: Views) -> Any:
     """What `transform` embeds, before the embedding."""
-    from anchorview.features.products import ViewCrossProducts
     from anchorview.data.validation import find_present
+    from anchorview.features.products import ViewCrossProducts
 
     present = find_present(views)
     cross = ViewCrossProducts(views, model._scaler, model.landmarks_, cache=False, presence=present)

@@ -17,6 +17,7 @@ from .data.reading import ColumnGroups
 from .data.validation import as_views, check_no_empty, check_no_empty_view, find_present, read_views
 from .data.views import Views
 from .engine.blocks import count_threads
+from .features.auto import FOR_SPARSE
 from .labelling.suggest import check_request, code_coordinates, restrict, suggest_rows
 from .supervision.known import Supervision, read_supervision
 
@@ -53,6 +54,7 @@ class MultiViewClassifier(ClassifierMixin, BaseEstimator):
     """A classifier over several views; a subclass fits, and gives the probabilities of rows in `_probabilities`."""
 
     views: ColumnGroups | None
+    scaling: Any
     on_empty: str
     n_jobs: int | None
     view_names_: list[str]
@@ -64,18 +66,14 @@ class MultiViewClassifier(ClassifierMixin, BaseEstimator):
     _ids: npt.NDArray[Any] | None
     _can_be_labelled: Mask
 
-    _accepts_missing = True
-
     def _probabilities(self, views: Views, present: Presence, n_threads: int) -> Matrix:
         """Return the class probabilities of rows; the likeliest class is the one that `predict` names."""
         raise NotImplementedError
 
-    def _read_views(self, X: Any, *, reset: bool) -> Views:
-        return read_views(self, X, reset=reset)
-
     def _read_rows(self, X: Any, *, reset: bool) -> tuple[Views, Presence, Mask | None]:
         """Return the views, which rows have which, and which have none: an error unless `on_empty` allows it."""
-        views = self._read_views(X, reset=reset)
+        takes_sparse = not isinstance(self.scaling, str) or self.scaling in FOR_SPARSE
+        views = read_views(self, X, reset=reset, accept_sparse=takes_sparse, accept_missing=True)
         present = find_present(views)
         if present is None or present.any(axis=1).all():
             return views, present, None
@@ -87,26 +85,26 @@ class MultiViewClassifier(ClassifierMixin, BaseEstimator):
     def _read_input(self, X: Any, y: Any, sample_weight: Any, constraints: Any = None) -> FitInput:
         """Read and check everything that a fit is given."""
         views, present, empty = self._read_rows(X, reset=True)
-        weights = check_weights(sample_weight, len(views))
-        check_no_empty_view(present, views.names, weights)
         known = read_supervision(y, constraints, views, empty)
+        weights = check_weights(sample_weight, len(views))
         if present is not None:
+            check_no_empty_view(present, views.names, weights)
             weights = _weigh_by_views(weights, present)
         n_counted = len(views) if weights is None else int(np.count_nonzero(weights))
         return FitInput(views, present, empty, weights, known, n_counted)
 
     def _label_rows(self, given: FitInput, probabilities: Matrix) -> None:
         """Set what the fit says about its rows; labelled rows keep their labels."""
-        known, labelled = given.known, given.known.labelled
-        class_ids = probabilities.argmax(axis=1)
-        class_ids[labelled] = known.class_ids[labelled]
+        known = given.known
+        is_labelled = known.class_ids >= 0
+        class_ids = np.where(is_labelled, known.class_ids, probabilities.argmax(axis=1))
         self.labels_ = self.classes_[class_ids]
         self.confidence_ = probabilities.max(axis=1)
-        self.confidence_[labelled] = 1.0
+        self.confidence_[is_labelled] = 1.0
         if given.empty is not None:
             self.labels_ = mark_unknown(self.labels_, given.empty)
             self.confidence_[given.empty] = 0.0
-        can_be_labelled = known.class_ids < 0
+        can_be_labelled = ~is_labelled
         if given.empty is not None:
             can_be_labelled &= ~given.empty
         if given.weights is not None:

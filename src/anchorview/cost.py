@@ -6,8 +6,7 @@ import os
 from dataclasses import dataclass
 from pathlib import Path
 
-from .features.kmeans import MAX_ITER
-from .features.landmarks import PROJECTION, ROWS_PER_LANDMARK
+from .features.landmarks import MAX_ITER, PROJECTION, ROWS_PER_LANDMARK
 
 NONZEROS_PER_ROW = 48  # of a code; measured 25 (Fashion-MNIST) to 70 (Scene-15), see docs/performance.md
 _EIGEN_STEPS = 5  # eigen-decompositions of a trace-ratio step, cold start

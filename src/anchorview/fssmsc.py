@@ -19,14 +19,14 @@ from sklearn.utils.validation import check_is_fitted
 from .base import FitInput, MultiViewClassifier
 from .core.arrays import Matrix, Presence
 from .core.checks import Choice, Number, check_parameters
-from .core.progress import CallbackSupportMixin, Iteration, Outcome, Progress, with_callbacks
+from .core.progress import CallbackSupportMixin, Outcome, Progress, with_callbacks
 from .cost import MemoryEstimate, check_memory, estimate_memory
 from .data.reading import ColumnGroups
 from .data.views import Views
 from .engine.blocks import count_threads, map_blocks, one_blas_thread
 from .features.auto import FOR_SPARSE, ScalingChoice
 from .features.products import Representation, ViewCrossProducts, represent
-from .features.scaling import ViewsScaler, check_finite
+from .features.scaling import ViewsScaler, check_finite, fit_scaling
 from .labelling.clusters import ClusterCentres, fit_clusters
 from .labelling.held_out import calibrate
 from .labelling.relabel import correct_labels
@@ -278,14 +278,25 @@ class FSSMSC(CallbackSupportMixin, ClassNamePrefixFeaturesOutMixin, TransformerM
             has_weights=given.weights is not None,
         )
         n_threads = count_threads(self.n_jobs)
-        check_memory(self._estimate_memory(*given.views.shape, plan.n_components, n_threads))
+        sizes = (*given.views.shape, plan.n_landmarks, plan.n_components)
+        check_memory(estimate_memory(*sizes, solver=self.solver, n_threads=n_threads))
         progress = Progress(self, self.verbose, self.max_iter, self.tol, n_solves=1 if self.relabel is None else 2)
+        n_labelled = int(np.count_nonzero(given.known.class_ids >= 0))
+        progress.stage("scaling", "%r, %d labelled in %d classes", given.views, n_labelled, len(given.known.classes))
+        if _COMPILED not in sys.modules:
+            progress.log("loading the compiled kernels (the first run on a machine compiles them: 10-20 s)")
         rng = check_random_state(self.random_state)
-        source = self._represent(given, plan, rng, n_threads, progress)
+        rows: dict[str, Any] = {"present": given.present, "weights": given.weights}
+        scaler = fit_scaling(given.views, plan.scaling, n_threads, rng=rng, **rows)
+        progress.stage("landmarks", f"choosing {plan.n_landmarks} landmarks")
+        how = self.landmarks if isinstance(self.landmarks, str) else np.asarray(self.landmarks)
+        source = represent(given.views, scaler, how, plan.n_landmarks, rng, n_threads, **rows)
         progress.stage("solver", "solving")
+        progress.begin_round()
         with one_blas_thread():
             known, problem, result = self._solve(given, plan, source, rng, n_threads, progress)
         progress.stage("labels", "reading labels from the embedding")
+        self._describe(plan, result)
         self._scaler, self._encoder = source.scaler, result.encoder
         self.landmarks_, self.landmark_embedding_ = source.landmarks, result.embedding
         self.codes_, self.embedding_ = result.codes, self._embed(result.encoded)
@@ -293,14 +304,13 @@ class FSSMSC(CallbackSupportMixin, ClassNamePrefixFeaturesOutMixin, TransformerM
         self._n_features_out = plan.n_components
         with one_blas_thread():
             self._rule = self._fit_rule(known, problem, result, rng)
-        self._label_rows(replace(given, known=known), self._read_labels(self.embedding_, n_threads))
+        self._label_rows(replace(given, known=known), self._rule.read(self.embedding_, n_threads))
         self.constraint_conflicts_ = known.conflicts
         self.constraint_violations_ = None if known.pairs is None else count_violations(self.labels_, known.pairs)
         self.n_iter_ = result.n_iter
-        self.objective_history_ = result.objective_history + 0.5 * source.cross.squared_norm()
+        self.objective_history_ = result.objective_history
         self.residual_history_ = result.residual_history
         self.view_importance_ = self._measure(given) if self.measure_views else None
-        self._describe(plan, result)
         progress.log(self.status_)
         progress.finish()
         self.stage_seconds_ = progress.seconds
@@ -327,33 +337,10 @@ class FSSMSC(CallbackSupportMixin, ClassNamePrefixFeaturesOutMixin, TransformerM
         >>> FSSMSC().estimate_memory(1_000_000, 200).total < 2e9
         True
         """
-        n_clusters = n_clusters or self.n_clusters or 10
-        return self._estimate_memory(n_rows, n_features, n_clusters, count_threads(self.n_jobs))
-
-    def _estimate_memory(self, n_rows: int, n_features: int, n_clusters: int, n_threads: int) -> MemoryEstimate:
         by_name = isinstance(self.landmarks, str)
         n_landmarks = min(self.n_landmarks, n_rows) if by_name else len(np.asarray(self.landmarks))
-        return estimate_memory(n_rows, n_features, n_landmarks, n_clusters, solver=self.solver, n_threads=n_threads)
-
-    def _represent(
-        self, given: FitInput, plan: Plan, rng: np.random.RandomState, n_threads: int, progress: Progress
-    ) -> Representation:
-        """Scale the views and choose landmarks."""
-        n_labelled = int(np.count_nonzero(given.known.class_ids >= 0))
-        progress.stage("scaling", "%r, %d labelled in %d classes", given.views, n_labelled, len(given.known.classes))
-        if _COMPILED not in sys.modules:
-            progress.log("loading the compiled kernels (the first run on a machine compiles them: 10-20 s)")
-        return represent(
-            given.views,
-            plan.scaling,
-            self.landmarks if isinstance(self.landmarks, str) else np.asarray(self.landmarks),
-            plan.n_landmarks,
-            rng,
-            n_threads,
-            present=given.present,
-            weights=given.weights,
-            before_landmarks=lambda: progress.stage("landmarks", f"choosing {plan.n_landmarks} landmarks"),
-        )
+        n_components, n_threads = n_clusters or self.n_clusters or 10, count_threads(self.n_jobs)
+        return estimate_memory(n_rows, n_features, n_landmarks, n_components, solver=self.solver, n_threads=n_threads)
 
     def _solve(
         self,
@@ -366,10 +353,6 @@ class FSSMSC(CallbackSupportMixin, ClassNamePrefixFeaturesOutMixin, TransformerM
     ) -> tuple[Supervision, Problem, SolverResult]:
         """Learn codes and embedding; with `relabel`, once more if the labels speak against some of them."""
 
-        def end_round(iteration: Iteration) -> bool:
-            constant = 0.5 * source.cross.squared_norm()  # of the data term; the solver leaves it out
-            return progress.end_round(replace(iteration, objective=iteration.objective + constant))
-
         def solve(known: Supervision) -> tuple[Problem, SolverResult]:
             problem = self._make_problem(source.grams, plan.n_components, known, given.weights)
             return problem, plan.solver.solve(
@@ -378,13 +361,12 @@ class FSSMSC(CallbackSupportMixin, ClassNamePrefixFeaturesOutMixin, TransformerM
                 max_iter=self.max_iter,
                 tol=self.tol,
                 n_threads=n_threads,
-                callback=end_round,
+                callback=progress.end_round,
                 **(self.solver_options or {}),
             )
 
         known = given.known
         relabelled = np.empty(0, dtype=np.intp)
-        progress.begin_round()
         problem, result = solve(known)
         stopped = Outcome.STOPPED_BY_CALLBACK in result.outcomes
         if self.relabel is not None and len(known.classes) > 1 and not stopped:
@@ -421,7 +403,7 @@ class FSSMSC(CallbackSupportMixin, ClassNamePrefixFeaturesOutMixin, TransformerM
         weights = problem.weights
         if len(known.classes) == 0:
             return fit_clusters(self.embedding_, problem.n_components, rng, weights)
-        rows = known.labelled
+        rows = np.flatnonzero(known.class_ids >= 0)
         if weights is not None:  # rows of weight 0 speak for no class, unless it has no others
             counts = weights[rows] > 0
             rows = rows[counts | np.isin(known.class_ids[rows], known.class_ids[rows[counts]], invert=True)]
@@ -476,9 +458,5 @@ class FSSMSC(CallbackSupportMixin, ClassNamePrefixFeaturesOutMixin, TransformerM
         embedding: Matrix = (codes @ self.landmark_embedding_.T).astype(self._scaler.dtype)
         return embedding
 
-    def _read_labels(self, embedding: Matrix, n_threads: int) -> Matrix:
-        """Return the class probabilities of embedded rows."""
-        return self._rule.probabilities(self._rule.evidence(embedding, n_threads))
-
     def _probabilities(self, views: Views, present: Presence, n_threads: int) -> Matrix:
-        return self._read_labels(self._transform(views, present, n_threads), n_threads)
+        return self._rule.read(self._transform(views, present, n_threads), n_threads)

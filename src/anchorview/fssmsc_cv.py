@@ -12,8 +12,8 @@ from sklearn.utils import check_random_state
 from .base import FitInput, MultiViewClassifier
 from .core.arrays import Matrix, Presence, Rows
 from .core.checks import Number, check_number, check_parameters
-from .core.folds import split_labels
 from .core.progress import Progress
+from .data.labels import split_labels
 from .data.reading import ColumnGroups
 from .data.views import Views
 from .engine.blocks import count_threads

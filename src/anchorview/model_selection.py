@@ -9,8 +9,7 @@ import numpy as np
 from sklearn.utils import check_random_state
 
 from .core.arrays import Rows
-from .core.folds import split_labels
-from .data.labels import encode_labels
+from .data.labels import encode_labels, split_labels
 
 
 class LabelHidingKFold:

@@ -51,13 +51,14 @@ def make_plan(
     solver = _choose_solver(model, has_missing, has_weights)
     outcomes: list[Outcome] = []
     n_components = _count_components(model.n_clusters, n_classes, has_pairs, model.omit, outcomes)
-    scaling = resolve_scaling(views, model.scaling)
-    if isinstance(model.landmarks, str):
+    by_name = isinstance(model.landmarks, str)
+    if by_name:
         n_landmarks = count_landmarks(model.n_landmarks, n_rows, n_components, outcomes)
     else:
         n_landmarks = _count_given(np.asarray(model.landmarks), n_components)
-        if "lsa" not in scaling:  # whose number of features is known once it is fitted
-            check_landmarks(np.asarray(model.landmarks), sum(views.sizes))
+    scaling = resolve_scaling(views, model.scaling)
+    if not by_name and "lsa" not in scaling:  # whose number of features is known once it is fitted
+        check_landmarks(np.asarray(model.landmarks), sum(views.sizes))
     return Plan(scaling, solver, n_components, n_landmarks, outcomes)
 
 

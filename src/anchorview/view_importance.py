@@ -186,14 +186,15 @@ def _encode(model: Any, views: Views, present: Presence, n_threads: int) -> spar
 
 
 def _label(model: Any, codes: sparse.csr_array, n_threads: int) -> npt.NDArray[Any]:
-    labels: npt.NDArray[Any] = model.classes_[model._read_labels(model._embed(codes), n_threads).argmax(axis=1)]
+    labels: npt.NDArray[Any] = model.classes_[model._rule.read(model._embed(codes), n_threads).argmax(axis=1)]
     return labels
 
 
 def _rebuild(model: Any, views: Views, number: int, codes: sparse.csr_array) -> tuple[float, float]:
     """Return ‖X_v‖² and ‖X_v − Z U_v‖² = ‖X_v‖² − 2⟨X_v U_vᵀ, Z⟩ + ⟨ZᵀZ, U_v U_vᵀ⟩, so that a sparse view stays so."""
     landmarks = model.landmarks_[:, column_slices(model._scaler.sizes)[number]]
-    alone = ViewsScaler((model._scaler.scalers[number],), model._scaler.dtype)
+    scaler = model._scaler.scalers[number]
+    alone = ViewsScaler((scaler,), model._scaler.dtype, (scaler.n_out,))
     cross = ViewCrossProducts(views.select([views.names[number]]), alone, landmarks, cache_bytes=0)
     inner = sum(float(codes[block].multiply(cross.read(block)).sum()) for block in cross.blocks)
     wide = landmarks.astype(np.float64)

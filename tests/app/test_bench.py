@@ -18,17 +18,17 @@ from rich.console import Console
 from typer.testing import CliRunner
 
 from anchorview import datasets
-from anchorview.report.document import Table, score_cells
+from anchorview.app.cli import app
 from anchorview.bench.methods import METHODS
 from anchorview.bench.operations import published_operations
 from anchorview.bench.paper_tables import ABLATION, FLOPS, TIME
 from anchorview.bench.records import Records
 from anchorview.bench.registry import REGISTRY
-from anchorview.report.markup import latex, to_latex
 from anchorview.bench.runner import Run, Runner
 from anchorview.bench.selection import has_tuner, sampled
 from anchorview.bench.worker import Worker
-from anchorview.app.cli import app
+from anchorview.report.document import Table, score_cells
+from anchorview.report.markup import latex, to_latex
 
 FEW = ["--method", "FSSMSC", "--method", "mvar"]
 JOBS = """

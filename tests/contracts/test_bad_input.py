@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import logging
+from collections.abc import Callable, Iterator
+from contextlib import AbstractContextManager, contextmanager
 from typing import Any
 
 import numpy as np
@@ -10,7 +13,6 @@ import pytest
 from scipy import sparse
 from sklearn.exceptions import NotFittedError
 
-import anchorview.fssmsc as estimator_module
 from anchorview import FSSMSC, Views
 from anchorview.datasets import hide_labels, make_multiview_subspaces
 
@@ -21,19 +23,27 @@ TRUTH = MADE.target
 Y = hide_labels(TRUTH, 0.4, stratified=True, random_state=0)
 
 
+LONG_WORK = "choosing "
+
+
 def build(**parameters: Any) -> FSSMSC:
     return FSSMSC(**{"n_landmarks": 20, "random_state": 0, "n_jobs": 1, **parameters})
 
 
+Refuses = Callable[..., AbstractContextManager[None]]
+
+
 @pytest.fixture
-def no_work(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Fail if a fit gets as far as landmarks or the solver."""
+def refuses(caplog: pytest.LogCaptureFixture) -> Refuses:
+    """Expect an error that comes before landmarks are chosen: the log of a verbose fit says when that begins."""
 
-    def reached(*arguments: Any, **keywords: Any) -> None:
-        raise AssertionError("the error should have come before any long work")
+    @contextmanager
+    def refuses(message: str, error: type[Exception] = ValueError) -> Iterator[None]:
+        with caplog.at_level(logging.INFO, logger="anchorview"), pytest.raises(error, match=message):
+            yield
+        assert LONG_WORK not in caplog.text
 
-    monkeypatch.setattr(estimator_module, "choose_landmarks", reached)
-    monkeypatch.setattr(FSSMSC, "_solve", reached)
+    return refuses
 
 
 @pytest.fixture(scope="module")
@@ -92,24 +102,29 @@ def frame() -> pd.DataFrame:
         (None, ValueError, "Expected 2D array"),
     ],
 )
-@pytest.mark.usefixtures("no_work")
-def test_views_that_cannot_work(X: Any, error: type[Exception], message: str) -> None:
-    with pytest.raises(error, match=message):
-        build().fit(X, Y)
+def test_views_that_cannot_work(X: Any, error: type[Exception], message: str, refuses: Refuses) -> None:
+    with refuses(message, error):
+        build(verbose=True).fit(X, Y)
 
 
-@pytest.mark.usefixtures("no_work")
-def test_groups_of_columns_that_cannot_work() -> None:
+def test_the_log_says_when_long_work_begins(caplog: pytest.LogCaptureFixture) -> None:
+    """Which the tests here rely on."""
+    with caplog.at_level(logging.INFO, logger="anchorview"):
+        build(verbose=True).fit([A, B], Y)
+    assert LONG_WORK in caplog.text
+
+
+def test_groups_of_columns_that_cannot_work(refuses: Refuses) -> None:
     for groups, message in (
         ([6, 5], "adds up to 11 features, but X has 10 features"),
         ({"image": [0, 10]}, "View 'image' names column 10, but X has 10 features"),
         ({"image": ["c0"]}, "View 'image': columns of an array are given as a size, a slice or a list of numbers"),
         ([], "views= is empty"),
     ):
-        with pytest.raises(ValueError, match=message):
-            build(views=groups).fit(AB, Y)
-    with pytest.raises(ValueError, match=r"View 'image' names columns the DataFrame lacks: \['c77'\]"):
-        build(views={"image": ["c0", "c77"]}).fit(frame(), Y)
+        with refuses(message):
+            build(views=groups, verbose=True).fit(AB, Y)
+    with refuses(r"View 'image' names columns the DataFrame lacks: \['c77'\]"):
+        build(views={"image": ["c0", "c77"]}, verbose=True).fit(frame(), Y)
 
 
 @pytest.mark.parametrize(
@@ -172,18 +187,16 @@ def test_predict_before_fit() -> None:
         (np.zeros(60), "Only one class is labelled"),
     ],
 )
-@pytest.mark.usefixtures("no_work")
-def test_labels_that_cannot_work(y: Any, message: str) -> None:
-    with pytest.raises(ValueError, match=message):
-        build().fit([A, B], y)
+def test_labels_that_cannot_work(y: Any, message: str, refuses: Refuses) -> None:
+    with refuses(message):
+        build(verbose=True).fit([A, B], y)
 
 
-@pytest.mark.usefixtures("no_work")
-def test_labels_that_are_sequences() -> None:
+def test_labels_that_are_sequences(refuses: Refuses) -> None:
     y = np.empty(60, dtype=object)
     y[:] = [(1, 2)] * 60
-    with pytest.raises(ValueError, match="labels are integers or text"):
-        build().fit([A, B], y)
+    with refuses("labels are integers or text"):
+        build(verbose=True).fit([A, B], y)
 
 
 # Parameters that cannot work
@@ -221,26 +234,23 @@ def test_labels_that_are_sequences() -> None:
         ({"random_state": "seed"}, "cannot be used to seed"),
     ],
 )
-@pytest.mark.usefixtures("no_work")
-def test_parameters_that_cannot_work(parameters: dict[str, Any], message: str) -> None:
-    with pytest.raises(ValueError, match=message):
-        build(**parameters).fit([A, B], Y)
+def test_parameters_that_cannot_work(parameters: dict[str, Any], message: str, refuses: Refuses) -> None:
+    with refuses(message):
+        build(**parameters, verbose=True).fit([A, B], Y)
 
 
 @pytest.mark.parametrize("value", [-1, -0.5, np.nan, np.inf, True, "1", None])
 @pytest.mark.parametrize("name", ["l1", "ridge", "must_link_weight", "coupling", "tol"])
-@pytest.mark.usefixtures("no_work")
-def test_weights_are_numbers_from_zero(name: str, value: Any) -> None:
-    with pytest.raises(ValueError, match=f"{name} must be a number of at least 0; got {value!r}"):
-        build(**{name: value}).fit([A, B], Y)
+def test_weights_are_numbers_from_zero(name: str, value: Any, refuses: Refuses) -> None:
+    with refuses(f"{name} must be a number of at least 0; got {value!r}"):
+        build(**{name: value}, verbose=True).fit([A, B], Y)
 
 
 @pytest.mark.parametrize("value", [0, -3, 2.5, np.nan, True, "3"])
 @pytest.mark.parametrize("name", ["n_clusters", "n_landmarks", "max_iter", "n_neighbors"])
-@pytest.mark.usefixtures("no_work")
-def test_counts_are_integers_from_one(name: str, value: Any) -> None:
-    with pytest.raises(ValueError, match=f"{name} must be an integer of at least 1; got {value!r}"):
-        build(**{name: value}).fit([A, B], Y)
+def test_counts_are_integers_from_one(name: str, value: Any, refuses: Refuses) -> None:
+    with refuses(f"{name} must be an integer of at least 1; got {value!r}"):
+        build(**{name: value}, verbose=True).fit([A, B], Y)
 
 
 def test_an_estimator_is_built_with_anything() -> None:

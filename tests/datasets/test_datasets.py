@@ -11,8 +11,8 @@ from hypothesis import strategies as st
 from scipy import sparse
 from sklearn.linear_model import LogisticRegression
 
-from anchorview.datasets import _synthetic, hide_labels, load_handwritten, load_npz, make_multiview_subspaces
 from anchorview.data.views import Views
+from anchorview.datasets import _synthetic, hide_labels, load_handwritten, load_npz, make_multiview_subspaces
 
 NG20 = Path(__file__).parents[2] / "shared" / "data" / "ng20.npz"
 

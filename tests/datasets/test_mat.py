@@ -11,10 +11,10 @@ import scipy.io
 from scipy import sparse
 from typer.testing import CliRunner
 
-from anchorview.datasets._mat import load_mat
+from anchorview.app.cli import app
 from anchorview.bench.registry import REGISTRY, differences, find_entry, match
 from anchorview.bench.sources import find_sources
-from anchorview.app.cli import app
+from anchorview.datasets._mat import load_mat
 
 N = 12
 RNG = np.random.default_rng(0)

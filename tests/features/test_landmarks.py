@@ -15,8 +15,7 @@ from sklearn.datasets import make_blobs
 from sklearn.metrics import pairwise_distances
 
 from anchorview import FSSMSC, Views
-from anchorview.features.kmeans import kmeans_labels
-from anchorview.features.landmarks import PROJECTION, ROWS_PER_LANDMARK, choose_landmarks
+from anchorview.features.landmarks import PROJECTION, ROWS_PER_LANDMARK, choose_landmarks, kmeans_labels
 from anchorview.features.scaling import fit_scaling
 
 
@@ -117,7 +116,7 @@ def views(blobs: npt.NDArray[np.float64]) -> Views:
 def test_random_landmarks_are_different_scaled_rows(views: Views) -> None:
     scaler = fit_scaling(views, "minmax")
     landmarks = choose_landmarks(views, scaler, "random", 50, seeded())
-    rows = scaler.rows(views, slice(0, len(views)))
+    rows = scaler.read(views, slice(0, len(views))).dense()
     found = [int(np.flatnonzero((rows == landmark).all(axis=1))[0]) for landmark in landmarks]
     assert len(set(found)) == 50
     assert (choose_landmarks(views, scaler, "random", 50, seeded(1)) != landmarks).any()
@@ -142,7 +141,7 @@ def test_the_seed_decides_and_threads_do_not(how: str, dtype: type) -> None:
 
 def test_landmarks_are_the_means_of_the_scaled_rows(views: Views) -> None:
     scaler = fit_scaling(views, "minmax")
-    rows = scaler.rows(views, slice(0, len(views)))
+    rows = scaler.read(views, slice(0, len(views))).dense()
     enough = len(views) // ROWS_PER_LANDMARK + 1  # so that all rows are in the sample
     landmarks = choose_landmarks(views, scaler, "kmeans", enough, seeded())
     np.testing.assert_allclose(landmarks, kmeans_centres(rows, enough), atol=1e-12)
@@ -152,7 +151,7 @@ def test_many_features_are_projected_for_the_assignment_only() -> None:
     rows, truth = make_blobs(600, 2 * PROJECTION + 1, centers=5, cluster_std=3.0, random_state=0)
     views = Views([rows])
     scaler = fit_scaling(views, "minmax")
-    scaled = scaler.rows(views, slice(0, 600))
+    scaled = scaler.read(views, slice(0, 600)).dense()
     landmarks = choose_landmarks(views, scaler, "kmeans", 20, seeded())
     assert landmarks.shape == scaled[:20].shape
     assert inertia(scaled, landmarks) < 1.05 * KMeans(20, n_init=1, random_state=0).fit(scaled).inertia_
@@ -167,18 +166,29 @@ def test_duplicate_rows(n_rows: int) -> None:
     np.testing.assert_allclose(np.sort(landmarks, axis=1)[:, -1], 1, atol=1e-9)  # each a row, none left at zero
 
 
-def test_kmeans_of_many_rows_sees_a_sample_only(monkeypatch: pytest.MonkeyPatch) -> None:
-    views = Views([seeded().normal(size=(1000, 2))])
-    scaler, touched = fit_scaling(views, "minmax"), set()
-    scale = type(scaler).scale
+class WatchedRows:
+    """A view kept elsewhere, which notes the rows it is asked for."""
 
-    def watched(self: Any, views: Views, index: npt.NDArray[np.intp], present: Any = None) -> Any:
-        touched.update(index.tolist())
-        return scale(self, views, index, present)
+    def __init__(self, values: npt.NDArray[Any]) -> None:
+        self.values, self.shape, self.dtype = values, values.shape, values.dtype
+        self.asked: list[int] = []
 
-    monkeypatch.setattr(type(scaler), "scale", watched)
+    def read(self, start: int, stop: int) -> npt.NDArray[Any]:
+        self.asked.extend(range(start, stop))
+        return self.values[start:stop]
+
+    def take(self, rows: npt.NDArray[np.intp]) -> npt.NDArray[Any]:
+        self.asked.extend(rows.tolist())
+        return self.values[rows]
+
+
+def test_kmeans_of_many_rows_sees_a_sample_only() -> None:
+    rows = seeded().normal(size=(1000, 2))
+    views = Views([rows])
+    scaler = fit_scaling(views, "minmax")
+    views.arrays[0] = watched = WatchedRows(rows)
     choose_landmarks(views, scaler, "kmeans", 5, seeded())
-    assert len(touched) == 5 * ROWS_PER_LANDMARK
+    assert len(set(watched.asked)) == 5 * ROWS_PER_LANDMARK
 
 
 def test_the_estimator_uses_and_keeps_given_landmarks(views: Views) -> None:

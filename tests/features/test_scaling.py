@@ -12,9 +12,8 @@ from hypothesis import strategies as st
 from hypothesis.extra import numpy as hnp
 
 from anchorview import Views
-from anchorview.features.products import ViewCrossProducts
-from anchorview.features.scaling import check_finite, fit_scaling, working_dtype
 from anchorview.features.auto import resolve_scaling
+from anchorview.features.scaling import ViewsScaler, check_finite, fit_scaling, working_dtype
 
 SCALINGS = ("minmax", "symmetric", "standard", "l2", "none")  # of dense views
 
@@ -41,8 +40,13 @@ def literal(array: npt.ArrayLike, kind: str, fitted_on: npt.ArrayLike | None = N
 
 
 def scaled(arrays: Any, scaling: Any, n_threads: int = 1) -> npt.NDArray[np.floating]:
+    """Scale all rows as the estimators do: the choice is resolved, fitted, applied."""
     views = Views(arrays)
-    return fit_scaling(views, scaling, n_threads).rows(views, slice(0, len(views)))
+    return all_rows(fit_scaling(views, resolve_scaling(views, scaling), n_threads), views)
+
+
+def all_rows(scaler: ViewsScaler, views: Views) -> npt.NDArray[np.floating]:
+    return scaler.read(views, slice(0, len(views))).dense()
 
 
 # Formulas
@@ -57,7 +61,7 @@ def test_each_choice_is_its_formula(kind: str, n_threads: int) -> None:
 @pytest.mark.parametrize("kind", SCALINGS)
 def test_new_rows_are_scaled_by_what_the_fit_saw(kind: str) -> None:
     train, new = Views([ROWS[:20]]), Views([ROWS[20:] * 3])
-    found = fit_scaling(train, kind).rows(new, slice(0, 20))
+    found = all_rows(fit_scaling(train, kind), new)
     np.testing.assert_allclose(found, literal(ROWS[20:] * 3, kind, fitted_on=ROWS[:20]), atol=1e-12)
 
 
@@ -89,7 +93,7 @@ def test_each_view_may_have_its_own_choice() -> None:
 )
 def test_unknown_choices_are_named(scaling: Any, message: str) -> None:
     with pytest.raises(ValueError, match=message):
-        fit_scaling(Views({"image": ROWS, "text": ROWS}), scaling)
+        resolve_scaling(Views({"image": ROWS, "text": ROWS}), scaling)
 
 
 # Features and rows that say nothing
@@ -103,7 +107,7 @@ def test_a_constant_feature_is_zero_also_in_new_rows(kind: str, value: float) ->
     new = with_constant[:3].copy()
     new[:, 5] += 17
     for rows in (with_constant, new):
-        found = scaler.rows(Views([rows]), slice(0, len(rows)))
+        found = all_rows(scaler, Views([rows]))
         assert (found[:, 5] == 0).all()
         np.testing.assert_allclose(found[:, :5], literal(rows[:, :5], kind, fitted_on=ROWS), atol=1e-9)
 
@@ -156,7 +160,7 @@ def test_bytes_do_not_wrap_around() -> None:
 def test_working_precision_loses_nothing(dtypes: list[str], expected: str) -> None:
     views = Views([np.abs(ROWS).astype(dtype) for dtype in dtypes])
     assert working_dtype(views) == expected
-    assert fit_scaling(views, "minmax").rows(views, slice(0, 3)).dtype == expected
+    assert fit_scaling(views, "minmax").read(views, slice(0, 3)).dense().dtype == expected
 
 
 @pytest.mark.parametrize("kind", SCALINGS)
@@ -222,9 +226,8 @@ def test_any_finite_rows_become_unit_rows_or_zero(rows: npt.NDArray[np.float32],
 def test_any_choice_of_rows_is_the_same_as_the_whole(rows: list[int], kind: str) -> None:
     views = Views([ROWS, ROWS[:, :2].astype(np.float32)])
     scaler = fit_scaling(views, kind)
-    whole = scaler.rows(views, slice(0, 40))
     index = np.array(rows, dtype=np.intp)
-    np.testing.assert_array_equal(scaler.rows(views, index), whole[index])
+    np.testing.assert_array_equal(scaler.take(views, index).dense(), all_rows(scaler, views)[index])
 
 
 @given(st.lists(st.integers(0, 40), max_size=4))
@@ -233,8 +236,8 @@ def test_any_split_into_blocks_is_the_same_as_the_whole(cuts: list[int]) -> None
     views = Views([ROWS, ROWS[:, :2]])
     scaler = fit_scaling(views, "minmax")
     edges = [0, *sorted(cuts), 40]
-    parts = [scaler.rows(views, slice(a, b)) for a, b in zip(edges[:-1], edges[1:], strict=True)]
-    np.testing.assert_array_equal(np.concatenate(parts), scaler.rows(views, slice(0, 40)))
+    parts = [scaler.read(views, slice(a, b)).dense() for a, b in zip(edges[:-1], edges[1:], strict=True)]
+    np.testing.assert_array_equal(np.concatenate(parts), all_rows(scaler, views))
 
 
 def test_the_fit_does_not_depend_on_threads_beyond_one_block() -> None:
@@ -244,30 +247,6 @@ def test_the_fit_does_not_depend_on_threads_beyond_one_block() -> None:
     np.testing.assert_array_equal(one.factor, two.factor)
     np.testing.assert_allclose(one.shift, rows.mean(axis=0), rtol=1e-13)
     np.testing.assert_allclose(1 / one.factor, rows.std(axis=0), rtol=1e-9)
-
-
-@pytest.mark.parametrize("cache", [True, False])
-def test_cross_products_of_blocks_and_of_rows(cache: bool) -> None:
-    rng = np.random.default_rng(3)
-    views = Views([rng.normal(size=(512 + 300, 4)), rng.normal(size=(512 + 300, 3))])
-    scaler = fit_scaling(views, "minmax")
-    landmarks = rng.normal(size=(6, 7))
-    cross = ViewCrossProducts(views, scaler, landmarks, cache=cache)
-    whole = scaler.rows(views, slice(0, len(views)))
-    some = np.array([5, 512 + 2, 5])
-    np.testing.assert_allclose(cross.rows(some), whole[some] @ landmarks.T, atol=1e-12)
-    for block in cross.blocks + cross.blocks:
-        np.testing.assert_allclose(cross.rows(block), whole[block] @ landmarks.T, atol=1e-12)
-    np.testing.assert_allclose(cross.rows(some), whole[some] @ landmarks.T, atol=1e-12)
-    assert cross.squared_norm == pytest.approx((whole**2).sum())
-
-
-def test_part_of_a_block_is_not_taken_for_the_block() -> None:
-    views = Views([ROWS])
-    scaler = fit_scaling(views, "minmax")
-    cross = ViewCrossProducts(views, scaler, np.eye(5))
-    np.testing.assert_allclose(cross.rows(slice(3, 8)), literal(ROWS, "minmax")[3:8], atol=1e-12)
-    np.testing.assert_allclose(cross.rows(slice(0, 40)), literal(ROWS, "minmax"), atol=1e-12)
 
 
 # The user's arrays
@@ -288,8 +267,8 @@ def test_the_users_arrays_are_not_changed(kind: str) -> None:
     before = [array.copy() for array in arrays]
     views = Views(arrays)
     scaler = fit_scaling(views, kind)
-    scaler.rows(views, slice(0, 40))[:] = 9
-    scaler.rows(views, np.arange(3))[:] = 9
+    all_rows(scaler, views)[:] = 9
+    scaler.take(views, np.arange(3)).dense()[:] = 9
     for array, copy in zip(arrays, before, strict=True):
         np.testing.assert_array_equal(array, copy)
 

@@ -11,12 +11,12 @@ from anchorview.metrics import (
     adjusted_rand,
     clustering_accuracy,
     clustering_report,
+    expected_calibration_error,
     normalized_mutual_info,
     pairwise_f,
     pairwise_precision_recall,
     purity,
 )
-from anchorview.metrics import expected_calibration_error
 
 SCORES = [clustering_accuracy, normalized_mutual_info, adjusted_rand, purity, pairwise_f]
 SYMMETRIC = [clustering_accuracy, normalized_mutual_info, adjusted_rand, pairwise_f]

@@ -10,8 +10,8 @@ import pytest
 from sklearn.exceptions import NotFittedError
 
 from anchorview import FSSMSCCV, datasets
-from anchorview.plotting.search import plot_search
 from anchorview.plotting.ranks import cliques, critical_distance, mean_ranks, plot_ranks
+from anchorview.plotting.search import plot_search
 
 matplotlib.use("Agg")
 

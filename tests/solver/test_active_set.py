@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 import pytest
 from hypothesis import given, settings
@@ -10,11 +12,10 @@ from scipy import sparse
 from scipy.optimize import lsq_linear, nnls
 from sklearn.linear_model import ElasticNet
 
-from anchorview.datasets import load_handwritten
+from anchorview.core.progress import Outcome
 from anchorview.solver.active_set import solve_active_set
 from anchorview.solver.elastic_net import ElasticNetEncoder, solve_codes
 from anchorview.solver.objective import coupling_gradient, objective
-from anchorview.core.progress import Outcome
 from anchorview.solver.trace_ratio import solve_trace_ratio
 from support.oracle import Parameters, dense_laplacians
 from support.oracle import objective as literal_objective
@@ -22,9 +23,8 @@ from support.problems import Case, case_from, random_case, sums_of
 
 
 @pytest.fixture(scope="module")
-def digits() -> Case:
-    data = load_handwritten()
-    return case_from(data.data, data.target, m=120, n_labelled=100, seed=0)
+def digits_case(digits: Any) -> Case:
+    return case_from(digits.data, digits.target, m=120, n_labelled=100, seed=0)
 
 
 def random_quadratic(seed: int, m: int, rank: int, ridge: float) -> tuple[np.ndarray, np.ndarray]:
@@ -68,14 +68,14 @@ def test_starting_pattern_does_not_change_the_codes() -> None:
     np.testing.assert_allclose(cold.toarray(), warm.toarray(), atol=1e-10)
 
 
-def test_codes_of_the_digits_equal_elastic_net_and_nnls(digits: Case) -> None:
+def test_codes_of_the_digits_equal_elastic_net_and_nnls(digits_case: Case) -> None:
     """At β = 0 each row is a non-negative elastic net, which scikit-learn and SciPy solve on their own."""
-    problem = digits.problem(coupling=0.0)
-    codes = ElasticNetEncoder(problem.gram, problem.ridge, problem.l1).encode(digits.cross).toarray()
-    x, u = np.hstack(digits.views), np.hstack(digits.landmarks)
+    problem = digits_case.problem(coupling=0.0)
+    codes = ElasticNetEncoder(problem.gram, problem.ridge, problem.l1).encode(digits_case.cross).toarray()
+    x, u = np.hstack(digits_case.views), np.hstack(digits_case.landmarks)
     root = np.linalg.cholesky(problem.gram + problem.ridge * np.eye(len(u))).T
     for row in range(0, len(x), 199):
-        exact, _ = nnls(root, np.linalg.solve(root.T, digits.cross[row] - problem.l1))
+        exact, _ = nnls(root, np.linalg.solve(root.T, digits_case.cross[row] - problem.l1))
         np.testing.assert_allclose(codes[row], exact, atol=1e-6)
     d = x.shape[1]  # scikit-learn divides the data term by its number of rows, here d features
     alpha, ratio = (problem.l1 + problem.ridge) / d, problem.l1 / (problem.l1 + problem.ridge)
@@ -84,10 +84,10 @@ def test_codes_of_the_digits_equal_elastic_net_and_nnls(digits: Case) -> None:
         np.testing.assert_allclose(codes[row], net.fit(u.T, x[row]).coef_, atol=1e-6)
 
 
-def test_single_precision_gives_nearly_the_same_codes(digits: Case) -> None:
-    problem = digits.problem()
+def test_single_precision_gives_nearly_the_same_codes(digits_case: Case) -> None:
+    problem = digits_case.problem()
     encoder = ElasticNetEncoder(problem.gram, problem.ridge, problem.l1)
-    wide, narrow = encoder.encode(digits.cross), encoder.encode(digits.cross.astype(np.float32))
+    wide, narrow = encoder.encode(digits_case.cross), encoder.encode(digits_case.cross.astype(np.float32))
     assert narrow.dtype == np.float32
     np.testing.assert_allclose(narrow.toarray(), wide.toarray(), atol=2e-5)
 
@@ -117,8 +117,8 @@ def test_objective_equals_the_literal_one(coupling: float) -> None:
     case = random_case(1)
     problem = case.problem(coupling=coupling)
     codes = ElasticNetEncoder(problem.gram, 1.0, 0.2).encode(case.cross)
-    embedding = np.linalg.qr(np.random.default_rng(0).normal(size=(problem.n_landmarks, problem.n_components)))[0].T
-    value = objective(problem, sums_of(problem, codes, case.cross), embedding)
+    embedding = np.linalg.qr(np.random.default_rng(0).normal(size=(len(problem.gram), problem.n_components)))[0].T
+    value = objective(problem, sums_of(problem, codes, case.cross), embedding) + case.squared_norm / 2
     assert value == pytest.approx(literal_value(case, problem, embedding, codes.toarray()), rel=1e-12)
 
 
@@ -152,7 +152,7 @@ def test_bound_holds() -> None:
     problem = case.problem(coupling=0.1)
     codes = ElasticNetEncoder(problem.gram, 1.0, 0.2).encode(case.cross)
     sums = sums_of(problem, codes, case.cross)
-    embedding = np.linalg.qr(np.random.default_rng(0).normal(size=(problem.n_landmarks, problem.n_components)))[0].T
+    embedding = np.linalg.qr(np.random.default_rng(0).normal(size=(len(problem.gram), problem.n_components)))[0].T
     gradient = coupling_gradient(problem, sums, embedding, codes[: len(case.classes)])
     largest = np.abs(gradient.of_unlabelled(codes)).max(axis=1)
     assert (largest <= gradient.bound(codes) + 1e-15).all()
@@ -175,8 +175,10 @@ def test_objective_never_rises(coupling: float, l1: float) -> None:
 
 
 @pytest.mark.parametrize(("coupling", "l1"), [(1e-5, 0.5), (1e-3, 0.1), (1.0, 0.01)])
-def test_objective_never_rises_on_the_digits(digits: Case, coupling: float, l1: float) -> None:
-    result = solve_active_set(digits.problem(coupling=coupling, l1=l1), digits.cross_products(512), max_iter=8)
+def test_objective_never_rises_on_the_digits(digits_case: Case, coupling: float, l1: float) -> None:
+    result = solve_active_set(
+        digits_case.problem(coupling=coupling, l1=l1), digits_case.cross_products(512), max_iter=8
+    )
     history = result.objective_history
     assert (np.diff(history) <= 1e-12 * np.abs(history[:-1])).all()
 

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import pickle
 from dataclasses import replace
-from functools import partial
 
 import numpy as np
 import pytest
@@ -12,16 +11,16 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy.optimize import lsq_linear, nnls
 
+from anchorview.core.progress import Outcome
 from anchorview.engine.blocks import map_blocks
-from anchorview.solver import row_work
+from anchorview.features.products import landmark_gram
 from anchorview.solver.active_set import solve_active_set
 from anchorview.solver.admm.step import ReplayEncoder, RowModel
 from anchorview.solver.elastic_net import ElasticNetEncoder
-from anchorview.core.cache import Cache
-from anchorview.solver.grams import PatternGrams, pattern_groups
-from anchorview.solver.objective import objective
+from anchorview.solver.grams import PatternGrams, pattern_groups, row_grams
+from anchorview.solver.objective import coupling_gradient, objective
 from anchorview.solver.problem import Problem
-from anchorview.core.progress import Outcome
+from anchorview.solver.row_work import RowWork
 from support.problems import Case, drop_views, random_case, sums_of
 
 
@@ -40,7 +39,7 @@ def stacked(case: Case, row: int) -> tuple[np.ndarray, np.ndarray]:
 def test_gram_matrix_of_a_pattern() -> None:
     rng = np.random.default_rng(0)
     parts = [rng.normal(size=(7, d)).astype(np.float32) for d in (3, 1, 5)]
-    grams = PatternGrams(np.hstack(parts), [3, 1, 5])
+    grams = PatternGrams(np.hstack(parts), [3, 1, 5], landmark_gram(np.hstack(parts)))
     wide = np.hstack(parts).astype(np.float64)
     np.testing.assert_array_equal(grams.complete, wide @ wide.T)
     assert grams.of(np.ones(3, dtype=bool)) is grams.complete
@@ -50,32 +49,22 @@ def test_gram_matrix_of_a_pattern() -> None:
     np.testing.assert_allclose(grams.of(pattern), expected, rtol=1e-14)
     assert grams.of(pattern) is grams.of(pattern.copy())
     again = pickle.loads(pickle.dumps(grams))
-    assert len(again._patterns) == 0
     np.testing.assert_array_equal(again.of(pattern), grams.of(pattern))
 
 
+def test_gram_matrices_are_pickled_without_what_can_be_computed_again() -> None:
+    landmarks = np.random.default_rng(0).normal(size=(30, 8))
+    grams = PatternGrams(landmarks, [2] * 4, landmark_gram(landmarks))
+    before = len(pickle.dumps(grams))
+    for number in range(1, 16):
+        grams.of(np.array([number & bit > 0 for bit in (1, 2, 4, 8)]))
+    assert len(pickle.dumps(grams)) == before
+
+
 def test_gram_matrix_of_a_wrong_pattern_says_so() -> None:
-    grams = PatternGrams(np.ones((2, 3)), [1, 2])
+    grams = PatternGrams(np.ones((2, 3)), [1, 2], np.full((2, 2), 3.0))
     with pytest.raises(ValueError, match="there are 2"):
         grams.of(np.ones(3, dtype=bool))
-    with pytest.raises(ValueError, match="have 3 features, the views 4"):
-        PatternGrams(np.ones((2, 3)), [2, 2])
-
-
-def test_cache_keeps_what_was_used_last() -> None:
-    made: list[int] = []
-
-    def make(key: int) -> int:
-        made.append(key)
-        return key
-
-    cache: Cache[int] = Cache(max_bytes=25)
-    for key in (1, 2, 1, 3, 1, 2):  # 2 goes when 3 comes, since 1 was used after it
-        assert cache.get(key, partial(make, key), 10) == key
-    assert made == [1, 2, 3, 2]
-    assert len(cache) == 2
-    assert cache.get(9, lambda: 9, 1000) == 9  # larger than the cache: still handed out
-    assert len(pickle.loads(pickle.dumps(cache))) == 0
 
 
 @given(st.integers(0, 1000), st.integers(1, 10))
@@ -94,7 +83,7 @@ def test_codes_equal_nnls_on_the_present_views(seed: int) -> None:
     case = drop_views(random_case(seed), seed)
     problem = case.problem()
     codes = encoder_of(problem).encode(case.cross, case.present).toarray()
-    m = problem.n_landmarks
+    m = len(problem.gram)
     for row in range(0, len(codes), 7):
         design, features = stacked(case, row)
         # ½‖x − Uz‖² + λ 1ᵀz + (μ/2)‖z‖² as least squares: √μ z = −λ/√μ in m more equations
@@ -113,8 +102,8 @@ def test_codes_equal_bounded_least_squares_where_the_upper_bound_holds() -> None
     assert (codes.max(axis=1) == 1).sum() > 50
     for row in range(0, len(codes), 10):
         design, features = stacked(case, row)
-        design = np.vstack([design, np.sqrt(problem.ridge) * np.eye(problem.n_landmarks)])
-        target = np.concatenate([features, np.zeros(problem.n_landmarks)])
+        design = np.vstack([design, np.sqrt(problem.ridge) * np.eye(len(problem.gram))])
+        target = np.concatenate([features, np.zeros(len(problem.gram))])
         exact = lsq_linear(design, target, bounds=(0, 1), method="bvls", tol=1e-14).x
         np.testing.assert_allclose(codes[row], exact, atol=1e-6)
 
@@ -147,7 +136,7 @@ def test_missing_views_need_their_gram_matrices() -> None:
     with pytest.raises(ValueError, match="complete rows only"):
         encoder_of(problem).encode(case.cross, case.present)
     with pytest.raises(ValueError, match="only the Gram matrix of complete rows"):
-        problem.row_grams(case.present)
+        row_grams(problem.gram, problem.grams, case.present)
 
 
 def test_admm_takes_complete_rows_only() -> None:
@@ -162,8 +151,8 @@ def test_objective_equals_the_literal_one(coupling: float) -> None:
     case = drop_views(random_case(1), 1)
     problem = case.problem(coupling=coupling)
     codes = encoder_of(problem).encode(case.cross, case.present)
-    embedding = np.linalg.qr(np.random.default_rng(0).normal(size=(problem.n_landmarks, problem.n_components)))[0].T
-    value = objective(problem, sums_of(problem, codes, case.cross_products()), embedding)
+    embedding = np.linalg.qr(np.random.default_rng(0).normal(size=(len(problem.gram), problem.n_components)))[0].T
+    value = objective(problem, sums_of(problem, codes, case.cross_products()), embedding) + case.squared_norm / 2
     assert value == pytest.approx(case.literal_objective(problem, embedding, codes.toarray()), rel=1e-12)
 
 
@@ -199,16 +188,33 @@ def test_converged_means_stationary() -> None:
         assert case.literal_objective(problem, turned, codes) >= value - 1e-9
 
 
-def test_threads_and_chunks_do_not_change_the_result(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_threads_and_blocks_do_not_change_the_result() -> None:
     case = drop_views(random_case(6), 6)
     problem = case.problem(coupling=1e-2)
     one = solve_active_set(problem, case.cross_products(), n_threads=1, max_iter=5)
     two = solve_active_set(problem, case.cross_products(), n_threads=2, max_iter=5)
     assert (one.codes != two.codes).nnz == 0
     np.testing.assert_array_equal(one.embedding, two.embedding)
-    monkeypatch.setattr(row_work, "_CHUNK", 17)
-    small = solve_active_set(problem, case.cross_products(50), max_iter=5)
-    np.testing.assert_allclose(one.codes.toarray(), small.codes.toarray(), atol=1e-9)
+    other = solve_active_set(problem, case.cross_products(50), max_iter=5)
+    np.testing.assert_allclose(one.codes.toarray(), other.codes.toarray(), atol=1e-9)
+
+
+def test_chunks_of_moving_rows_do_not_change_their_codes() -> None:
+    """Labelled rows have a curvature of their own: a chunk never mixes them with others, whatever its size."""
+    case = drop_views(random_case(6), 6)
+    problem, cross = case.problem(coupling=1e-2), case.cross_products()
+    codes = encoder_of(problem).encode(case.cross, case.present)
+    embedding = np.linalg.qr(np.random.default_rng(0).normal(size=(len(problem.gram), problem.n_components)))[0].T
+    sums = sums_of(problem, codes, cross)
+    gradient = coupling_gradient(problem, sums, embedding, codes[: len(case.classes)], must_curvature=0.1)
+    rows = np.arange(3, 140)
+    whole, small = (RowWork(problem, cross, gradient, rows, codes[rows], 1, chunk_rows) for chunk_rows in (1024, 17))
+    assert small.residual() == pytest.approx(whole.residual(), rel=1e-12)
+    for (found, old, new), (expected, *sums_of_whole) in [(small.solve(0.5), whole.solve(0.5))]:
+        np.testing.assert_allclose(found.toarray(), expected.toarray(), atol=1e-12)
+        for part, reduction in zip((old, new), sums_of_whole, strict=True):
+            assert part.quadratic == pytest.approx(reduction.quadratic, rel=1e-12)
+            np.testing.assert_allclose(part.gram, reduction.gram, atol=1e-12)
 
 
 def test_all_views_present_is_the_complete_problem() -> None:

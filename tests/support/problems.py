@@ -3,19 +3,53 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 from scipy import sparse
 
+from anchorview import Views
+from anchorview.engine.blocks import row_blocks
 from anchorview.features.landmarks import choose_landmarks
+from anchorview.features.products import landmark_gram
 from anchorview.features.scaling import fit_scaling
 from anchorview.solver.codes import code_gram
-from anchorview.solver.grams import PatternGrams
-from anchorview.solver.objective import CodeSums, sum_codes
-from anchorview.solver.problem import MemoryCrossProducts, Problem
+from anchorview.solver.grams import PatternGrams, row_grams
+from anchorview.solver.objective import CodeSums
+from anchorview.solver.problem import Problem
 from anchorview.supervision.known import supervision_laplacians
-from anchorview.data.views import Views
+
+
+class MemoryCrossProducts:
+    """E held in memory, as `solver.problem.CrossProducts`; with no ‖X‖² given, the data term lacks its constant."""
+
+    def __init__(
+        self,
+        values: npt.NDArray,
+        block_size: int,
+        present: npt.NDArray[np.bool_] | None = None,
+        squared_norm: float = 0.0,
+    ) -> None:
+        self.values, self.present, self._squared_norm = values, present, squared_norm
+        self.n_rows = len(values)
+        self.blocks = row_blocks(self.n_rows, block_size)
+
+    @property
+    def dtype(self) -> Any:
+        return self.values.dtype
+
+    def read(self, block: slice) -> npt.NDArray:
+        return self.values[block]
+
+    def take(self, rows: npt.NDArray[np.intp]) -> npt.NDArray:
+        return self.values[rows]
+
+    def squared_norm(self) -> float:
+        return self._squared_norm
+
+    def present_in(self, index: slice | npt.NDArray[np.intp]) -> npt.NDArray[np.bool_] | None:
+        return None if self.present is None else self.present[index]
 
 
 @dataclass
@@ -48,7 +82,8 @@ class Case:
 
     @property
     def grams(self) -> PatternGrams:
-        return PatternGrams(np.hstack(self.landmarks), [u.shape[1] for u in self.landmarks])
+        landmarks = np.hstack(self.landmarks)
+        return PatternGrams(landmarks, [u.shape[1] for u in self.landmarks], landmark_gram(landmarks))
 
     @property
     def each(self) -> npt.NDArray[np.float64]:
@@ -60,21 +95,25 @@ class Case:
         weights = None if self.weights is None else self.weights[labelled]
         _, must, cannot = supervision_laplacians(self.classes, self.n_classes, weights=weights)
         values = {"l1": 0.2, "ridge": 1.0, "coupling": 1e-4, "must_link_weight": 1e4} | parameters
-        squares = np.stack([(x**2).sum(axis=1) for x in self.views], axis=1)
         return Problem(
             gram=self.gram,
             n_components=self.n_classes,
             labelled=labelled,
             must=must,
             cannot=cannot,
-            squared_norm=float(self.each @ (self.factors * squares).sum(axis=1)),
             grams=None if self.present is None else self.grams,
             weights=self.weights,
             **values,
         )
 
+    @property
+    def squared_norm(self) -> float:
+        """Σ_v ‖X_v‖², weighted and with the factors of missing views."""
+        squares = np.stack([(x**2).sum(axis=1) for x in self.views], axis=1)
+        return float(self.each @ (self.factors * squares).sum(axis=1))
+
     def cross_products(self, block_size: int = 64) -> MemoryCrossProducts:
-        return MemoryCrossProducts(self.cross, block_size, self.present)
+        return MemoryCrossProducts(self.cross, block_size, self.present, self.squared_norm)
 
     def take(self, rows: npt.NDArray[np.intp]) -> Case:
         """Return some rows, without weights; the labelled ones of them must come first."""
@@ -109,7 +148,7 @@ def case_from(arrays: list[npt.NDArray], target: npt.NDArray, m: int, n_labelled
     order = rng.permutation(len(target))
     views = Views([np.asarray(a, dtype=np.float64)[order] for a in arrays])
     scaler = fit_scaling(views, "minmax")
-    scaled = scaler.rows(views, slice(0, len(views)))
+    scaled = scaler.read(views, slice(0, len(views))).dense()
     landmarks = choose_landmarks(views, scaler, "kmeans", m, rng)
     cuts = np.cumsum(views.sizes)[:-1]
     _, classes = np.unique(target[order][:n_labelled], return_inverse=True)
@@ -135,13 +174,19 @@ def drop_views(case: Case, seed: int, share: float = 0.4) -> Case:
 
 def sums_of(problem: Problem, codes: sparse.csr_array, cross: MemoryCrossProducts | npt.NDArray) -> CodeSums:
     """All reductions, from codes and cross products held in memory, without the solver's kernels."""
-    values, present = (cross.values, cross.presence) if isinstance(cross, MemoryCrossProducts) else (cross, None)
+    values, present = (cross.values, cross.present) if isinstance(cross, MemoryCrossProducts) else (cross, None)
     weights = np.ones(codes.shape[0]) if problem.weights is None else problem.weights
     dense = codes.toarray()
     quadratic = None
     if present is not None:
-        grams = problem.row_grams(present)
+        grams = row_grams(problem.gram, problem.grams, present)
         quadratic = sum(weights[rows] @ ((dense[rows] @ gram) * dense[rows]).sum(axis=1) for gram, rows in grams)
-    fit, total = weights @ (dense * values).sum(axis=1), weights @ dense.sum(axis=1)
-    gram = code_gram(codes, weights)
-    return sum_codes(problem, gram, float(fit), float(total), codes[problem.labelled], quadratic)
+    labelled = sparse.csr_array(codes[problem.labelled])
+    return CodeSums(
+        gram=code_gram(codes, weights),
+        fit=float(weights @ (dense * values).sum(axis=1)),
+        total=float(weights @ dense.sum(axis=1)),
+        must=None if problem.must is None else problem.must.quadratic(labelled),
+        cannot=None if problem.cannot is None else problem.cannot.quadratic(labelled),
+        quadratic=quadratic,
+    )

@@ -14,6 +14,7 @@ from sklearn.base import BaseEstimator, ClusterMixin
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils import check_random_state
 
+from ..core.arrays import AnyMatrix, ClassIds, Matrix, Rows, is_sparse
 from ..core.checks import check_number
 from ..core.progress import CallbackSupportMixin, Iteration, Progress, with_callbacks
 from ..data.labels import encode_labels
@@ -22,7 +23,7 @@ from ..data.validation import read_views
 from ..data.views import Views
 from ..engine.blocks import count_threads, one_blas_thread
 from ..features.scaling import check_finite
-from ._matrix import Dense, Index, Matrix, is_sparse, one_hot
+from ._matrix import one_hot
 from ._scaling import check_scaling, scale_views
 
 
@@ -30,7 +31,7 @@ from ._scaling import check_scaling, scale_views
 class Task:
     """What a method works on: scaled views, and the means to draw numbers and to report."""
 
-    views: list[Matrix]
+    views: list[AnyMatrix]
     names: list[str]
     rng: np.random.RandomState
     n_threads: int
@@ -50,21 +51,21 @@ class Task:
 class Labels:
     """The class number of each row, −1 where it is not known."""
 
-    codes: Index
+    codes: ClassIds
     n_classes: int
 
     @property
-    def labelled(self) -> Index:
+    def labelled(self) -> Rows:
         """Numbers of the labelled rows, ascending."""
         return np.flatnonzero(self.codes >= 0)
 
     @property
-    def unlabelled(self) -> Index:
+    def unlabelled(self) -> Rows:
         """Numbers of the other rows, ascending."""
         return np.flatnonzero(self.codes < 0)
 
     @property
-    def targets(self) -> Dense:
+    def targets(self) -> Matrix:
         """One row per labelled row, with a one at its class."""
         return one_hot(self.codes[self.labelled], self.n_classes)
 
@@ -132,7 +133,7 @@ class MultiViewClusterer(ClusterMixin, _MultiViewEstimator):
     n_clusters: int | None
 
     @abstractmethod
-    def _cluster(self, task: Task, n_clusters: int) -> Index:
+    def _cluster(self, task: Task, n_clusters: int) -> ClassIds:
         """Return a cluster number per row and `_record` the rounds."""
 
     @with_callbacks  # type: ignore[untyped-decorator,unused-ignore]
@@ -192,7 +193,7 @@ class SemiSupervisedMultiView(_MultiViewEstimator):
         return tags
 
     @abstractmethod
-    def _classify(self, task: Task, labels: Labels) -> Index:
+    def _classify(self, task: Task, labels: Labels) -> ClassIds:
         """Return a class number per row (those of labelled rows do not matter) and `_record` the rounds."""
 
     @with_callbacks  # type: ignore[untyped-decorator,unused-ignore]

@@ -14,16 +14,17 @@ from dataclasses import dataclass
 import numpy as np
 from scipy import sparse
 
+from ..core.arrays import AnyMatrix, Matrix, Rows, squared_norms
 from ..engine.blocks import map_blocks
 from ._graphs import degrees
-from ._matrix import Dense, Index, Matrix, inverse, squared_norms
+from ._matrix import inverse
 from ._nmf import EPS, project_views, ratio, update_basis
 
 _CODE_STEPS = 5  # per round: a code step is cheap next to the products with the views
 _EXPONENTS = (1.0, 0.5, 0.25)
 
 
-def fixed_codes(targets: Dense) -> Dense:
+def fixed_codes(targets: Matrix) -> Matrix:
     """Return V_l: one-hot, with column j scaled so that V_lᵀ V_l = I/2; a class without rows keeps a column of zeros.
 
     Examples
@@ -56,11 +57,11 @@ class ClassCodes:
         σ and μ.
     """
 
-    views: list[Matrix]
+    views: list[AnyMatrix]
     graph: sparse.csr_array
-    codes: Dense
-    bases: list[Dense]
-    free: Index
+    codes: Matrix
+    bases: list[Matrix]
+    free: Rows
     graph_weight: float
     orthogonality: float
 
@@ -84,7 +85,7 @@ class ClassCodes:
             lambda p: update_basis(self.views[p], self.codes, gram, self.bases[p]), range(len(self.views)), n_threads
         )
 
-    def update_codes(self, products: list[Dense], grams: list[Dense], n_steps: int = _CODE_STEPS) -> float:
+    def update_codes(self, products: list[Matrix], grams: list[Matrix], n_steps: int = _CODE_STEPS) -> float:
         """Take steps of V_u, given X_p U_p and U_pᵀ U_p, and return the objective."""
         of_free = [product[self.free] for product in products]
         value, residuals = self.objective(products, grams)
@@ -99,7 +100,7 @@ class ClassCodes:
                     break
         return value
 
-    def _code_step(self, of_free: list[Dense], grams: list[Dense], weights: Dense) -> tuple[Dense, Dense]:
+    def _code_step(self, of_free: list[Matrix], grams: list[Matrix], weights: Matrix) -> tuple[Matrix, Matrix]:
         """Return V_u and (N + C) / (M + C) for the step V_u ∘ (…)^a; M − N is the gradient and C a damping.
 
         With G_u = Σ_p w_p (X_p U_p)_u and H = Σ_p w_p U_pᵀ U_p,
@@ -120,7 +121,7 @@ class ClassCodes:
         present = own @ curvature + self.graph_weight * self._free_degree * own + damping
         return own, ratio(wanted, present)
 
-    def objective(self, products: list[Dense], grams: list[Dense]) -> tuple[float, Dense]:
+    def objective(self, products: list[Matrix], grams: list[Matrix]) -> tuple[float, Matrix]:
         """Return the objective and ‖X_p − V U_pᵀ‖ of each view, given X_p U_p and U_pᵀ U_p."""
         self._smoothed = self.graph @ self.codes  # the next step needs it too
         own, gram = self.codes[self.free], self.codes.T @ self.codes
@@ -128,7 +129,7 @@ class ClassCodes:
             total - 2 * np.vdot(self.codes, product) + np.vdot(gram, basis_gram)
             for total, product, basis_gram in zip(self._totals, products, grams, strict=True)
         ]
-        residuals: Dense = np.sqrt(np.maximum(squared, 0.0))
+        residuals: Matrix = np.sqrt(np.maximum(squared, 0.0))
         rough = np.vdot(self.codes, self._degree * self.codes - self._smoothed)
         skew = own.T @ own - 0.5 * np.eye(own.shape[1])
         value = residuals.sum() + self.graph_weight * rough + self.orthogonality * np.vdot(skew, skew)

@@ -5,10 +5,11 @@ from __future__ import annotations
 import numpy as np
 from scipy import sparse
 
-from ._matrix import Dense, Matrix, inverse, is_sparse, squared_norms
+from ..core.arrays import AnyMatrix, Matrix, is_sparse, squared_norms
+from ._matrix import inverse
 
 
-def view_factors(views: list[Matrix], equal_views: bool) -> Dense:
+def view_factors(views: list[AnyMatrix], equal_views: bool) -> Matrix:
     """Return one factor per view: all 1, or those that give every view a total variance of 1.
 
     A view then does not count more for having more features.
@@ -23,7 +24,7 @@ def view_factors(views: list[Matrix], equal_views: bool) -> Dense:
     return inverse(np.sqrt([_total_variance(rows) for rows in views]))
 
 
-def _total_variance(rows: Matrix) -> float:
+def _total_variance(rows: AnyMatrix) -> float:
     mean = np.asarray(rows.mean(axis=0)).ravel()
     if is_sparse(rows):
         total = float(squared_norms(rows).mean())
@@ -31,7 +32,7 @@ def _total_variance(rows: Matrix) -> float:
     return float(squared_norms(rows - mean).mean())
 
 
-def side_by_side(views: list[Matrix], factors: Dense) -> Matrix:
+def side_by_side(views: list[AnyMatrix], factors: Matrix) -> AnyMatrix:
     """Return all features, times the factors of their views, as one array; as csr_array if some view is sparse.
 
     Examples

@@ -6,11 +6,12 @@ import numpy as np
 import numpy.typing as npt
 from scipy import sparse
 
-from ._matrix import Dense, Index, Matrix, as_dense, diagonal, inverse, squared_norms, unit_rows
-from ._neighbours import nearest_rows
+from ..core.arrays import AnyMatrix, Matrix, Rows, as_dense, squared_norms
+from ..features.neighbours import nearest_rows
+from ._matrix import diagonal, inverse, unit_length
 
 
-def pkn_graph(rows: Matrix, n_neighbors: int = 5, n_threads: int = 1, *, symmetric: bool = True) -> sparse.csr_array:
+def pkn_graph(rows: AnyMatrix, n_neighbors: int = 5, n_threads: int = 1, *, symmetric: bool = True) -> sparse.csr_array:
     """Return the parameter-free graph of Nie et al.: weights fall linearly to 0 at neighbour k + 1.
 
     w_ij = (d_(k+1) − d_j) / Σ_h (d_(k+1) − d_h) over the k nearest, which adds up to 1 in each row; then the mean of W
@@ -31,19 +32,19 @@ def pkn_graph(rows: Matrix, n_neighbors: int = 5, n_threads: int = 1, *, symmetr
     return sparse.csr_array((graph + graph.T) / 2) if symmetric else graph
 
 
-def pkn_weights(distances: Dense) -> Dense:
+def pkn_weights(distances: Matrix) -> Matrix:
     """Return the weights of the first k of k + 1 ascending distances per row."""
     if distances.shape[1] < 2:
         return np.ones_like(distances)
     gaps = distances[:, -1:] - distances[:, :-1]
     total = gaps.sum(axis=1, keepdims=True)
     even = total <= 1e-12 * gaps.shape[1] * distances[:, -1:]
-    result: Dense = np.where(even, 1.0 / gaps.shape[1], gaps / np.where(even, 1.0, total))
+    result: Matrix = np.where(even, 1.0 / gaps.shape[1], gaps / np.where(even, 1.0, total))
     return result
 
 
 def knn_graph(
-    rows: Matrix, n_neighbors: int = 5, weight: str = "binary", n_threads: int = 1, *, self_loops: bool = False
+    rows: AnyMatrix, n_neighbors: int = 5, weight: str = "binary", n_threads: int = 1, *, self_loops: bool = False
 ) -> sparse.csr_array:
     """Return the graph that joins two rows if either is among the other's k nearest: max(W, Wᵀ).
 
@@ -63,7 +64,7 @@ def knn_graph(
     """
     n = rows.shape[0]
     if weight == "cosine":
-        rows = unit_rows(rows)
+        rows = unit_length(rows)
         index, distances = nearest_rows(rows, n_neighbors, "cosine", n_threads)
         weights = np.maximum(1.0 - distances, 0.0)
     else:
@@ -77,7 +78,7 @@ def knn_graph(
     return graph
 
 
-def _to_csr(index: Index, weights: Dense, n: int) -> sparse.csr_array:
+def _to_csr(index: Rows, weights: Matrix, n: int) -> sparse.csr_array:
     starts = np.arange(0, index.size + 1, index.shape[1]) if index.size else np.zeros(n + 1, dtype=np.intp)
     # flatten copies, ravel would not: the two calls below work in place
     graph = sparse.csr_array((weights.flatten(), index.flatten(), starts), shape=(n, n))

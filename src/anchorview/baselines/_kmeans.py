@@ -7,8 +7,9 @@ from dataclasses import dataclass
 import numpy as np
 from scipy import sparse
 
+from ..core.arrays import AnyMatrix, ClassIds, Matrix, as_dense, squared_norms
 from ..engine.blocks import map_blocks
-from ._matrix import Dense, Index, Matrix, as_dense, multiply, squared_norms
+from ._matrix import multiply
 
 _BLOCK_ENTRIES = 2**20  # similarities of one block: 8 MB
 
@@ -17,13 +18,13 @@ _BLOCK_ENTRIES = 2**20  # similarities of one block: 8 MB
 class Clusters:
     """A k-means solution; `cost` is the sum of the (unsquared) distances to the centres."""
 
-    labels: Index
-    centres: Dense
+    labels: ClassIds
+    centres: Matrix
     cost: float
 
 
 def litekmeans(
-    rows: Matrix,
+    rows: AnyMatrix,
     n_clusters: int,
     rng: np.random.RandomState,
     *,
@@ -50,7 +51,7 @@ def litekmeans(
 
 
 def _lloyd(
-    rows: Matrix, squared: Dense, n_clusters: int, rng: np.random.RandomState, max_iter: int, n_threads: int
+    rows: AnyMatrix, squared: Matrix, n_clusters: int, rng: np.random.RandomState, max_iter: int, n_threads: int
 ) -> Clusters:
     centres = as_dense(rows[np.sort(rng.choice(rows.shape[0], n_clusters, replace=False))])
     labels = np.full(rows.shape[0], -1, dtype=np.intp)
@@ -65,13 +66,13 @@ def _lloyd(
     return Clusters(labels, centres, float(np.sqrt(np.maximum(own, 0.0)).sum()))
 
 
-def _assign(rows: Matrix, squared: Dense, centres: Dense, n_threads: int) -> tuple[Index, Dense]:
+def _assign(rows: AnyMatrix, squared: Matrix, centres: Matrix, n_threads: int) -> tuple[ClassIds, Matrix]:
     """Nearest centre of each row and the squared distance to it."""
     half = squared_norms(centres) / 2
     transposed = np.ascontiguousarray(centres.T)
     step = max(1, _BLOCK_ENTRIES // max(len(centres), 64))
 
-    def of_block(block: slice) -> tuple[Index, Dense]:
+    def of_block(block: slice) -> tuple[ClassIds, Matrix]:
         score = multiply(rows[block], transposed)
         score -= half
         nearest = score.argmax(axis=1)
@@ -82,7 +83,7 @@ def _assign(rows: Matrix, squared: Dense, centres: Dense, n_threads: int) -> tup
     return np.concatenate([part[0] for part in parts]), np.concatenate([part[1] for part in parts])
 
 
-def _fill_empty(labels: Index, distances: Dense, n_clusters: int) -> None:
+def _fill_empty(labels: ClassIds, distances: Matrix, n_clusters: int) -> None:
     """Hand the rows farthest from their centres to clusters without rows, never a cluster's last one."""
     counts = np.bincount(labels, minlength=n_clusters)
     if counts.all():
@@ -94,13 +95,13 @@ def _fill_empty(labels: Index, distances: Dense, n_clusters: int) -> None:
         labels[row], counts[cluster] = cluster, 1
 
 
-def _means(rows: Matrix, labels: Index, n_clusters: int) -> Dense:
+def _means(rows: AnyMatrix, labels: ClassIds, n_clusters: int) -> Matrix:
     """Means of the clusters, as a product with a sparse indicator."""
     entries = (1.0 / np.bincount(labels, minlength=n_clusters)[labels], (labels, np.arange(len(labels))))
     return multiply(sparse.csr_array(entries, shape=(n_clusters, len(labels))), rows)
 
 
-def _own_products(rows: Matrix, centres: Dense, labels: Index) -> Dense:
+def _own_products(rows: AnyMatrix, centres: Matrix, labels: ClassIds) -> Matrix:
     """Inner product of each row with its centre."""
     result = np.empty(len(labels))
     for cluster in range(len(centres)):

@@ -8,8 +8,9 @@ from typing import Any
 import numpy as np
 from scipy import sparse
 
+from ..core.arrays import AnyMatrix, Matrix, as_dense, is_sparse
 from ..data.views import Views
-from ._matrix import Dense, Matrix, as_dense, inverse, is_sparse, scale_each_column
+from ._matrix import inverse, scale_each_column
 from ._scaling import check_scaling, scale_views
 
 _BY_COLUMN = ("standard", "minmax")  # the others look at one row at a time
@@ -19,12 +20,12 @@ _BY_COLUMN = ("standard", "minmax")  # the others look at one row at a time
 class _ColumnMap:
     """What became of each feature of a view: (x − low) · factor + base, without a shift where the view was sparse."""
 
-    factor: Dense
-    low: Dense
-    base: Dense
+    factor: Matrix
+    low: Matrix
+    base: Matrix
 
     @classmethod
-    def read_off(cls, given: Any, scaled: Matrix) -> _ColumnMap:
+    def read_off(cls, given: Any, scaled: AnyMatrix) -> _ColumnMap:
         """Find the map from the smallest and the largest value of each feature before and after."""
         if is_sparse(given):
             nothing = np.zeros(given.shape[1])
@@ -34,14 +35,14 @@ class _ColumnMap:
         half = high / 2 - low / 2  # halves: the difference itself could overflow
         return cls((scaled.max(axis=0) / 2 - base / 2) * inverse(half), low, base)
 
-    def apply(self, rows: Any) -> Matrix:
+    def apply(self, rows: Any) -> AnyMatrix:
         if is_sparse(rows) and not (self.low.any() or self.base.any()):
             return scale_each_column(sparse.csr_array(rows, dtype=np.float64), self.factor)
         return (np.asarray(as_dense(rows), dtype=np.float64) - self.low) * self.factor + self.base
 
 
-def _largest(rows: Matrix) -> Dense:
-    result: Dense = as_dense(abs(rows).max(axis=0)).ravel().astype(np.float64)
+def _largest(rows: AnyMatrix) -> Matrix:
+    result: Matrix = as_dense(abs(rows).max(axis=0)).ravel().astype(np.float64)
     return result
 
 
@@ -65,14 +66,14 @@ class NewRowScaling:
            [1.5]])]
     """
 
-    def __init__(self, views: Views, scaled: list[Matrix], scaling: Any) -> None:
+    def __init__(self, views: Views, scaled: list[AnyMatrix], scaling: Any) -> None:
         self._kinds = check_scaling(views, scaling)
         self._maps = [
             _ColumnMap.read_off(given, after) if kind in _BY_COLUMN else None
             for given, after, kind in zip(views.arrays, scaled, self._kinds, strict=True)
         ]
 
-    def apply(self, views: Views) -> list[Matrix]:
+    def apply(self, views: Views) -> list[AnyMatrix]:
         """Return the views of other rows, scaled."""
         return [
             scale_views(Views({name: rows}), kind)[0] if column_map is None else column_map.apply(rows)

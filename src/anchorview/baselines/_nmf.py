@@ -6,10 +6,11 @@ from collections.abc import Callable
 
 import numpy as np
 
+from ..core.arrays import AnyMatrix, Matrix
 from ..core.checks import check_number
 from ..engine.blocks import map_blocks
 from ._base import SemiSupervisedMultiView, Task, relative_change
-from ._matrix import Dense, Matrix, multiply
+from ._matrix import multiply
 from ._scaling import check_nonnegative
 
 EPS = float(np.finfo(np.float64).eps)
@@ -44,17 +45,17 @@ class NonnegativeFactorization(SemiSupervisedMultiView):
         self._record(history, converged=change <= self.tol or self.tol == 0 or len(history) < self.max_iter)
 
 
-def ratio(wanted: Dense, present: Dense) -> Dense:
+def ratio(wanted: Matrix, present: Matrix) -> Matrix:
     """Return a / b with both at least the machine's epsilon, so that 0 / 0 is 1: no reason to change."""
-    result: Dense = np.maximum(wanted, EPS) / np.maximum(present, EPS)
+    result: Matrix = np.maximum(wanted, EPS) / np.maximum(present, EPS)
     return result
 
 
-def update_basis(rows: Matrix, codes: Dense, gram: Dense, basis: Dense) -> Dense:
+def update_basis(rows: AnyMatrix, codes: Matrix, gram: Matrix, basis: Matrix) -> Matrix:
     """Return U ∘ (Xᵀ V) / (U Vᵀ V), the step of Lee and Seung, after which ‖X − V Uᵀ‖ is not larger; Vᵀ V is given."""
     return basis * ratio(multiply(rows.T, codes), basis @ gram)
 
 
-def project_views(views: list[Matrix], bases: list[Dense], n_threads: int) -> list[Dense]:
+def project_views(views: list[AnyMatrix], bases: list[Matrix], n_threads: int) -> list[Matrix]:
     """Return X_p U_p of each view."""
     return map_blocks(lambda pair: multiply(*pair), list(zip(views, bases, strict=True)), n_threads)

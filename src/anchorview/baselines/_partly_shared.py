@@ -11,15 +11,16 @@ from dataclasses import dataclass
 import numpy as np
 from scipy import linalg, sparse
 
+from ..core.arrays import AnyMatrix, Matrix, Rows, squared_norms
 from ..engine.blocks import map_blocks
 from ._graphs import degrees
-from ._matrix import Dense, Index, Matrix, inverse, squared_norms
+from ._matrix import inverse
 from ._nmf import EPS, project_views, ratio, update_basis
 
 _RIDGE = 1e-4  # on the regression, as in the released code: with few labels V_lᵀ V_l has no full rank
 
 
-def split_components(n_components: int, n_views: int, common_ratio: float) -> list[Index]:
+def split_components(n_components: int, n_views: int, common_ratio: float) -> list[Rows]:
     """Return the components of each view, and last the shared ones.
 
     With n_s components of its own and n_c shared ones in each view, c = n_c / (n_c + n_s) and K = P n_s + n_c give
@@ -57,13 +58,13 @@ class PartlyShared:
         β, μ and γ.
     """
 
-    views: list[Matrix]
+    views: list[AnyMatrix]
     graphs: list[sparse.csr_array]
-    blocks: list[Index]
-    codes: Dense
-    bases: list[Dense]
-    labelled: Index
-    targets: Dense
+    blocks: list[Rows]
+    codes: Matrix
+    bases: list[Matrix]
+    labelled: Rows
+    targets: Matrix
     label_weight: float
     graph_weight: float
     sparsity: float
@@ -81,7 +82,7 @@ class PartlyShared:
         self._row_penalty = np.ones(n_components)
         self._set_codes(self.codes)
 
-    def _set_codes(self, codes: Dense) -> None:
+    def _set_codes(self, codes: Matrix) -> None:
         """Keep V with Vᵀ V and S V, which both the objective and the next round need."""
         self.codes = codes
         self._gram = codes.T @ codes
@@ -99,7 +100,7 @@ class PartlyShared:
     def update_bases(self, n_threads: int = 1) -> None:
         """U_p ← U_p ∘ (X_pᵀ V_p) / (U_p V_pᵀ V_p)."""
 
-        def of_view(number: int) -> Dense:
+        def of_view(number: int) -> Matrix:
             columns = self.columns[number]
             gram = self._gram[np.ix_(columns, columns)]
             return update_basis(self.views[number], self.codes[:, columns], gram, self.bases[number])
@@ -138,7 +139,7 @@ class PartlyShared:
         """Return the objective, with the ridge on W."""
         return self._objective(*self._data_terms(n_threads))
 
-    def _data_terms(self, n_threads: int) -> tuple[Dense, Dense]:
+    def _data_terms(self, n_threads: int) -> tuple[Matrix, Matrix]:
         """Return A and H."""
         linear, quadratic = np.zeros_like(self.codes), np.zeros_like(self._gram)
         products = project_views(self.views, self.bases, n_threads)
@@ -149,7 +150,7 @@ class PartlyShared:
         quadratic /= len(self.views)
         return linear, quadratic
 
-    def _objective(self, linear: Dense, quadratic: Dense) -> float:
+    def _objective(self, linear: Matrix, quadratic: Matrix) -> float:
         data = self._total - 2 * np.vdot(self.codes, linear) + np.vdot(self._gram, quadratic)
         rough = np.einsum("ij,ij,ij->", self.codes, self._degree, self.codes) - np.vdot(self.codes, self._smoothed)
         misfit = self.codes[self.labelled] @ self.weights - self.targets
@@ -159,9 +160,9 @@ class PartlyShared:
         return float(data + self.graph_weight * rough + self.label_weight * label)
 
 
-def _positive(matrix: Dense) -> Dense:
+def _positive(matrix: Matrix) -> Matrix:
     return np.maximum(matrix, 0.0)
 
 
-def _negative(matrix: Dense) -> Dense:
+def _negative(matrix: Matrix) -> Matrix:
     return np.maximum(-matrix, 0.0)

@@ -7,14 +7,14 @@ from scipy import linalg, sparse
 from scipy.sparse.csgraph import connected_components
 from scipy.sparse.linalg import splu
 
-from ._matrix import Dense, Index
+from ..core.arrays import Matrix, Rows
 
 _DENSE_ROWS = 500  # up to here a dense factorisation is the quickest
 _LARGE_ROWS = 20_000  # from here on a tolerance of 1e-8 does
 _MAX_ITER = 2000
 
 
-def harmonic(laplacian: sparse.csr_array, labelled: Index, targets: Dense, start: Dense | None = None) -> Dense:
+def harmonic(laplacian: sparse.csr_array, labelled: Rows, targets: Matrix, start: Matrix | None = None) -> Matrix:
     """Return F with F_l given and F_u = −L_uu⁻¹ L_ul F_l.
 
     Parameters
@@ -57,7 +57,7 @@ def harmonic(laplacian: sparse.csr_array, labelled: Index, targets: Dense, start
     return result
 
 
-def _reachable(laplacian: sparse.csr_array, labelled: Index) -> Index:
+def _reachable(laplacian: sparse.csr_array, labelled: Rows) -> Rows:
     """Unlabelled rows in the components of labelled ones."""
     graph = laplacian.copy()
     graph.eliminate_zeros()
@@ -69,11 +69,11 @@ def _reachable(laplacian: sparse.csr_array, labelled: Index) -> Index:
     return np.flatnonzero(reached)
 
 
-def _solve(matrix: sparse.csr_array, right: Dense, guess: Dense | None) -> Dense:
+def _solve(matrix: sparse.csr_array, right: Matrix, guess: Matrix | None) -> Matrix:
     """Solve a positive definite system for several right-hand sides."""
     n = matrix.shape[0]
     if n <= _DENSE_ROWS:
-        result: Dense = linalg.solve(matrix.toarray(), right, assume_a="pos")
+        result: Matrix = linalg.solve(matrix.toarray(), right, assume_a="pos")
         return result
     solution = conjugate_gradients(matrix, right, guess, tol=1e-8 if n > _LARGE_ROWS else 1e-10, max_iter=_MAX_ITER)
     if solution is None:  # a nearly singular system: slow, but sure
@@ -82,8 +82,8 @@ def _solve(matrix: sparse.csr_array, right: Dense, guess: Dense | None) -> Dense
 
 
 def conjugate_gradients(
-    matrix: sparse.csr_array, right: Dense, guess: Dense | None = None, *, tol: float = 1e-10, max_iter: int = 2000
-) -> Dense | None:
+    matrix: sparse.csr_array, right: Matrix, guess: Matrix | None = None, *, tol: float = 1e-10, max_iter: int = 2000
+) -> Matrix | None:
     """Solve a positive definite system for each column at once, with the diagonal as preconditioner.
 
     Ends when every column's residual is below `tol` of its right-hand side; returns None if that takes too long.

@@ -9,14 +9,15 @@ from __future__ import annotations
 import numpy as np
 from scipy import linalg
 
-from ._matrix import Dense, Matrix, multiply, scale_each_row, squared_norms
+from ..core.arrays import AnyMatrix, Matrix, squared_norms
+from ._matrix import multiply, scale_each_row
 
 _DIRECT = 2000  # largest system to factorise: 32 MB
 _TOLERANCE = 1e-5
 _MAX_STEPS = 50
 
 
-def weighted_ridge(rows: Matrix, weights: Dense, targets: Dense, penalty: float, start: Dense | None = None) -> Dense:
+def weighted_ridge(rows: AnyMatrix, weights: Matrix, targets: Matrix, penalty: float, start: Matrix | None = None) -> Matrix:
     """Return W of shape (n_features, n_targets).
 
     Parameters
@@ -48,16 +49,16 @@ def weighted_ridge(rows: Matrix, weights: Dense, targets: Dense, penalty: float,
     return multiply(scaled.T, _factorise(multiply(scaled, scaled.T), penalty, right))  # W = Xᵀ(XXᵀ + λI)⁻¹F
 
 
-def _factorise(gram: Dense, penalty: float, right: Dense) -> Dense:
+def _factorise(gram: Matrix, penalty: float, right: Matrix) -> Matrix:
     """Solve (gram + λI) W = right."""
     # Rounding of the largest entries could make the matrix indefinite where λ is small beside them.
     places = np.diag_indices_from(gram)
     gram[places] += penalty + 4 * np.finfo(np.float64).eps * gram[places].max()
-    result: Dense = linalg.solve(gram, right, assume_a="pos")
+    result: Matrix = linalg.solve(gram, right, assume_a="pos")
     return result
 
 
-def _by_gradients(rows: Matrix, weights: Dense, targets: Dense, penalty: float, start: Dense | None) -> Dense:
+def _by_gradients(rows: AnyMatrix, weights: Matrix, targets: Matrix, penalty: float, start: Matrix | None) -> Matrix:
     """Conjugate gradients on (XᵀBX + λI) W = XᵀBF, all columns at once, with the diagonal as preconditioner."""
     transposed = rows.T.tocsr() if hasattr(rows, "tocsr") else rows.T
     scale = 1.0 / (squared_norms(scale_each_row(rows, np.sqrt(weights)).T) + penalty)[:, None]

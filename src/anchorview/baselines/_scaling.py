@@ -12,14 +12,15 @@ from typing import Any
 import numpy as np
 from scipy import sparse
 
+from ..core.arrays import AnyMatrix, Matrix, as_dense, is_sparse
 from ..data.views import Views
-from ._matrix import Dense, Matrix, as_dense, inverse, is_sparse, scale_each_column, scale_each_row, unit_rows
+from ._matrix import inverse, scale_each_column, scale_each_row, unit_length
 
 SCALINGS = ("none", "l2", "sum", "standard", "minmax", "row_standard")
 _LARGEST = 1e150  # its square is still a float64
 
 
-def scale_views(views: Views, scaling: Any) -> list[Matrix]:
+def scale_views(views: Views, scaling: Any) -> list[AnyMatrix]:
     """Return every view as float64 array or csr_array, scaled.
 
     Parameters
@@ -58,7 +59,7 @@ def check_scaling(views: Views, scaling: Any) -> list[str]:
     return kinds
 
 
-def check_nonnegative(views: list[Matrix], names: list[str], method: str) -> None:
+def check_nonnegative(views: list[AnyMatrix], names: list[str], method: str) -> None:
     """Raise an error naming the view and the first rows with negative features, which factorisations cannot take."""
     for rows, name in zip(views, names, strict=True):
         if rows.shape[0] and rows.min() < 0:
@@ -70,7 +71,7 @@ def check_nonnegative(views: list[Matrix], names: list[str], method: str) -> Non
             )
 
 
-def _scale(array: Any, kind: str, name: str) -> Matrix:
+def _scale(array: Any, kind: str, name: str) -> AnyMatrix:
     rows = _as_float64(array)
     if kind == "none":
         largest = float(abs(rows).max())
@@ -81,7 +82,7 @@ def _scale(array: Any, kind: str, name: str) -> Matrix:
             )
         return rows
     if kind == "l2":
-        return unit_rows(rows)
+        return unit_length(rows)
     if kind == "sum":
         rows = scale_each_row(rows, inverse(as_dense(abs(rows).max(axis=1)).ravel()))
         return scale_each_row(rows, inverse(np.asarray(abs(rows).sum(axis=1)).ravel()))
@@ -90,23 +91,23 @@ def _scale(array: Any, kind: str, name: str) -> Matrix:
     return _standard(rows) if kind == "standard" else _minmax(rows)
 
 
-def _as_float64(array: Any) -> Matrix:
+def _as_float64(array: Any) -> AnyMatrix:
     if is_sparse(array):
         return sparse.csr_array(array, dtype=np.float64)
-    result: Dense = np.ascontiguousarray(array, dtype=np.float64)
+    result: Matrix = np.ascontiguousarray(array, dtype=np.float64)
     return result
 
 
-def _minmax(rows: Matrix) -> Matrix:
+def _minmax(rows: AnyMatrix) -> AnyMatrix:
     if is_sparse(rows):
         return scale_each_column(rows, inverse(as_dense(abs(rows).max(axis=0)).ravel()))
     low = rows.min(axis=0)
     half = rows.max(axis=0) / 2 - low / 2  # halves: the difference itself could overflow
-    result: Dense = (rows / 2 - low / 2) * inverse(half)
+    result: Matrix = (rows / 2 - low / 2) * inverse(half)
     return result
 
 
-def _standard(rows: Matrix) -> Matrix:
+def _standard(rows: AnyMatrix) -> AnyMatrix:
     """Columns with mean 0 (dense ones) and standard deviation 1 (with n − 1, as the released codes have it)."""
     largest = as_dense(abs(rows).max(axis=0)).ravel()
     rows = scale_each_column(rows, inverse(largest))  # squares can then not overflow

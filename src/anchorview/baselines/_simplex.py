@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import numpy as np
 
-from ._matrix import Dense
+from ..core.arrays import Matrix
 
 
-def project_rows(points: Dense) -> Dense:
+def project_rows(points: Matrix) -> Matrix:
     """Return the nearest point of the simplex to each row.
 
     The solution is max(u − θ, 0); with the entries of u in descending order, θ is settled by the largest j for which
@@ -26,5 +26,5 @@ def project_rows(points: Dense) -> Dense:
     ranks = np.arange(1, points.shape[1] + 1)
     n_positive = np.count_nonzero(descending * ranks > excess, axis=1)
     theta = excess[np.arange(len(points)), n_positive - 1] / n_positive
-    result: Dense = np.maximum(shifted - theta[:, None], 0.0)
+    result: Matrix = np.maximum(shifted - theta[:, None], 0.0)
     return result

@@ -16,8 +16,8 @@ from typing import Any
 import numpy as np
 from numba import njit
 
+from ..core.arrays import Matrix
 from ..engine.blocks import map_blocks, one_blas_thread
-from ._matrix import Dense
 
 _BLOCK_ROWS = 256
 _FEW_STEPS = 60  # of the active-set method, before pivoting is tried
@@ -26,7 +26,7 @@ _LARGEST_CONDITION = 1e8  # of G, up to which G⁻¹ is accurate enough to be us
 _TOLERANCE = 1e-13  # of signs, in units of the largest diagonal entry
 
 
-def minimize_on_simplex(hessian: Dense, linear: Dense, n_threads: int = 1) -> Dense:
+def minimize_on_simplex(hessian: Matrix, linear: Matrix, n_threads: int = 1) -> Matrix:
     """Return the minimiser for each row of `linear`.
 
     Parameters
@@ -55,15 +55,15 @@ def minimize_on_simplex(hessian: Dense, linear: Dense, n_threads: int = 1) -> De
     inverse = (vectors / np.maximum(values, values[-1] / 1e14)) @ vectors.T
     sums = inverse.sum(axis=0)
 
-    def of_block(start: int) -> Dense:
+    def of_block(start: int) -> Matrix:
         part = np.ascontiguousarray(cross[start : start + _BLOCK_ROWS])
-        solution: Dense = _solve_rows(gram, inverse, sums, part, part @ inverse, has_inverse)
+        solution: Matrix = _solve_rows(gram, inverse, sums, part, part @ inverse, has_inverse)
         return solution
 
     return np.concatenate(map_blocks(of_block, range(0, len(linear), _BLOCK_ROWS), n_threads))
 
 
-def simplex_residual(hessian: Dense, linear: Dense, solution: Dense) -> float:
+def simplex_residual(hessian: Matrix, linear: Matrix, solution: Matrix) -> float:
     """Return the largest violation of optimality, in units of the Hessian's diagonal.
 
     At the optimum Gz − c has its smallest value wherever z is positive.

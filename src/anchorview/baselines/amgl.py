@@ -10,11 +10,11 @@ import numpy as np
 import numpy.typing as npt
 from scipy import sparse
 
+from ..core.arrays import ClassIds, Matrix
 from ..core.checks import check_number
 from ..data.reading import ColumnGroups
 from ._base import Labels, SemiSupervisedMultiView, Task, relative_change
 from ._graphs import normalized_laplacian, pkn_graph
-from ._matrix import Dense, Index
 from ._propagation import harmonic
 
 __all__ = ["AMGL"]
@@ -136,21 +136,21 @@ class AMGL(SemiSupervisedMultiView):
         check_number("max_iter", self.max_iter, 1, integer=True)
         check_number("tol", self.tol, 0)
 
-    def _classify(self, task: Task, labels: Labels) -> Index:
+    def _classify(self, task: Task, labels: Labels) -> ClassIds:
         task.progress.stage("graphs", "neighbours in each view")
         laplacians = [normalized_laplacian(pkn_graph(rows, self.n_neighbors, task.n_threads)) for rows in task.views]
         task.progress.stage("solver", "label propagation")
         result = _reweighted_propagation(laplacians, labels, self.max_iter, self.tol, task.report)
         self.view_weights_ = result.weights / result.weights.sum()
         self._record(result.history, converged=result.converged)
-        numbers: Index = result.scores.argmax(axis=1)
+        numbers: ClassIds = result.scores.argmax(axis=1)
         return numbers
 
 
 @dataclass
 class _Result:
-    scores: Dense
-    weights: Dense
+    scores: Matrix
+    weights: Matrix
     history: list[float]
     converged: bool
 
@@ -169,7 +169,7 @@ def _reweighted_propagation(
     """
     n = laplacians[0].shape[0]
     weights = np.full(len(laplacians), 1.0 / len(laplacians))
-    scores: Dense | None = None
+    scores: Matrix | None = None
     history: list[float] = []
     while True:
         # F depends on the ratios of the weights alone; with sum 1 the system keeps its scale.

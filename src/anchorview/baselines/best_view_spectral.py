@@ -12,11 +12,12 @@ from scipy.sparse.linalg import ArpackNoConvergence, eigsh
 from sklearn.cluster import KMeans
 from sklearn.metrics import silhouette_score
 
+from ..core.arrays import AnyMatrix, ClassIds, Matrix, squared_norms, unit_rows
 from ..core.checks import check_choice, check_number
 from ..data.reading import ColumnGroups
 from ._base import MultiViewClusterer, Task
 from ._graphs import knn_graph, normalized_laplacian
-from ._matrix import Dense, Index, Matrix, diagonal, multiply, squared_norms, unit_rows
+from ._matrix import diagonal, multiply
 
 _DENSE_ROWS = 300  # up to here all eigenvectors are computed
 _BLOCK_ENTRIES = 2**22  # distances of one block: 32 MB
@@ -113,7 +114,7 @@ class BestViewSpectral(MultiViewClusterer):
     def _max_rounds(self, n_views: int) -> int:
         return n_views if self.view is None else 1
 
-    def _cluster(self, task: Task, n_clusters: int) -> Index:
+    def _cluster(self, task: Task, n_clusters: int) -> ClassIds:
         tried = range(len(task.views)) if self.view is None else [self._fixed_view(task.names)]
         found: dict[str, _Clustering] = {}
         for number, place in enumerate(tried, start=1):
@@ -133,7 +134,7 @@ class BestViewSpectral(MultiViewClusterer):
             return int(self.view)
         raise ValueError(f"view={self.view!r} is not known; give a number below {len(names)} or one of {names}.")
 
-    def _of_view(self, task: Task, rows: Matrix, n_clusters: int) -> _Clustering:
+    def _of_view(self, task: Task, rows: AnyMatrix, n_clusters: int) -> _Clustering:
         graph = connect(knn_graph(rows, self.n_neighbors, n_threads=task.n_threads), rows)
         values, vectors = _leading(graph, n_clusters, task.rng)
         embedded = unit_rows(vectors)
@@ -145,11 +146,11 @@ class BestViewSpectral(MultiViewClusterer):
 
 @dataclass(frozen=True)
 class _Clustering:
-    labels: Index
+    labels: ClassIds
     score: float
 
 
-def connect(graph: sparse.csr_array, rows: Matrix) -> sparse.csr_array:
+def connect(graph: sparse.csr_array, rows: AnyMatrix) -> sparse.csr_array:
     """Join the components of a graph: one row of each with the nearest row outside, until a single one is left.
 
     Groups of duplicates are components of their own; with more components than clusters the eigenvectors would tell
@@ -180,7 +181,7 @@ def connect(graph: sparse.csr_array, rows: Matrix) -> sparse.csr_array:
         graph = sparse.csr_array(graph.maximum(links).maximum(links.T))
 
 
-def _leading(graph: sparse.csr_array, count: int, rng: np.random.RandomState) -> tuple[Dense, Dense]:
+def _leading(graph: sparse.csr_array, count: int, rng: np.random.RandomState) -> tuple[Matrix, Matrix]:
     """Return the `count` + 1 smallest eigenvalues μ of I − D^{−1/2} W D^{−1/2} and the first `count` vectors."""
     n = graph.shape[0]
     # 2I − L has the same vectors with eigenvalues 2 − μ: largest ones, all positive, are easier to find.
@@ -198,7 +199,7 @@ def _leading(graph: sparse.csr_array, count: int, rng: np.random.RandomState) ->
     return 2.0 - values[::-1][: count + 1], vectors[:, ::-1][:, :count]
 
 
-def _silhouette(embedded: Dense, labels: Index, rng: np.random.RandomState) -> float:
+def _silhouette(embedded: Matrix, labels: ClassIds, rng: np.random.RandomState) -> float:
     """Mean silhouette of a sample of rows, −1 if the sample has no two clusters or nothing but clusters of one row."""
     n = len(labels)
     sample = np.arange(n) if n <= _SILHOUETTE_ROWS else np.sort(rng.choice(n, _SILHOUETTE_ROWS, replace=False))

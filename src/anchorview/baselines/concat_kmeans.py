@@ -7,11 +7,11 @@ from collections.abc import Sequence
 import numpy as np
 from sklearn.cluster import KMeans
 
+from ..core.arrays import ClassIds
 from ..core.checks import check_number
 from ..data.reading import ColumnGroups
 from ._base import MultiViewClusterer, Task
 from ._concat import side_by_side, view_factors
-from ._matrix import Index
 
 
 class ConcatKMeans(MultiViewClusterer):
@@ -90,10 +90,10 @@ class ConcatKMeans(MultiViewClusterer):
     def _max_rounds(self, n_views: int) -> int:
         return 1
 
-    def _cluster(self, task: Task, n_clusters: int) -> Index:
+    def _cluster(self, task: Task, n_clusters: int) -> ClassIds:
         found = KMeans(n_clusters, n_init=self.n_init, max_iter=self.max_iter, random_state=task.rng)
         rows = side_by_side(task.views, view_factors(task.views, self.equal_views))
-        labels: Index = found.fit_predict(rows).astype(np.intp)
+        labels: ClassIds = found.fit_predict(rows).astype(np.intp)
         task.report(1, float(found.inertia_), 0.0)
         self._record([float(found.inertia_)])
         self.inertia_, self.n_iter_ = float(found.inertia_), int(found.n_iter_)

@@ -10,13 +10,13 @@ from scipy import sparse
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.semi_supervised import LabelSpreading
 
+from ..core.arrays import ClassIds, Matrix, Rows
 from ..core.checks import check_number
 from ..data.reading import ColumnGroups
+from ..features.neighbours import nearest_rows
 from ._base import Labels, SemiSupervisedMultiView, Task
 from ._concat import side_by_side, view_factors
 from ._label_folds import best_setting, label_folds
-from ._matrix import Dense, Index
-from ._neighbours import nearest_rows
 
 _NEIGHBOURS = (7, 5, 10, 20)  # scikit-learn's default first: it is taken where nothing can be compared
 _ALPHAS = (0.2, 0.5, 0.8, 0.95)
@@ -121,21 +121,21 @@ class ConcatLabelSpreading(SemiSupervisedMultiView):
     def _max_rounds(self, n_views: int) -> int:
         return 1
 
-    def _classify(self, task: Task, labels: Labels) -> Index:
+    def _classify(self, task: Task, labels: Labels) -> ClassIds:
         counts = _NEIGHBOURS if self.n_neighbors == "cv" else (int(self.n_neighbors),)
         alphas = _ALPHAS if self.alpha == "cv" else (float(self.alpha),)
         rows = side_by_side(task.views, view_factors(task.views, self.equal_views))
         nearest = nearest_rows(rows, max(counts) - 1, n_threads=task.n_threads)[0]
         graphs = {count: _graph(nearest[:, : count - 1]) for count in counts}
 
-        def spread(setting: tuple[int, float], codes: Index) -> LabelSpreading:
+        def spread(setting: tuple[int, float], codes: ClassIds) -> LabelSpreading:
             count, alpha = setting
             model = LabelSpreading(kernel=lambda *_: graphs[count], alpha=alpha, max_iter=self.max_iter, tol=self.tol)
             # The graph stands in for the features, of which only the number of rows is looked at.
             return model.fit(np.zeros((task.n_rows, 1)), codes)
 
-        def probabilities(setting: tuple[int, float], codes: Index) -> Dense:
-            found: Dense = spread(setting, codes).label_distributions_
+        def probabilities(setting: tuple[int, float], codes: ClassIds) -> Matrix:
+            found: Matrix = spread(setting, codes).label_distributions_
             return found
 
         settings = [(count, alpha) for count in counts for alpha in alphas]
@@ -147,11 +147,11 @@ class ConcatLabelSpreading(SemiSupervisedMultiView):
         model = spread(best, labels.codes)
         task.report(1, 0.0, 0.0)
         self.n_iter_ = int(model.n_iter_)
-        result: Index = model.label_distributions_.argmax(axis=1)
+        result: ClassIds = model.label_distributions_.argmax(axis=1)
         return result
 
 
-def _graph(nearest: Index) -> sparse.csr_matrix:
+def _graph(nearest: Rows) -> sparse.csr_matrix:
     """Join each row with its nearest ones and itself, all with weight 1, as scikit-learn does."""
     n = len(nearest)
     index = np.hstack([np.arange(n)[:, None], nearest])

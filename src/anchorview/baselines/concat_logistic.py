@@ -13,6 +13,7 @@ from sklearn.exceptions import ConvergenceWarning
 from sklearn.linear_model import LogisticRegression
 from sklearn.utils.validation import check_is_fitted
 
+from ..core.arrays import ClassIds, Matrix
 from ..core.checks import check_number
 from ..data.reading import ColumnGroups
 from ..data.validation import read_views
@@ -21,7 +22,6 @@ from ..features.scaling import check_finite
 from ._base import Labels, SemiSupervisedMultiView, Task
 from ._concat import side_by_side, view_factors
 from ._label_folds import best_setting, label_folds
-from ._matrix import Dense, Index
 from ._new_rows import NewRowScaling
 
 _STRENGTHS = (10.0, 0.1, 1.0, 1e2, 1e3, 1e4)  # the first is taken where nothing can be compared
@@ -76,7 +76,7 @@ class ConcatLogisticRegression(ClassifierMixin, SemiSupervisedMultiView):
 
     C_: float
     _model: LogisticRegression
-    _factors: Dense
+    _factors: Matrix
     _new_rows: NewRowScaling
 
     def __init__(
@@ -117,16 +117,16 @@ class ConcatLogisticRegression(ClassifierMixin, SemiSupervisedMultiView):
         self._new_rows = NewRowScaling(views, task.views, self.scaling)
         return task
 
-    def _classify(self, task: Task, labels: Labels) -> Index:
+    def _classify(self, task: Task, labels: Labels) -> ClassIds:
         self._factors = view_factors(task.views, self.equal_views)
         rows = side_by_side(task.views, self._factors)
         known, codes = rows[labels.labelled], labels.codes[labels.labelled]
 
-        def fit(strength: float, part: Index) -> LogisticRegression:
+        def fit(strength: float, part: ClassIds) -> LogisticRegression:
             return LogisticRegression(C=strength, max_iter=self.max_iter).fit(known[part >= 0], part[part >= 0])
 
-        def probabilities(strength: float, part: Index) -> Dense:
-            found: Dense = fit(strength, part).predict_proba(known)  # no class loses all its rows: columns are classes
+        def probabilities(strength: float, part: ClassIds) -> Matrix:
+            found: Matrix = fit(strength, part).predict_proba(known)  # no class loses all its rows: columns are classes
             return found
 
         strengths = _STRENGTHS if self.C == "cv" else (float(self.C),)
@@ -136,7 +136,7 @@ class ConcatLogisticRegression(ClassifierMixin, SemiSupervisedMultiView):
         self._model = fit(self.C_, codes)
         task.report(1, 0.0, 0.0)
         self.n_iter_ = int(np.max(self._model.n_iter_))
-        result: Index = self._model.predict(rows)
+        result: ClassIds = self._model.predict(rows)
         return result
 
     def predict(self, X: Any) -> npt.NDArray[Any]:

@@ -6,12 +6,13 @@ from collections.abc import Sequence
 
 import numpy as np
 
+from ..core.arrays import ClassIds
 from ..core.checks import check_number
 from ..data.reading import ColumnGroups
 from ._base import Labels, Task
 from ._class_codes import ClassCodes, fixed_codes
 from ._graphs import knn_graph
-from ._matrix import Index, inverse, scale_each_row
+from ._matrix import inverse, scale_each_row
 from ._nmf import NonnegativeFactorization
 
 __all__ = ["CONMF"]
@@ -126,7 +127,7 @@ class CONMF(NonnegativeFactorization):
         check_number("graph_weight", self.graph_weight, 0)
         check_number("orthogonality", self.orthogonality, 0)
 
-    def _classify(self, task: Task, labels: Labels) -> Index:
+    def _classify(self, task: Task, labels: Labels) -> ClassIds:
         self._check_views(task)
         graphs = [knn_graph(rows, self.n_neighbors, "cosine", task.n_threads, self_loops=True) for rows in task.views]
         task.views[:] = [scale_each_row(rows, inverse(np.asarray(rows.sum(axis=1)).ravel())) for rows in task.views]
@@ -142,5 +143,5 @@ class CONMF(NonnegativeFactorization):
             self.orthogonality,
         )
         self._iterate(task, lambda: model.one_round(task.n_threads))
-        result: Index = model.codes.argmax(axis=1)
+        result: ClassIds = model.codes.argmax(axis=1)
         return result

@@ -7,11 +7,12 @@ from collections.abc import Sequence
 import numpy as np
 import numpy.typing as npt
 
+from ..core.arrays import AnyMatrix, ClassIds, Matrix, squared_norms, unit_rows
 from ..core.checks import check_choice, check_number
 from ..data.reading import ColumnGroups
 from ._base import MultiViewClusterer, Task, check_anchors, relative_change
 from ._kmeans import litekmeans
-from ._matrix import Dense, Index, Matrix, leading_vectors, multiply, squared_norms, unit_rows
+from ._matrix import leading_vectors, multiply
 from ._simplex import project_rows
 
 __all__ = ["FPMVS"]
@@ -137,7 +138,7 @@ class FPMVS(MultiViewClusterer):
         check_number("tol", self.tol, 0)
         check_number("n_init", self.n_init, 1, integer=True)
 
-    def _cluster(self, task: Task, n_clusters: int) -> Index:
+    def _cluster(self, task: Task, n_clusters: int) -> ClassIds:
         n_anchors = check_anchors(self.n_anchors, n_clusters, task.n_rows)
         n_dims = n_anchors if self.n_dims is None else self.n_dims
         check_number("n_dims", n_dims, n_anchors, integer=True)
@@ -172,7 +173,7 @@ class FPMVS(MultiViewClusterer):
         return history, converged or number < self.max_iter
 
 
-def nearest_orthonormal(matrix: Dense) -> Dense:
+def nearest_orthonormal(matrix: Matrix) -> Matrix:
     """Return U Qᵀ of the thin singular value decomposition U S Qᵀ: the best match with orthonormal columns (or rows).
 
     Examples
@@ -185,18 +186,18 @@ def nearest_orthonormal(matrix: Dense) -> Dense:
     if not matrix.any():  # undetermined; the first round of the released code has the identity here
         return np.eye(*matrix.shape)
     left, _, right = np.linalg.svd(matrix, full_matrices=False)
-    result: Dense = left @ right
+    result: Matrix = left @ right
     return result
 
 
-def update_anchors(moments: list[Dense], projections: list[Dense], weights: Dense) -> Dense:
+def update_anchors(moments: list[Matrix], projections: list[Matrix], weights: Matrix) -> Matrix:
     """Return the anchors that maximise Σ α² ⟨W A, X Zᵀ⟩."""
     parts = zip(moments, projections, weights**2, strict=True)
-    target: Dense = np.sum([weight * (projection.T @ moment) for moment, projection, weight in parts], axis=0)
+    target: Matrix = np.sum([weight * (projection.T @ moment) for moment, projection, weight in parts], axis=0)
     return nearest_orthonormal(target)
 
 
-def update_codes(views: list[Matrix], bases: list[Dense], weights: Dense, *, exact: bool) -> Dense:
+def update_codes(views: list[AnyMatrix], bases: list[Matrix], weights: Matrix, *, exact: bool) -> Matrix:
     """Return the codes; as A has orthonormal columns, their Hessian is a multiple of the identity."""
     factors = weights**2 if exact else np.ones_like(weights)
     total = (weights**2).sum()
@@ -206,7 +207,7 @@ def update_codes(views: list[Matrix], bases: list[Dense], weights: Dense, *, exa
     return project_rows(slopes)
 
 
-def measure_losses(squares: Dense, moments: list[Dense], bases: list[Dense], code_gram: Dense) -> Dense:
+def measure_losses(squares: Matrix, moments: list[Matrix], bases: list[Matrix], code_gram: Matrix) -> Matrix:
     """‖X − W A Z‖² of each view, from products that are needed anyway."""
     losses = [
         square - 2 * np.vdot(moment, basis) + np.vdot(basis.T @ basis, code_gram)
@@ -215,11 +216,11 @@ def measure_losses(squares: Dense, moments: list[Dense], bases: list[Dense], cod
     return np.maximum(losses, 0.0)
 
 
-def update_weights(losses: Dense, squares: Dense) -> Dense:
+def update_weights(losses: Matrix, squares: Matrix) -> Matrix:
     """Weights in inverse proportion to the losses; views of zeros get none."""
     used = squares > 0
     if not used.any():
         return np.full(len(losses), 1 / len(losses))
     inverse = np.where(used, 1.0 / np.maximum(losses, np.where(used, 1e-12 * squares, 1.0)), 0.0)
-    result: Dense = inverse / inverse.sum()
+    result: Matrix = inverse / inverse.sum()
     return result

@@ -6,11 +6,12 @@ from collections.abc import Sequence
 
 import numpy as np
 
+from ..core.arrays import ClassIds
 from ..core.checks import check_number
 from ..data.reading import ColumnGroups
 from ._base import Labels, Task
 from ._graphs import knn_graph
-from ._matrix import Index, unit_rows
+from ._matrix import unit_length
 from ._nmf import NonnegativeFactorization
 from ._partly_shared import PartlyShared, split_components
 
@@ -145,10 +146,10 @@ class GPSNMF(NonnegativeFactorization):
         if self.common_ratio > 1:
             raise ValueError(f"common_ratio must be a number from 0 to 1; got {self.common_ratio!r}.")
 
-    def _classify(self, task: Task, labels: Labels) -> Index:
+    def _classify(self, task: Task, labels: Labels) -> ClassIds:
         self._check_views(task)
         graphs = [knn_graph(rows, self.n_neighbors, n_threads=task.n_threads) for rows in task.views]
-        task.views[:] = [unit_rows(rows) for rows in task.views]
+        task.views[:] = [unit_length(rows) for rows in task.views]
         blocks = split_components(self.n_components, len(graphs), self.common_ratio)
         model = PartlyShared(
             task.views,
@@ -164,5 +165,5 @@ class GPSNMF(NonnegativeFactorization):
         )
         model.rescale_bases()
         self._iterate(task, lambda: model.one_round(task.n_threads))
-        result: Index = (model.codes @ model.weights).argmax(axis=1)
+        result: ClassIds = (model.codes @ model.weights).argmax(axis=1)
         return result

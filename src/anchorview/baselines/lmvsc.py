@@ -7,11 +7,12 @@ from collections.abc import Sequence
 import numpy as np
 import numpy.typing as npt
 
+from ..core.arrays import AnyMatrix, ClassIds, Matrix, is_sparse, squared_norms
 from ..core.checks import check_number
 from ..data.reading import ColumnGroups
 from ._base import MultiViewClusterer, Task, check_anchors
 from ._kmeans import litekmeans
-from ._matrix import Dense, Index, Matrix, is_sparse, leading_vectors, multiply, squared_norms
+from ._matrix import leading_vectors, multiply
 from ._simplex_qp import minimize_on_simplex, simplex_residual
 
 __all__ = ["LMVSC"]
@@ -117,9 +118,9 @@ class LMVSC(MultiViewClusterer):
     def _max_rounds(self, n_views: int) -> int:
         return n_views
 
-    def _cluster(self, task: Task, n_clusters: int) -> Index:
+    def _cluster(self, task: Task, n_clusters: int) -> ClassIds:
         n_anchors = check_anchors(self.n_anchors, n_clusters, task.n_rows)
-        codes: list[Dense] = []
+        codes: list[Matrix] = []
         history: list[float] = []
         for number, rows in enumerate(task.views, start=1):
             code, objective, residual = self._encode(rows, n_anchors, task)
@@ -133,7 +134,7 @@ class LMVSC(MultiViewClusterer):
             self.embedding_, n_clusters, task.rng, n_replicates=self.n_init, n_threads=task.n_threads
         ).labels
 
-    def _encode(self, rows: Matrix, n_anchors: int, task: Task) -> tuple[Dense, float, float]:
+    def _encode(self, rows: AnyMatrix, n_anchors: int, task: Task) -> tuple[Matrix, float, float]:
         """Choose a view's anchors; return the codes, their objective and their distance from optimality."""
         centre = np.asarray(rows.mean(axis=0)).ravel()
         if not is_sparse(rows):

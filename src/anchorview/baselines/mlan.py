@@ -10,12 +10,13 @@ import numpy as np
 import numpy.typing as npt
 from scipy import sparse
 
+from ..core.arrays import ClassIds, Matrix, Rows, is_sparse
 from ..core.checks import check_number
 from ..data.reading import ColumnGroups
+from ..features.neighbours import joint_neighbours
 from ._base import Labels, SemiSupervisedMultiView, Task, relative_change
 from ._graphs import _to_csr, laplacian, pkn_weights
-from ._matrix import Dense, Index, inverse, is_sparse
-from ._neighbours import joint_neighbours
+from ._matrix import inverse
 from ._propagation import harmonic
 from ._simplex import project_rows
 
@@ -151,7 +152,7 @@ class MLAN(SemiSupervisedMultiView):
         check_number("max_iter", self.max_iter, 1, integer=True)
         check_number("tol", self.tol, 0)
 
-    def _classify(self, task: Task, labels: Labels) -> Index:
+    def _classify(self, task: Task, labels: Labels) -> ClassIds:
         task.progress.stage("graphs", "neighbours in all views together")
         kinds = [self.scaling] * len(task.views) if isinstance(self.scaling, str) else self.scaling
         # Dense views come centred; sparse ones were only divided, and are centred within the distances.
@@ -163,14 +164,14 @@ class MLAN(SemiSupervisedMultiView):
         self.view_weights_ = result.weights / total if total > 0 else np.full(len(task.views), 1.0 / len(task.views))
         self.graph_ = pairs.to_matrix(result.graph)
         self._record(result.history, converged=result.converged)
-        numbers: Index = result.scores.argmax(axis=1)
+        numbers: ClassIds = result.scores.argmax(axis=1)
         return numbers
 
 
 class _Pairs:
     """Each row and its k fixed neighbours: all that the rounds need of the distances."""
 
-    def __init__(self, index: Index, distances: Dense) -> None:
+    def __init__(self, index: Rows, distances: Matrix) -> None:
         mean = distances.mean(axis=0)
         count = max(1, index.shape[1] - 1)  # with two rows there is no neighbour k + 1
         self.index = index[:, :count]
@@ -181,12 +182,12 @@ class _Pairs:
         if self.ridge <= 1e-12 * largest:
             self.ridge = largest or 1.0
 
-    def spreads(self, graph: Dense) -> Dense:
+    def spreads(self, graph: Matrix) -> Matrix:
         """Σ_ij D^v_ij s_ij of each view."""
-        result: Dense = np.einsum("vij,ij->v", self.distances, graph)
+        result: Matrix = np.einsum("vij,ij->v", self.distances, graph)
         return result
 
-    def gaps(self, scores: Dense) -> Dense:
+    def gaps(self, scores: Matrix) -> Matrix:
         """‖f_i − f_j‖² of each pair."""
         result = np.empty(self.index.shape)
         for rank in range(self.index.shape[1]):
@@ -194,7 +195,7 @@ class _Pairs:
             result[:, rank] = np.einsum("ij,ij->i", step, step)
         return result
 
-    def to_matrix(self, graph: Dense) -> sparse.csr_array:
+    def to_matrix(self, graph: Matrix) -> sparse.csr_array:
         """Return (S + Sᵀ) / 2."""
         matrix = _to_csr(self.index, graph, len(self.index))
         return sparse.csr_array((matrix + matrix.T) / 2)
@@ -202,9 +203,9 @@ class _Pairs:
 
 @dataclass
 class _Result:
-    graph: Dense
-    scores: Dense
-    weights: Dense
+    graph: Matrix
+    scores: Matrix
+    weights: Matrix
     history: list[float]
     converged: bool
 

@@ -12,6 +12,7 @@ from scipy import sparse
 from sklearn.base import ClassifierMixin
 from sklearn.utils.validation import check_is_fitted
 
+from ..core.arrays import AnyMatrix, ClassIds, Matrix, Rows, is_sparse, squared_norms
 from ..core.checks import check_number
 from ..data.reading import ColumnGroups
 from ..data.validation import read_views
@@ -19,7 +20,7 @@ from ..data.views import Views
 from ..engine.blocks import map_blocks
 from ..features.scaling import check_finite
 from ._base import Labels, SemiSupervisedMultiView, Task
-from ._matrix import Dense, Index, Matrix, is_sparse, multiply, one_hot, squared_norms
+from ._matrix import multiply, one_hot
 from ._new_rows import NewRowScaling
 from ._ridge import weighted_ridge
 
@@ -107,9 +108,9 @@ class MVAR(ClassifierMixin, SemiSupervisedMultiView):
     (2,)
     """
 
-    coef_: list[Dense]
-    intercept_: Dense
-    view_weights_: Dense
+    coef_: list[Matrix]
+    intercept_: Matrix
+    view_weights_: Matrix
     _new_rows: NewRowScaling
 
     def __init__(
@@ -150,7 +151,7 @@ class MVAR(ClassifierMixin, SemiSupervisedMultiView):
         self._new_rows = NewRowScaling(views, task.views, self.scaling)
         return task
 
-    def _classify(self, task: Task, labels: Labels) -> Index:
+    def _classify(self, task: Task, labels: Labels) -> ClassIds:
         sizes = np.where(labels.codes >= 0, float(self.labelled_weight), 1.0)
         regressions = [_Regression.start(rows, sizes, labels, self.ridge) for rows in task.views]
         alpha = np.full(len(regressions), 1.0 / len(regressions))
@@ -169,7 +170,7 @@ class MVAR(ClassifierMixin, SemiSupervisedMultiView):
         self.intercept_ = np.array([view.coefficients[-1] for view in regressions])
         self.view_weights_ = alpha
         self._record(history, converged=number < self.max_iter or spread < self.tol)
-        numbers: Index = targets.argmax(axis=1)
+        numbers: ClassIds = targets.argmax(axis=1)
         return numbers
 
     def predict(self, X: Any) -> npt.NDArray[Any]:
@@ -198,15 +199,15 @@ class MVAR(ClassifierMixin, SemiSupervisedMultiView):
 class _Regression:
     """The regression of one view: W̃ = [W; b] on the rows with a column of ones."""
 
-    rows: Matrix
-    sizes: Dense  # s
+    rows: AnyMatrix
+    sizes: Matrix  # s
     ridge: float
-    coefficients: Dense
-    scores: Dense  # X̃ W̃
-    row_weights: Dense  # the diagonal of B
+    coefficients: Matrix
+    scores: Matrix  # X̃ W̃
+    row_weights: Matrix  # the diagonal of B
 
     @classmethod
-    def start(cls, rows: Matrix, sizes: Dense, labels: Labels, ridge: float) -> _Regression:
+    def start(cls, rows: AnyMatrix, sizes: Matrix, labels: Labels, ridge: float) -> _Regression:
         """Fit the labelled rows by plain ridge regression with a free intercept; every row has weight 1 in F then."""
         # A column of c instead of ones divides the penalty of the intercept by c²: with c² = 10⁶ λ it is free.
         large = 1e3 * np.sqrt(ridge)
@@ -216,7 +217,7 @@ class _Regression:
         rows = _append_column(rows, 1.0)
         return cls(rows, sizes, ridge, first, multiply(rows, first), np.ones(len(sizes)))
 
-    def fit(self, targets: Dense) -> float:
+    def fit(self, targets: Matrix) -> float:
         """Take a step towards the best regression for these targets; return its loss, Σ s‖e‖ + λ‖W̃‖²."""
         self._weigh(targets)
         self.coefficients = weighted_ridge(self.rows, self.row_weights, targets, self.ridge, self.coefficients)
@@ -224,21 +225,21 @@ class _Regression:
         lengths = self._weigh(targets)
         return float(self.sizes @ lengths + self.ridge * (self.coefficients**2).sum())
 
-    def _weigh(self, targets: Dense) -> Dense:
+    def _weigh(self, targets: Matrix) -> Matrix:
         """Set B = diag(s / 2‖e‖), for which Σ B‖e‖² touches Σ s‖e‖ from above (but for a constant)."""
-        lengths: Dense = np.sqrt(squared_norms(self.scores - targets) + _SMOOTHING)
+        lengths: Matrix = np.sqrt(squared_norms(self.scores - targets) + _SMOOTHING)
         self.row_weights = self.sizes / (2 * lengths)
         return lengths
 
 
-def _append_column(rows: Matrix, value: float) -> Matrix:
+def _append_column(rows: AnyMatrix, value: float) -> AnyMatrix:
     column = np.full((rows.shape[0], 1), value)
     if is_sparse(rows):
         return sparse.csr_array(sparse.hstack([rows, sparse.csr_array(column)]))
     return np.hstack([rows, column])
 
 
-def _choose_labels(regressions: list[_Regression], weights: Dense, unlabelled: Index) -> Dense:
+def _choose_labels(regressions: list[_Regression], weights: Matrix, unlabelled: Rows) -> Matrix:
     """Return the one-hot rows F_u that minimise Σ_v α_vʳ Σ_i B_ii ‖x̃_i W̃_v − f_i‖²."""
     scores = sum(
         weight * view.row_weights[unlabelled, None] * view.scores[unlabelled]
@@ -247,7 +248,7 @@ def _choose_labels(regressions: list[_Regression], weights: Dense, unlabelled: I
     return one_hot(np.argmax(scores, axis=1), regressions[0].scores.shape[1])
 
 
-def view_weights(losses: Dense, exponent: float) -> Dense:
+def view_weights(losses: Matrix, exponent: float) -> Matrix:
     """Return α on the simplex that minimises Σ_v α_vʳ e_v: α_v ∝ e_v^(1/(1−r)).
 
     Examples
@@ -256,7 +257,7 @@ def view_weights(losses: Dense, exponent: float) -> Dense:
     array([0.75, 0.25])
     """
     power = np.log(losses) / (1.0 - exponent)
-    alpha: Dense = np.exp(power - power.max())  # at most 1: nothing overflows near r = 1
+    alpha: Matrix = np.exp(power - power.max())  # at most 1: nothing overflows near r = 1
     return alpha / float(alpha.sum())
 
 

@@ -7,9 +7,10 @@ from typing import Any
 
 import numpy as np
 import numpy.typing as npt
-from scipy import sparse, special
+from scipy import sparse
 
 Matrix = npt.NDArray[np.floating]  # numbers, in single or double precision
+AnyMatrix = Any  # Matrix or csr_array: their types have too little in common to be written down
 Rows = npt.NDArray[np.intp]  # numbers of rows
 ClassIds = npt.NDArray[np.intp]  # class (or cluster) number of each row, −1 where it is not known
 Mask = npt.NDArray[np.bool_]
@@ -48,9 +49,48 @@ def unit_rows(rows: Matrix) -> Matrix:
     return result
 
 
-def softmax(values: Matrix) -> Matrix:
-    """Softmax along rows."""
-    result: Matrix = special.softmax(values, axis=1)
+def unit_sparse_rows(rows: sparse.csr_array) -> sparse.csr_array:
+    """Scale rows to unit length as `unit_rows` does; the order of the entries stays as it is.
+
+    Examples
+    --------
+    >>> from scipy import sparse
+    >>> unit_sparse_rows(sparse.csr_array([[3.0, 4.0], [0.0, 0.0], [3e200, 4e200]])).toarray()
+    array([[0.6, 0.8],
+           [0. , 0. ],
+           [0.6, 0.8]])
+    """
+    # In place: a product with a diagonal matrix would change the order of the entries.
+    unit, counts = rows.copy(), np.diff(rows.indptr)
+    norms = np.sqrt(squared_norms(unit))
+    extreme = ~((norms > np.sqrt(np.finfo(unit.dtype).tiny)) & np.isfinite(norms)) & (counts > 0)
+    if extreme.any():
+        largest = as_dense(abs(unit).max(axis=1)).ravel()
+        unit.data /= np.repeat(np.where(extreme & (largest > 0) & np.isfinite(largest), largest, 1), counts)
+        norms = np.sqrt(squared_norms(unit))
+    with np.errstate(invalid="ignore"):  # infinity becomes NaN, which is found in the products
+        unit.data /= np.repeat(np.where(norms > 0, norms, 1), counts).astype(unit.dtype)
+    return unit
+
+
+def squared_norms(rows: AnyMatrix) -> Matrix:
+    """Return the squared length of each row, dense or sparse."""
+    if is_sparse(rows):
+        return np.asarray(rows.multiply(rows).sum(axis=1)).ravel()
+    result: Matrix = np.einsum("ij,ij->i", rows, rows)
+    return result
+
+
+def as_dense(matrix: AnyMatrix) -> Matrix:
+    """Return a matrix as an array, whatever it was.
+
+    Examples
+    --------
+    >>> from scipy import sparse
+    >>> as_dense(sparse.csr_array([[0.0, 2.0]]))
+    array([[0., 2.]])
+    """
+    result: Matrix = matrix.toarray() if is_sparse(matrix) else np.asarray(matrix)
     return result
 
 

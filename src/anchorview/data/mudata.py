@@ -5,16 +5,19 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
+import numpy.typing as npt
+
+from ..core.arrays import Presence
 from .reading import as_matrix
 from .rows import align_rows, read_ids
-from .views import Views
 
 
-def views_from_mudata(mdata: Any, *, modalities: Sequence[str] | None = None, layer: str | None = None) -> Views:
-    """Read the modalities of a MuData object as views.
+def read_mudata(
+    mdata: Any, modalities: Sequence[str] | None = None, layer: str | None = None
+) -> tuple[list[Any], list[str], Presence, npt.NDArray[Any]]:
+    """Return the modalities of a MuData object as arrays, their names, which cells have which, and the cells' names.
 
-    The rows are ``mdata.obs_names``, in that order, and are the ids of the result; a modality is missing in the cells
-    that it does not have. A modality that has all cells in this order is not copied.
+    A modality that has all cells in the order of ``mdata.obs_names`` is not copied.
 
     Parameters
     ----------
@@ -24,22 +27,6 @@ def views_from_mudata(mdata: Any, *, modalities: Sequence[str] | None = None, la
         Modalities to use, in this order; by default all.
     layer : str, optional
         Layer to read in each modality, in place of ``X``.
-
-    Returns
-    -------
-    Views
-        With `ids`, and `present` where some cells lack a modality.
-
-    Examples
-    --------
-    >>> from types import SimpleNamespace
-    >>> import numpy as np
-    >>> from anchorview.data.mudata import views_from_mudata
-    >>> rna = SimpleNamespace(X=np.ones((2, 5)), obs_names=["cell1", "cell2"])
-    >>> protein = SimpleNamespace(X=np.ones((2, 3)), obs_names=["cell2", "cell3"])
-    >>> mdata = SimpleNamespace(mod={"rna": rna, "protein": protein}, obs_names=["cell1", "cell2", "cell3"])
-    >>> views_from_mudata(mdata)  # what is read of a MuData object
-    Views(3 rows; rna: 5 (missing in 1), protein: 3 (missing in 1))
     """
     if getattr(mdata, "axis", 0) == 1:
         raise ValueError(
@@ -67,7 +54,7 @@ def views_from_mudata(mdata: Any, *, modalities: Sequence[str] | None = None, la
         arrays.append(array)
         parts.append(part)
     aligned, present = align_rows(arrays, parts, ids)
-    return Views(aligned, names=names, mask=present, ids=ids)
+    return aligned, names, present, ids
 
 
 def _matrix(modality: Any, name: str, layer: str | None) -> Any:

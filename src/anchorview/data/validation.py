@@ -7,7 +7,6 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 from scipy import sparse
-from sklearn.utils import get_tags
 from sklearn.utils.validation import validate_data
 
 from ..core.arrays import Mask, Presence, Rows, Weights, is_sparse
@@ -28,7 +27,7 @@ def as_views(X: Any, views: ColumnGroups | None, *, accept_sparse: bool = True, 
 
 def _refuse_unsupported(views: Views, accept_sparse: bool, accept_missing: bool) -> None:
     """Raise an error for views that `Views` can hold but an estimator cannot work on."""
-    for name, array in views.items():
+    for name, array in zip(views.names, views.arrays, strict=True):
         if sparse.issparse(array) and not accept_sparse:
             raise TypeError(
                 f"View {name!r} is sparse, which this method does not support; pass .toarray() if it fits in memory."
@@ -42,14 +41,22 @@ def _is_one_table(X: Any) -> bool:
     return hasattr(X, "shape") and not isinstance(X, Views)
 
 
-def read_views(estimator: Any, X: Any, *, reset: bool) -> Views:
+def read_views(
+    estimator: Any, X: Any, *, reset: bool, accept_sparse: bool = True, accept_missing: bool = False
+) -> Views:
     """Turn input into Views, and record on the estimator (or check) what scikit-learn wants to know of its features.
 
-    Sparse views are accepted if the estimator's tags say that it takes sparse input, missing views if it has a true
-    attribute ``_accepts_missing``.
+    Parameters
+    ----------
+    estimator : estimator
+        With a parameter `views`.
+    X : object
+        What the user gave.
+    reset : bool
+        Record, or check against what was recorded.
+    accept_sparse, accept_missing : bool
+        Whether the estimator works on sparse views, and on rows that lack views.
     """
-    accept_sparse = bool(get_tags(estimator).input_tags.sparse)
-    accept_missing = bool(getattr(estimator, "_accepts_missing", False))
     if _can_be_validated(X):
         X = validate_data(
             estimator,
@@ -181,20 +188,18 @@ def check_no_empty(present: Presence, ids: npt.NDArray[Any] | None = None) -> No
     )
 
 
-def check_no_empty_view(present: Presence, names: list[str], weights: Weights = None) -> None:
+def check_no_empty_view(present: Mask, names: list[str], weights: Weights = None) -> None:
     """Raise an error naming the views that are missing in every row.
 
     Parameters
     ----------
-    present : ndarray of bool of shape (n_rows, n_views), or None
-        Which rows have which view; None if all have all.
+    present : ndarray of bool of shape (n_rows, n_views)
+        Which rows have which view.
     names : list of str
         Names of the views.
     weights : ndarray of shape (n_rows,), optional
         Rows of weight 0 do not count.
     """
-    if present is None:
-        return
     counted = present if weights is None else present[weights > 0]
     for name, column in zip(names, counted.T, strict=True):
         if not column.any():

@@ -9,6 +9,7 @@ import numpy as np
 import numpy.typing as npt
 
 from ..core.arrays import Presence, is_sparse
+from .mudata import read_mudata
 from .reading import ColumnGroups, is_mudata, read_arrays
 from .rows import align_rows, ids_by_view, is_per_view, join_ids, read_ids, read_mask
 
@@ -86,23 +87,25 @@ class Views:
         present: Presence = None
         self.ids: npt.NDArray[Any] | None = None
         self.known_ids: npt.NDArray[Any] | None = None
-        if is_mudata(data):
-            from .mudata import views_from_mudata
-
-            data = views_from_mudata(data)
         if isinstance(data, Views):
             if views is not None:
                 raise ValueError("views= cuts one 2-D array; the data given is cut into views already.")
-            arrays, found = data.arrays, data.names
+            arrays, given = data.arrays, data.names
             present, self.ids, self.known_ids = data.present, data.ids, data.known_ids
+        elif is_mudata(data):
+            if views is not None:
+                raise ValueError("views= cuts one 2-D array; the modalities of a MuData object are the views.")
+            arrays, given, present, self.ids = read_mudata(data)
+            self.known_ids = self.ids
         else:
-            arrays, found = read_arrays(data, views)
-        self.names: list[str] = list(found) if names is None else [str(name) for name in names]
+            arrays, given = read_arrays(data, views)
+        self.names: list[str] = list(given) if names is None else [str(name) for name in names]
         if len(self.names) != len(arrays):
             raise ValueError(f"{len(self.names)} names were given for {len(arrays)} views.")
         if len(set(self.names)) != len(self.names):
             raise ValueError(f"View names must differ; got {self.names}.")
-        if is_per_view(ids):
+        by_view = ids is not None and is_per_view(ids)
+        if by_view:
             if mask is not None or present is not None:
                 raise ValueError(
                     "ids of each view say which rows have it, so a mask cannot be given beside them; "
@@ -113,12 +116,47 @@ class Views:
             arrays, present = align_rows(arrays, parts, self.ids)
         self.arrays: list[Any] = list(arrays)
         self._check_rows()
-        if ids is not None and not is_per_view(ids):
+        if ids is not None and not by_view:
             self.ids = self.known_ids = read_ids(ids, len(self), "X")
         if mask is not None:
-            told = read_mask(mask, len(self), self.names)
-            present = told if present is None else present & told
+            masked = read_mask(mask, len(self), self.names)
+            present = masked if present is None else present & masked
         self.present: Presence = _unless_complete(present)
+
+    @classmethod
+    def from_mudata(cls, mdata: Any, *, modalities: Sequence[str] | None = None, layer: str | None = None) -> Views:
+        """Read the modalities of a MuData object as views.
+
+        The rows are ``mdata.obs_names``, in that order, and are the ids of the result; a modality is missing in the
+        cells that it does not have. A modality that has all cells in this order is not copied.
+
+        Parameters
+        ----------
+        mdata : mudata.MuData
+            The data; modalities may be dense or sparse. Nothing of it is changed.
+        modalities : sequence of str, optional
+            Modalities to use, in this order; by default all.
+        layer : str, optional
+            Layer to read in each modality, in place of ``X``.
+
+        Returns
+        -------
+        Views
+            With `ids`, and `present` where some cells lack a modality.
+
+        Examples
+        --------
+        >>> from types import SimpleNamespace
+        >>> import numpy as np
+        >>> from anchorview import Views
+        >>> rna = SimpleNamespace(X=np.ones((2, 5)), obs_names=["cell1", "cell2"])
+        >>> protein = SimpleNamespace(X=np.ones((2, 3)), obs_names=["cell2", "cell3"])
+        >>> mdata = SimpleNamespace(mod={"rna": rna, "protein": protein}, obs_names=["cell1", "cell2", "cell3"])
+        >>> Views.from_mudata(mdata)  # what is read of a MuData object
+        Views(3 rows; rna: 5 (missing in 1), protein: 3 (missing in 1))
+        """
+        arrays, names, present, ids = read_mudata(mdata, modalities, layer)
+        return cls(arrays, names=names, mask=present, ids=ids)
 
     def _check_rows(self) -> None:
         for array, name in zip(self.arrays[1:], self.names[1:], strict=True):

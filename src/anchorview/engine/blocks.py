@@ -39,14 +39,11 @@ class RowSource(Protocol):
         ...
 
 
-def read_rows(source: Any, block: slice) -> Any:
-    """Return the consecutive rows of a block."""
-    return source.read(block.start, block.stop) if hasattr(source, "read") else source[block]
-
-
-def take_rows(source: Any, rows: Rows) -> Any:
-    """Return rows by their numbers."""
-    return source.take(rows) if hasattr(source, "read") else source[rows]
+def rows_of(source: Any, index: slice | Rows) -> Any:
+    """Return some rows of a view: consecutive ones by a slice (`read`), or any by their numbers (`take`)."""
+    if not hasattr(source, "read"):
+        return source[index]
+    return source.read(index.start, index.stop) if isinstance(index, slice) else source.take(index)
 
 
 def row_blocks(n_rows: int, size: int) -> list[slice]:
@@ -58,6 +55,15 @@ def row_blocks(n_rows: int, size: int) -> list[slice]:
     [slice(0, 2, None), slice(2, 4, None), slice(4, 5, None)]
     """
     return [slice(start, min(start + size, n_rows)) for start in range(0, n_rows, size)]
+
+
+def map_rows(function: Callable[[Any, slice], R], source: Any, size: int, n_threads: int) -> list[R]:
+    """Apply ``function`` to the rows of every block of a view, and to the block; results in the order of the blocks."""
+
+    def of_block(block: slice) -> R:
+        return function(rows_of(source, block), block)
+
+    return map_blocks(of_block, row_blocks(source.shape[0], size), n_threads)
 
 
 def map_blocks(function: Callable[[T], R], items: Sequence[T], n_threads: int) -> list[R]:

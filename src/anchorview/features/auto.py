@@ -40,7 +40,7 @@ def resolve_scaling(views: Views, scaling: ScalingChoice) -> list[str]:
         kinds = list(scaling) if isinstance(scaling, Iterable) else [scaling] * len(views.names)
         if len(kinds) != len(views.names):
             raise ValueError(f"scaling lists {len(kinds)} choices for {len(views.names)} views.")
-    for kind, (name, array) in zip(kinds, views.items(), strict=True):
+    for kind, name, array in zip(kinds, views.names, views.arrays, strict=True):
         if kind not in SCALINGS:
             raise ValueError(f"scaling={kind!r} (view {name!r}) is not known; choose one of {', '.join(SCALINGS)}.")
         if is_sparse(array) and kind not in FOR_SPARSE:

@@ -10,7 +10,7 @@ import numpy.typing as npt
 from numba import njit
 
 from ..core.arrays import Mask, Matrix, Weights, is_sparse
-from ..engine.blocks import map_blocks, read_rows, row_blocks, take_rows
+from ..engine.blocks import map_rows, row_blocks, rows_of
 
 _PASS_ROWS = 512  # minima and maxima are two passes; the second finds the block in the cache
 _LARGEST = 1e30  # of a float32 range that is scaled in float32
@@ -76,22 +76,21 @@ def scale_rows(rows: Any, start: int, stop: int, shift: Any, factor: Any) -> Non
             row[t] *= norm
 
 
-def _part(array: Any, block: slice, counted: Mask | None) -> npt.NDArray[Any]:
-    """Rows of a block that count."""
-    part: npt.NDArray[Any] = read_rows(array, block)
-    return part if counted is None or counted[block].all() else part[counted[block]]
+def _counted_rows(rows: npt.NDArray[Any], block: slice, counted: Mask | None) -> npt.NDArray[Any]:
+    """Return the rows of a block that count."""
+    return rows if counted is None or counted[block].all() else rows[counted[block]]
 
 
 def column_extremes(
-    array: npt.NDArray[Any], name: str, n_threads: int, counted: Mask | None = None
+    array: Any, name: str, n_threads: int, counted: Mask | None = None
 ) -> tuple[npt.NDArray[Any], npt.NDArray[Any]]:
-    """Column minima and maxima; NaN and infinity show up in them and raise an error that names the rows."""
+    """Return column minima and maxima; NaN and infinity show up in them and raise an error that names the rows."""
 
-    def of_block(block: slice) -> tuple[npt.NDArray[Any], npt.NDArray[Any]] | None:
-        part = _part(array, block, counted)
+    def of_block(rows: npt.NDArray[Any], block: slice) -> tuple[npt.NDArray[Any], npt.NDArray[Any]] | None:
+        part = _counted_rows(rows, block, counted)
         return (part.min(axis=0), part.max(axis=0)) if len(part) else None
 
-    parts = [part for part in map_blocks(of_block, row_blocks(len(array), _PASS_ROWS), n_threads) if part is not None]
+    parts = [part for part in map_rows(of_block, array, _PASS_ROWS, n_threads) if part is not None]
     if not parts:  # no row has the view
         return np.zeros(array.shape[1]), np.zeros(array.shape[1])
     low = np.min([part[0] for part in parts], axis=0)
@@ -104,8 +103,8 @@ def column_extremes(
 def _raise_not_finite(array: npt.NDArray[Any], name: str, counted: Mask | None) -> None:
     bad: list[int] = []
     has_nan = False
-    for block in row_blocks(len(array), _PASS_ROWS):
-        part = read_rows(array, block)
+    for block in row_blocks(array.shape[0], _PASS_ROWS):
+        part = rows_of(array, block)
         is_bad = ~np.isfinite(part).all(axis=1)
         if counted is not None:
             is_bad &= counted[block]
@@ -133,18 +132,18 @@ def _moments(
     Shifted by the first row against cancellation, and in units of the column's `width` against overflow.
     """
     origin = np.asarray(
-        take_rows(array, np.array([0 if counted is None else int(np.argmax(counted))]))[0], dtype=np.float64
+        rows_of(array, np.array([0 if counted is None else int(np.argmax(counted))]))[0], dtype=np.float64
     )
 
-    def of_block(block: slice) -> tuple[Matrix, Matrix, float]:
-        centred = _part(array, block, counted) - origin
+    def of_block(rows: npt.NDArray[Any], block: slice) -> tuple[Matrix, Matrix, float]:
+        centred = _counted_rows(rows, block, counted) - origin
         centred /= width
         if weights is None:
             return centred.sum(axis=0), np.einsum("ij,ij->j", centred, centred), len(centred)
-        weight = _part(weights, block, counted)
+        weight = _counted_rows(weights[block], block, counted)
         return weight @ centred, np.einsum("i,ij,ij->j", weight, centred, centred), float(weight.sum())
 
-    parts = map_blocks(of_block, row_blocks(len(array), _PASS_ROWS), n_threads)
+    parts = map_rows(of_block, array, _PASS_ROWS, n_threads)
     count = sum(part[2] for part in parts)
     first = np.sum([part[0] for part in parts], axis=0) / count
     second = np.sum([part[1] for part in parts], axis=0) / count

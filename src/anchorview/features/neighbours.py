@@ -1,64 +1,144 @@
-"""Nearest rows, exactly: products of blocks of rows, the best of each row kept, their distances computed anew."""
+"""The one neighbour search: products of blocks of rows, the candidates of each row, their distances computed anew.
+
+`nearest_points` trusts the products: of points that their rounding cannot tell apart, the first are taken.
+
+`nearest_rows` and `joint_neighbours` are exact. Products of dense rows are in single precision, at twice the speed;
+their rounding is known, so that a row which could be among the nearest is never missed. Which of the few candidates
+are, distances in double precision tell. Where there are many candidates (duplicates, clusters far apart) the block is
+done in double precision throughout. Rows at the same distance (to working precision) are taken in the order of their
+numbers, and a row is never its own neighbour, also among duplicates; so the result does not depend on threads or
+blocks.
+"""
 
 from __future__ import annotations
 
-from typing import Any
+from collections.abc import Sequence
 
 import numpy as np
-from numba import njit
 
-from ..core.arrays import Matrix, Rows
-from ..engine.blocks import map_blocks
+from ..core.arrays import AnyMatrix, Matrix, Rows
+from ..engine.blocks import map_blocks, row_blocks
+from .distances import Distances, PointDistances, RowDistances
+from .ranking import AsComputed, Exact, Ranking
 
-_BLOCK_ENTRIES = 2**20  # similarities of one block: 4 MB, which a cache can hold
 
+def nearest_points(
+    points: Matrix, queries: Matrix, count: int, n_threads: int = 1, *, block_entries: int = 2**20
+) -> tuple[Rows, Matrix]:
+    """Return the points nearest to each query, nearest first, as their precision has it.
 
-def nearest(points: Matrix, queries: Matrix, count: int, n_threads: int) -> tuple[Matrix, Rows]:
-    """Return distances and numbers of the points nearest to each query, nearest first.
+    Parameters
+    ----------
+    points, queries : ndarrays with as many columns
+        Finite numbers.
+    count : int
+        How many; all points if there are fewer.
+    block_entries : int
+        Distances computed at a time, by each thread; by default 4 MB in single precision, which a cache can hold.
 
-    The nearest by |q − p|² are the largest by qᵀp − |p|²/2. Of points equally far, to rounding, the first are taken.
+    Returns
+    -------
+    index, distances : ndarrays of shape (n_queries, count)
+        Of points equally far, to rounding, the first are taken.
 
     Examples
     --------
-    >>> import numpy as np
     >>> points = np.array([[0.0], [1.0], [5.0]], np.float32)
-    >>> distances, numbers = nearest(points, np.array([[4.0]], np.float32), 2, n_threads=1)
-    >>> distances.tolist(), numbers.tolist()
-    ([[1.0, 3.0]], [[2, 1]])
+    >>> index, distances = nearest_points(points, np.array([[4.0]], np.float32), 2)
+    >>> index.tolist(), distances.tolist()
+    ([[2, 1]], [[1.0, 3.0]])
     """
-    count = min(count, len(points))
-    halves = np.einsum("ij,ij->i", points, points) / 2
-    size = max(_BLOCK_ENTRIES // max(len(points), 1), 1)
-    blocks = [queries[start : start + size] for start in range(0, len(queries), size)]
-
-    def of_block(block: Matrix) -> tuple[Matrix, Rows]:
-        index = np.empty((len(block), count), np.intp)
-        _keep_largest(block @ points.T, halves, index)
-        gaps = np.linalg.norm(block[:, None, :] - points[index], axis=2)
-        order = np.argsort(gaps, axis=1, kind="stable")
-        return np.take_along_axis(gaps, order, axis=1), np.take_along_axis(index, order, axis=1)
-
-    parts = map_blocks(of_block, blocks, n_threads)
-    if not parts:
-        return np.empty((0, count)), np.empty((0, count), np.intp)
-    return np.concatenate([part[0] for part in parts]), np.concatenate([part[1] for part in parts])
+    part = PointDistances(points, queries)
+    index, distances = _search([part], AsComputed(part), min(count, len(points)), n_threads, block_entries)
+    return index, distances[0]
 
 
-@njit(cache=True, nogil=True)
-def _keep_largest(products: Any, halves: Any, index: Any) -> None:
-    """Write, for each row, the columns with the largest ``products - halves``, largest first."""
-    count = index.shape[1]
-    best = np.empty(count, products.dtype)
-    for row in range(products.shape[0]):
-        best[:] = -np.inf
-        index[row] = 0
-        for column in range(products.shape[1]):
-            value = products[row, column] - halves[column]
-            if value > best[count - 1]:
-                place = count - 1
-                while place > 0 and value > best[place - 1]:
-                    best[place] = best[place - 1]
-                    index[row, place] = index[row, place - 1]
-                    place -= 1
-                best[place] = value
-                index[row, place] = column
+def nearest_rows(
+    rows: AnyMatrix, n_neighbors: int, metric: str = "euclidean", n_threads: int = 1, *, block_entries: int = 2**22
+) -> tuple[Rows, Matrix]:
+    """Return each row's nearest other rows, nearest first.
+
+    Parameters
+    ----------
+    rows : ndarray or csr_array of shape (n, d)
+        Finite rows; of unit length or zero for "cosine".
+    n_neighbors : int
+        How many; all other rows if there are fewer.
+    metric : {"euclidean", "cosine"}
+        Squared Euclidean distance, or 1 − inner product.
+    block_entries : int
+        Distances computed at a time, by each thread; by default 32 MB in double precision.
+
+    Returns
+    -------
+    index, distances : ndarrays of shape (n, n_neighbors)
+
+    Examples
+    --------
+    >>> nearest_rows(np.array([[0.0], [1.0], [5.0], [1.0]]), 2)[0].tolist()
+    [[1, 3], [3, 0], [1, 3], [1, 0]]
+    """
+    index, distances = _nearest_others([RowDistances(rows, metric)], n_neighbors, n_threads, block_entries)
+    return index, np.sort(distances[0], axis=1)  # ties go by row number, not by their last digit
+
+
+def joint_neighbours(
+    views: Sequence[AnyMatrix],
+    n_neighbors: int,
+    centred: Sequence[bool],
+    n_threads: int = 1,
+    *,
+    block_entries: int = 2**22,
+) -> tuple[Rows, Matrix]:
+    """Return each row's nearest other rows by the sum of the views' squared distances, nearest first.
+
+    Parameters
+    ----------
+    views : sequence of ndarray or csr_array with n rows each
+        Finite features.
+    n_neighbors : int
+        How many; all other rows if there are fewer.
+    centred : sequence of bool
+        Per view, whether to take each row's own mean off first.
+    block_entries : int
+        As for `nearest_rows`.
+
+    Returns
+    -------
+    index : ndarray of shape (n, n_neighbors)
+        Ties go by row number.
+    distances : ndarray of shape (n_views, n, n_neighbors)
+        Squared distances in each view.
+
+    Examples
+    --------
+    >>> views = [np.array([[0.0], [1.0], [9.0]]), np.array([[9.0], [0.0], [9.0]])]
+    >>> index, distances = joint_neighbours(views, 1, [False, False])
+    >>> index[:, 0].tolist(), distances[..., 0].tolist()
+    ([2, 0, 0], [[81.0, 1.0, 81.0], [0.0, 81.0, 0.0]])
+    """
+    parts = [RowDistances(rows, centred=shift) for rows, shift in zip(views, centred, strict=True)]
+    return _nearest_others(parts, n_neighbors, n_threads, block_entries)
+
+
+def _nearest_others(
+    parts: list[RowDistances], n_neighbors: int, n_threads: int, block_entries: int
+) -> tuple[Rows, Matrix]:
+    return _search(parts, Exact(parts), min(n_neighbors, parts[0].shape[0] - 1), n_threads, block_entries)
+
+
+def _search(
+    parts: Sequence[Distances], ranking: Ranking, count: int, n_threads: int, block_entries: int
+) -> tuple[Rows, Matrix]:
+    """Return the points nearest to each query by the sum of the parts' distances, and each part's distances to them."""
+    n_queries, n_points = parts[0].shape
+    if count < 1 or n_queries == 0:
+        return np.zeros((n_queries, max(count, 0)), np.intp), np.zeros((len(parts), n_queries, max(count, 0)))
+
+    def of_block(block: slice) -> tuple[Rows, Matrix]:
+        index = ranking.candidates(block, count)
+        distances = np.stack([part.pairs(block, np.maximum(index, 0)) for part in parts])
+        return ranking.nearest(block, count, index, distances)
+
+    results = map_blocks(of_block, row_blocks(n_queries, max(1, block_entries // n_points)), n_threads)
+    return np.concatenate([index for index, _ in results]), np.concatenate([part for _, part in results], axis=1)

@@ -5,17 +5,16 @@ Rows are scaled and multiplied in blocks; the scaled features are never held as 
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 import numpy as np
 
-from ..core.arrays import Matrix, Presence, Rows, Weights
+from ..core.arrays import Mask, Matrix, Presence, Rows, Weights
 from ..data.views import Views
 from ..engine.blocks import one_blas_thread, row_blocks
 from ..solver.grams import PatternGrams
-from .landmarks import check_landmarks, choose_landmarks
-from .scaling import BLOCK_ROWS, ScaledRows, ViewsScaler, fit_scaling
+from .landmarks import choose_landmarks
+from .scaling import BLOCK_ROWS, ScaledRows, ViewsScaler
 
 _FEW_ROWS = 16_384  # below this, smaller blocks keep all threads busy
 _SMALL_BLOCK, _LARGE_BLOCK, _PREDICTION_BLOCK = 512, 4096, 1024
@@ -87,7 +86,9 @@ class ViewCrossProducts:
             return self._cache[rows]
         out = np.empty((len(rows), self._landmarks.shape[1]), dtype=self._scaler.dtype)
         for part in row_blocks(len(rows), BLOCK_ROWS):
-            self._multiply(self._scaler.take(self._views, rows[part], self._present), rows[part], out[part])
+            self._scaler.take(self._views, rows[part], self._present).product(self._landmarks, out=out[part])
+        if self._present is not None:
+            out *= self._shares(self._present[rows])[:, None]
         return out
 
     def _compute_block(self, block: slice) -> Matrix:
@@ -96,28 +97,25 @@ class ViewCrossProducts:
         for part in row_blocks(len(out), BLOCK_ROWS):
             rows = slice(block.start + part.start, block.start + part.stop)
             scaled = self._scaler.read(self._views, rows, self._present)
-            shares = self._multiply(scaled, rows, out[part])
+            scaled.product(self._landmarks, out=out[part])
             if not self._for_prediction:
-                squares += self._sum_squares(scaled, rows, shares)
+                plain = self._present is None and self._weights is None
+                squares += scaled.squared_norm() if plain else self._sum_squares(scaled, rows)
+        if self._present is not None:
+            out *= self._shares(self._present[block])[:, None]
         self._squares[block.start] = squares
         return out
 
-    def _multiply(self, scaled: ScaledRows, index: slice | Rows, out: Matrix) -> Matrix | None:
-        """Write the products of scaled rows; return V / (views present) of each row, None if all have all."""
-        scaled.product(self._landmarks, out=out)
-        if self._present is None:
-            return None
-        count = np.maximum(self._present[index].sum(axis=1), 1)
-        shares: Matrix = (self._present.shape[1] / count).astype(self._scaler.dtype)
-        out *= shares[:, None]
+    def _shares(self, present: Mask) -> Matrix:
+        """Return V / (views present) of each row."""
+        shares: Matrix = (present.shape[1] / np.maximum(present.sum(axis=1), 1)).astype(self._scaler.dtype)
         return shares
 
-    def _sum_squares(self, scaled: ScaledRows, index: slice, shares: Matrix | None) -> float:
-        if shares is None and self._weights is None:
-            return scaled.squared_norm()
+    def _sum_squares(self, scaled: ScaledRows, rows: slice) -> float:
+        """Return the squares of some rows, times their shares and weights."""
         squares = scaled.squared_norms().astype(np.float64)
-        squares *= 1.0 if shares is None else shares
-        squares *= 1.0 if self._weights is None else self._weights[index]
+        squares *= 1.0 if self._present is None else self._shares(self._present[rows])
+        squares *= 1.0 if self._weights is None else self._weights[rows]
         return float(squares.sum())
 
     def present_in(self, index: slice | Rows) -> Presence:
@@ -152,7 +150,7 @@ class Representation:
 
 def represent(
     views: Views,
-    scaling: str | Sequence[str],
+    scaler: ViewsScaler,
     landmarks: str | Matrix,
     n_landmarks: int,
     rng: np.random.RandomState,
@@ -161,22 +159,11 @@ def represent(
     present: Presence = None,
     weights: Weights = None,
     cache_bytes: int = CACHE_BYTES,
-    before_landmarks: Callable[[], None] = lambda: None,
 ) -> Representation:
-    """Scale the views, choose landmarks, and give access to the products of the two.
+    """Choose landmarks among the scaled rows, and give access to the products of the two.
 
-    Parameters
-    ----------
-    scaling
-        As `fit_scaling` takes it.
-    landmarks, n_landmarks
-        As `choose_landmarks` takes them.
-    before_landmarks : callable
-        Called between the two steps.
+    Parameters are those of `choose_landmarks` and `ViewCrossProducts`.
     """
-    scaler = fit_scaling(views, scaling, n_threads, rng=rng, present=present, weights=weights)
-    before_landmarks()
-    check_landmarks(landmarks, sum(scaler.sizes))
     chosen = choose_landmarks(views, scaler, landmarks, n_landmarks, rng, n_threads, present=present, weights=weights)
     cross = ViewCrossProducts(views, scaler, chosen, present=present, weights=weights, cache_bytes=cache_bytes)
     return Representation(scaler, chosen, PatternGrams(chosen, scaler.sizes, landmark_gram(chosen)), cross)

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from operator import attrgetter
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -15,7 +16,7 @@ from scipy import sparse
 
 from ..core.arrays import ClassIds, Mask, Matrix, Presence, Rows, Weights, is_sparse
 from ..data.views import Views
-from ..engine.blocks import read_rows, take_rows
+from ..engine.blocks import rows_of
 from .text import TextScaler, check_finite_sparse, fit_text
 
 if TYPE_CHECKING:
@@ -112,19 +113,17 @@ class ViewsScaler:
 
     scalers: tuple[DenseScaler | TextScaler, ...]
     dtype: np.dtype[np.floating]
-
-    @property
-    def sizes(self) -> tuple[int, ...]:
-        """Number of scaled features of each view."""
-        return tuple(scaler.n_out for scaler in self.scalers)
+    sizes: tuple[int, ...]  # number of scaled features of each view
 
     def read(self, views: Views, block: slice, present: Presence = None) -> ScaledRows:
         """Return the scaled features of consecutive rows; zero where `present` (of all rows) says a view is missing."""
-        return self._scale([read_rows(array, block) for array in views.arrays], _rows_of(present, block))
+        return self._scale(
+            [rows_of(array, block) for array in views.arrays], None if present is None else present[block]
+        )
 
     def take(self, views: Views, rows: Rows, present: Presence = None) -> ScaledRows:
         """Return the scaled features of rows by their numbers."""
-        return self._scale([take_rows(array, rows) for array in views.arrays], _rows_of(present, rows))
+        return self._scale([rows_of(array, rows) for array in views.arrays], None if present is None else present[rows])
 
     def _scale(self, parts: list[Any], present: Presence) -> ScaledRows:
         """Scale the rows that were read of each view; `present` is of these rows."""
@@ -159,10 +158,6 @@ class ViewsScaler:
                 runs.append((number, number + 1, column, stop))
             column = stop
         return runs
-
-
-def _rows_of(present: Presence, index: slice | Rows) -> Presence:
-    return None if present is None else present[index]
 
 
 def _blank(block: Any, lacks: Mask) -> Any:
@@ -225,7 +220,7 @@ def fit_scaling(
             if weights is not None:
                 _check_view(array, name, n_threads, has_view)  # rows of weight 0 must be finite too
             scalers.append(fit_dense(array, kind, name, dtype, n_threads, counted, weights))
-    return ViewsScaler(tuple(scalers), dtype)
+    return ViewsScaler(tuple(scalers), dtype, tuple(map(attrgetter("n_out"), scalers)))
 
 
 def _counted(has_view: Mask | None, weights: Weights) -> Mask | None:

@@ -5,8 +5,9 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 import numpy as np
+from scipy.special import softmax
 
-from ..core.arrays import Matrix, Weights, softmax, unit_rows
+from ..core.arrays import Matrix, Weights, unit_rows
 
 
 @dataclass(frozen=True)
@@ -16,16 +17,21 @@ class ClusterCentres:
     centres: Matrix
     temperature: float
 
-    def evidence(self, embedding: Matrix, n_threads: int = 1) -> Matrix:
-        """Minus the squared distance to each centre."""
+    def evidence(self, embedding: Matrix) -> Matrix:
+        """Return minus the squared distance to each centre."""
         rows = unit_rows(embedding)
         squared = np.einsum("ij,ij->i", self.centres, self.centres)
         result: Matrix = 2 * (rows @ self.centres.T) - squared - np.einsum("ij,ij->i", rows, rows)[:, None]
         return result
 
+    def read(self, embedding: Matrix, n_threads: int = 1) -> Matrix:
+        """Return the cluster probabilities of embedded rows."""
+        return self.probabilities(self.evidence(embedding))
+
     def probabilities(self, evidence: Matrix) -> Matrix:
         """Softmax of the evidence."""
-        return softmax(evidence / self.temperature)
+        result: Matrix = softmax(evidence / self.temperature, axis=1)
+        return result
 
 
 def fit_clusters(

@@ -22,10 +22,10 @@ import numpy as np
 from scipy import sparse
 
 from ..core.arrays import ClassIds, Matrix, Rows
-from ..core.folds import split_labels
+from ..data.labels import split_labels
 from ..solver.codes import code_gram
-from ..solver.laplacian import Laplacian
-from ..solver.objective import embedding_matrices, landmark_graph, sum_codes, trace_ratio_matrices
+from ..solver.laplacian import Laplacian, quadratic_forms
+from ..solver.objective import CodeSums, embedding_matrices, landmark_graph, trace_ratio_matrices
 from ..solver.problem import EPSILON, Problem
 from ..solver.result import SolverResult
 from ..solver.trace_ratio import solve_trace_ratio
@@ -42,13 +42,14 @@ _GRAM_ROWS = 2000  # rows that the graph of the landmarks is taken from
 class Judged:
     """Scores of labelled rows, each by a model that did not see its label."""
 
-    folds: list[tuple[Rows, Matrix]]  # hidden rows, and their scores
+    folds: Sequence[Rows]
+    scores: list[Matrix]  # of the rows of each fold
     n_rows: int
 
     def mean(self) -> Matrix:
         """Return the mean score of each row over the folds that hid it; NaN where none did."""
-        total, times = np.zeros((self.n_rows, self.folds[0][1].shape[1])), np.zeros(self.n_rows)
-        for hidden, scores in self.folds:
+        total, times = np.zeros((self.n_rows, self.scores[0].shape[1])), np.zeros(self.n_rows)
+        for hidden, scores in zip(self.folds, self.scores, strict=True):
             total[hidden] += scores
             times[hidden] += 1
         with np.errstate(invalid="ignore"):
@@ -75,10 +76,10 @@ def hold_out(folds: Sequence[Rows], n_rows: int, judge: Callable[[int, Rows, Row
     >>> hold_out(folds, 4, lambda fold, hidden, shown: np.full((len(hidden), 1), float(len(shown)))).mean().ravel()
     array([ 3.,  2.,  2., nan])
     """
-    everyone = np.arange(n_rows)
-    return Judged(
-        [(hidden, judge(fold, hidden, np.setdiff1d(everyone, hidden))) for fold, hidden in enumerate(folds)], n_rows
-    )
+    everyone, scores = np.arange(n_rows), []
+    for fold, hidden in enumerate(folds):
+        scores.append(judge(fold, hidden, np.setdiff1d(everyone, hidden)))
+    return Judged(folds, scores, n_rows)
 
 
 def embed_from_labels(
@@ -117,7 +118,7 @@ def embed_from_labels(
         cannot=cannot if use_cannot else None,
         weights=None,
     )
-    sums = sum_codes(part, gram, 0.0, 0.0, codes)
+    sums = CodeSums(gram, 0.0, 0.0, *quadratic_forms(part.must, part.cannot, codes))
     return solve_trace_ratio(*embedding_matrices(part, sums), model.n_components, start=start, tol=tol).embedding
 
 
@@ -182,8 +183,8 @@ def held_out_logits(
         judging = keep_labelled(embedded[place[shown]], class_ids[shown], rule.rule, rule.n_neighbors)
         return rule.logits(judging.evidence(embedded[place[asked[fold]]]))
 
-    judged = hold_out(folds, len(rows), judge)
-    return np.concatenate([logits for _, logits in judged.folds]), class_ids[np.concatenate(asked[: len(folds)])]
+    logits = hold_out(folds, len(rows), judge).scores
+    return np.concatenate(logits), class_ids[np.concatenate(asked[: len(folds)])]
 
 
 class _LabelledSpace:

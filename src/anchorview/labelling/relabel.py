@@ -6,7 +6,7 @@ import numpy as np
 from scipy import sparse
 
 from ..core.arrays import ClassIds, Matrix, Rows
-from ..core.folds import split_labels
+from ..data.labels import split_labels
 from ..solver.codes import code_gram
 from ..solver.problem import Problem
 from ..solver.result import SolverResult

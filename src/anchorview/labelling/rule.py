@@ -10,8 +10,9 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 
 import numpy as np
+from scipy.special import softmax
 
-from ..core.arrays import ClassIds, Matrix, Rows, softmax, unit_rows
+from ..core.arrays import ClassIds, Matrix, Rows, unit_rows
 from ..engine.blocks import map_blocks, row_blocks
 from .temperature import Mistakes, choose_temperature, spread
 
@@ -96,9 +97,14 @@ class LabelledNeighbours:
         logits: Matrix = -((np.maximum(-evidence, 0.0) + floor) ** 0.25)
         return logits
 
+    def read(self, embedding: Matrix, n_threads: int = 1) -> Matrix:
+        """Return the class probabilities of embedded rows."""
+        return self.probabilities(self.evidence(embedding, n_threads))
+
     def probabilities(self, evidence: Matrix) -> Matrix:
         """Class probabilities out of the evidence."""
-        return softmax(self.logits(evidence) / self.temperature)
+        result: Matrix = softmax(self.logits(evidence) / self.temperature, axis=1)
+        return result
 
 
 def keep_labelled(embedding: Matrix, class_ids: ClassIds, rule: str, n_neighbors: int) -> LabelledNeighbours:

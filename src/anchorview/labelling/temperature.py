@@ -13,8 +13,9 @@ from typing import Protocol
 
 import numpy as np
 from scipy.optimize import minimize_scalar
+from scipy.special import softmax
 
-from ..core.arrays import ClassIds, Matrix, softmax
+from ..core.arrays import ClassIds, Matrix
 
 LEAST = 1e-3  # a probability below counts as this: one sure mistake is not worth hundreds of rows
 
@@ -44,7 +45,7 @@ def choose_temperature(scores: Matrix, class_ids: ClassIds, prior: Prior) -> flo
     >>> import numpy as np
     >>> scores = np.array([[2.0, 0.0], [2.0, 0.0], [2.0, 0.0], [0.0, 2.0]])
     >>> T = choose_temperature(scores, np.zeros(4, dtype=int), Mistakes())  # 3 of 4 right, 3 of 4.5 with the doubt
-    >>> float(round(softmax(scores / T)[0, 0], 2))
+    >>> float(round(softmax(scores / T, axis=1)[0, 0], 2))
     0.67
     >>> choose_temperature(np.log(np.full((200, 2), [0.6, 0.4])), np.zeros(200, dtype=int), NearOne()) < 0.5
     True
@@ -98,7 +99,7 @@ class AnyClass:
         any_class = 1 / (len(class_ids) + 2)
 
         def loss(temperature: float) -> float:
-            found = softmax(scores / temperature)
+            found = softmax(scores / temperature, axis=1)
             of_any = -np.log(np.maximum(found, LEAST)).mean()
             return float((1 - any_class) * log_loss(found, class_ids).mean() + any_class * of_any)
 
@@ -115,7 +116,7 @@ class NearOne:
         """Take the best of some temperatures around one."""
 
         def loss(temperature: float) -> float:
-            found = softmax(scores / temperature)
+            found = softmax(scores / temperature, axis=1)
             return float(log_loss(found, class_ids).sum() + self.rows * np.log(temperature) ** 2)
 
         return _best_of(np.geomspace(0.3, 3.0, 81), loss)

@@ -12,6 +12,7 @@ move. And the features are needed only in E, which a round asks for only at the 
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
+from operator import attrgetter
 
 import numpy as np
 from scipy import sparse
@@ -22,10 +23,11 @@ from ..engine.blocks import iter_blocks
 from .codes import Reduction, reduce_codes, replace_rows, stack_codes
 from .elastic_net import ElasticNetEncoder
 from .grams import row_grams
-from .objective import CodeSums, CouplingGradient, coupling_gradient, embedding_matrices, objective, sum_codes
+from .laplacian import quadratic_forms
+from .objective import CodeSums, coupling_gradient, embedding_matrices, objective
 from .problem import CrossProducts, Problem
 from .result import SolverResult
-from .row_work import RowWork
+from .row_work import RowWork, active_rows
 from .spectrum import largest_curvature
 from .trace_ratio import solve_trace_ratio
 
@@ -42,6 +44,8 @@ class _State:
 
     def codes_of(self, rows: Rows) -> sparse.csr_array:
         """Return the current codes of some rows (ascending)."""
+        if len(self.moved) == 0:
+            return sparse.csr_array(self.encoded[rows])
         place = np.searchsorted(self.moved, rows)
         is_moved = np.isin(rows, self.moved)
         codes = sparse.csr_array(self.encoded[rows])
@@ -51,7 +55,8 @@ class _State:
         """Return the reductions that J needs."""
         part = self.reduction
         quadratic = part.quadratic if self.has_missing else None
-        return sum_codes(problem, part.gram, part.fit, part.total, self.codes_of(problem.labelled), quadratic)
+        forms = quadratic_forms(problem.must, problem.cannot, self.codes_of(problem.labelled))
+        return CodeSums(part.gram, part.fit, part.total, *forms, quadratic)
 
 
 def solve_active_set(
@@ -84,7 +89,11 @@ def solve_active_set(
     scale = max(float(np.diagonal(problem.gram).max(initial=0.0)), 1e-30)
     encoder = ElasticNetEncoder(problem.gram, problem.ridge, problem.l1, problem.grams)
     state = _encode_all(problem, encoder, cross, n_threads)
-    curvature = _must_curvature(problem)
+    constant = 0.5 * cross.squared_norm()  # of the data term, which the steps do not need
+    curvature = None
+    if problem.weights is not None and problem.must is not None:
+        own_weights = problem.weights[problem.labelled]
+        curvature = largest_curvature(problem.must.apply, own_weights, problem.must.largest_eigenvalue)
     embedding: Matrix | None = None
     history: list[float] = []
     residuals: list[float] = []
@@ -100,7 +109,8 @@ def solve_active_set(
             outcomes.add(Outcome.DENOMINATOR_GUARDED)
         value = objective(problem, sums, embedding)
         gradient = coupling_gradient(problem, sums, embedding, state.codes_of(problem.labelled), curvature)
-        active = _active_rows(problem, state, gradient, tol * scale)
+        bound = gradient.bound(state.encoded)
+        active = active_rows(problem, bound, state.moved, tol * scale)
         work = RowWork(problem, cross, gradient, active, state.codes_of(active), n_threads)
         residual = work.residual() / scale
         residuals.append(residual)
@@ -109,7 +119,7 @@ def solve_active_set(
             if shortened:
                 outcomes.add(Outcome.STEP_SHORTENED)
         history.append(value)
-        if callback is not None and callback(Iteration(number, value, residual)):
+        if callback is not None and callback(Iteration(number, value + constant, residual)):
             outcomes.add(Outcome.STOPPED_BY_CALLBACK)
             break
         if residual <= tol:
@@ -123,10 +133,10 @@ def solve_active_set(
         codes=replace_rows(state.encoded, state.moved, state.moved_codes),
         encoded=state.encoded,
         encoder=encoder,
-        objective_history=np.array(history),
+        objective_history=np.array(history) + constant,
         residual_history=np.array(residuals),
         n_iter=len(history),
-        outcomes=tuple(sorted(outcomes, key=lambda outcome: outcome.name)),
+        outcomes=tuple(sorted(outcomes, key=attrgetter("name"))),
     )
 
 
@@ -149,30 +159,6 @@ def _encode_all(problem: Problem, encoder: ElasticNetEncoder, cross: CrossProduc
     encoded = stack_codes(blocks, m)
     has_missing = cross.present_in(slice(0, 1)) is not None
     return _State(encoded, np.empty(0, dtype=np.intp), encoded[:0], reduction, has_missing)
-
-
-def _must_curvature(problem: Problem) -> float:
-    """Largest eigenvalue of L_M per copy of a row, or an upper bound of it; 0 without φ_M or where it plays no part."""
-    if problem.must is None or problem.coupling == 0:
-        return 0.0
-    if problem.weights is None:
-        return problem.must.largest_eigenvalue()
-    return largest_curvature(problem.must.apply, problem.weights[problem.labelled], problem.must.largest_eigenvalue)
-
-
-def _active_rows(problem: Problem, state: _State, gradient: CouplingGradient, tol: float) -> Rows:
-    """Rows that may violate the optimality conditions: labelled, moved before, or with a gradient above tol.
-
-    Rows of weight 0 are no part of J.
-    """
-    if problem.coupling == 0:
-        return np.empty(0, dtype=np.intp)
-    is_active = gradient.bound(state.encoded) > tol
-    is_active[state.moved] = True
-    is_active[problem.labelled] = True
-    if problem.weights is not None:
-        is_active[problem.weights == 0] = False
-    return np.flatnonzero(is_active)
 
 
 def _move(

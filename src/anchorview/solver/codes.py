@@ -31,14 +31,14 @@ def code_gram(codes: sparse.csr_array, weights: Weights = None) -> Matrix:
     return gram
 
 
-def stack_codes(blocks: list[sparse.csr_array], n_columns: int) -> sparse.csr_array:
+def stack_codes(blocks: Sequence[sparse.csr_array], n_columns: int) -> sparse.csr_array:
     """Put blocks of codes under one another."""
     if not blocks:
         return sparse.csr_array((0, n_columns))
     return sparse.csr_array(sparse.vstack(blocks, format="csr"))
 
 
-def gather_rows(parts: list[sparse.csr_array], places: list[Rows]) -> sparse.csr_array:
+def gather_rows(parts: Sequence[sparse.csr_array], places: Sequence[Rows]) -> sparse.csr_array:
     """Put codes that were computed in parts, at least one, into the order of their rows.
 
     Examples

@@ -12,6 +12,7 @@ the rows.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Protocol
@@ -209,6 +210,28 @@ class CombinedLaplacian:
     def _largest_eigenvalue(self) -> float:
         largest = sum(share * part.largest_eigenvalue() for part, share in zip(self.parts, self.shares, strict=True))
         return lanczos_bound(self.apply, self.n_rows, largest)
+
+
+def quadratic_forms(
+    must: Laplacian | None, cannot: Laplacian | None, codes: sparse.csr_array
+) -> tuple[Matrix | None, Matrix | None]:
+    """Return Z_lᵀ L_M Z_l and Z_lᵀ L_C Z_l for the codes of the labelled rows; None where there is no such term."""
+    return None if must is None else must.quadratic(codes), None if cannot is None else cannot.quadratic(codes)
+
+
+Part = tuple[GroupLaplacian | PairLaplacian, float]  # L_k and n_k
+
+
+def pool(parts: Sequence[Part], n_rows: int) -> Laplacian | None:
+    """Return L = Σ_k n_k L_k / Σ_k n_k, where n_k is the number of ordered pairs of source k, weights summed.
+
+    That is what a matrix with all the pairs would give; None if there is no pair at all.
+    """
+    total = sum(n_pairs for _, n_pairs in parts)
+    used = [(part, n_pairs) for part, n_pairs in parts if n_pairs > 0]
+    if len(used) <= 1:
+        return used[0][0] if used else None
+    return CombinedLaplacian(tuple(part for part, _ in used), tuple(n_pairs / total for _, n_pairs in used), n_rows)
 
 
 def group_matrix(numbers: Rows, n_groups: int, row_weights: Matrix) -> sparse.csr_array:

@@ -33,25 +33,6 @@ class CodeSums:
         return result
 
 
-def sum_codes(
-    problem: Problem,
-    gram: Matrix,
-    fit: float,
-    total: float,
-    labelled_codes: sparse.csr_array,
-    quadratic: float | None = None,
-) -> CodeSums:
-    """Complete the reductions with those of the labelled rows."""
-    return CodeSums(
-        gram=gram,
-        fit=fit,
-        total=total,
-        must=None if problem.must is None else problem.must.quadratic(labelled_codes),
-        cannot=None if problem.cannot is None else problem.cannot.quadratic(labelled_codes),
-        quadratic=quadratic,
-    )
-
-
 def landmark_graph(gram: Matrix, degrees: Matrix) -> Matrix:
     """Return N = D^-½ W D^-½, the normalised graph of the landmarks; φ_s is the trace of I − N along A."""
     inverse_root = degrees**-0.5
@@ -174,16 +155,20 @@ def coupling_gradient(
     sums: CodeSums,
     embedding: Matrix,
     labelled_codes: sparse.csr_array,
-    must_curvature: float = 0.0,
+    must_curvature: float | None = None,
 ) -> CouplingGradient:
-    """Prepare ∇g at the codes behind `sums`; `must_curvature` is the largest eigenvalue of L_M, per copy of a row."""
+    """Prepare ∇g at the codes behind `sums`.
+
+    `must_curvature` is the largest eigenvalue of L_M per copy of a row; needed with weights, else that of L_M itself.
+    """
     terms = coupling_terms(problem, sums, embedding)
     beta, m = problem.coupling, len(problem.gram)
     pull = np.zeros((labelled_codes.shape[0], len(embedding)))
     embedded = labelled_codes @ embedding.T
     curvature = 0.0
     if problem.must is not None:
-        curvature = 2 * beta * problem.must_link_weight / terms.denominator * must_curvature
+        largest = problem.must.largest_eigenvalue() if must_curvature is None else must_curvature
+        curvature = 2 * beta * problem.must_link_weight / terms.denominator * largest
         pull += 2 * beta * problem.must_link_weight / terms.denominator * problem.must.apply(embedded)
     if problem.cannot is not None:
         pull -= 2 * beta * terms.numerator / terms.denominator**2 * problem.cannot.apply(embedded)

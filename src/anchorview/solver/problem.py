@@ -41,6 +41,10 @@ class CrossProducts(Protocol):
         """Return rows of E by their numbers."""
         ...
 
+    def squared_norm(self) -> float:
+        """Return Σ_v ‖X_v‖² over all rows: weighted, and with the factor V/|p| where views are missing."""
+        ...
+
     def present_in(self, index: slice | Rows) -> Presence:
         """Tell which of these rows have which view (rows×V); None, always, if no row lacks any."""
         ...
@@ -66,7 +70,8 @@ class Problem:
     smoothness : bool
         False leaves φ_s out.
     squared_norm : float
-        Σ_v ‖X_v‖², the constant of the data term: weighted, and with the factor V/|p| where views are missing.
+        A constant of the data term to keep in J while solving; what `CrossProducts.squared_norm` gives is added to what
+        is reported.
     grams : PatternGrams, optional
         The Gram matrices of rows that lack views; needed if there are any, now or among new rows.
     weights : ndarray of shape (n_rows,), float64, optional

@@ -18,6 +18,21 @@ from .problem import CrossProducts, Problem
 _CHUNK = 1024  # rows of a dense working block
 
 
+def active_rows(problem: Problem, bound: Matrix, moved: Rows, tol: float) -> Rows:
+    """Return the rows that may violate the optimality conditions: labelled, moved before, or with a gradient above tol.
+
+    `bound` is an upper bound of the coupling's gradient of each row. Rows of weight 0 are no part of J.
+    """
+    if problem.coupling == 0:
+        return np.empty(0, dtype=np.intp)
+    is_active = bound > tol
+    is_active[moved] = True
+    is_active[problem.labelled] = True
+    if problem.weights is not None:
+        is_active[problem.weights == 0] = False
+    return np.flatnonzero(is_active)
+
+
 @dataclass
 class RowWork:
     """The rows that may move in one round, in chunks: their residual, and their new codes for a given L."""
@@ -28,6 +43,7 @@ class RowWork:
     rows: Rows
     codes: sparse.csr_array
     n_threads: int
+    chunk_rows: int = _CHUNK
 
     def __post_init__(self) -> None:
         self._weights = None if self.problem.weights is None else self.problem.weights[self.rows]
@@ -37,8 +53,8 @@ class RowWork:
         for positions in (np.flatnonzero(is_labelled), np.flatnonzero(~is_labelled)):
             if self._present is not None:  # rows with the same views together: few Gram matrices per chunk
                 positions = positions[np.argsort(patterns(self._present[positions])[1], kind="stable")]
-            self.chunks += [positions[part] for part in row_blocks(len(positions), _CHUNK)]
-        self.n_labelled_chunks = -(-int(is_labelled.sum()) // _CHUNK)
+            self.chunks += [positions[part] for part in row_blocks(len(positions), self.chunk_rows)]
+        self.n_labelled_chunks = -(-int(is_labelled.sum()) // self.chunk_rows)
 
     def _coupling(self, chunk: Rows) -> Matrix:
         """∇g of the rows of a chunk."""
@@ -57,7 +73,7 @@ class RowWork:
         """Return the largest |z − clip(z − ∇J, 0, 1)| over the rows."""
 
         def of_chunk(chunk: Rows) -> float:
-            codes, grams = self.codes[chunk], self._grams(chunk)
+            codes, grams, coupling = self.codes[chunk], self._grams(chunk), self._coupling(chunk)
             if grams:
                 products = np.empty(codes.shape)
                 for gram, rows in grams:
@@ -65,7 +81,7 @@ class RowWork:
             else:
                 products = codes @ self.problem.gram
             slope = products - self.cross.take(self.rows[chunk]) + self.problem.l1
-            slope += self._coupling(chunk)
+            slope += coupling
             dense = codes.toarray().astype(np.float64)
             slope += self.problem.ridge * dense
             return float(np.abs(dense - np.clip(dense - slope, 0.0, UPPER)).max(initial=0.0))
@@ -108,6 +124,5 @@ class RowWork:
             weights = None if self._weights is None else self._weights[chunk]
             return new, reduce_codes(old, cross, weights, grams), reduce_codes(new, cross, weights, grams)
 
-        results = map_blocks(of_chunk, range(len(self.chunks)), self.n_threads)
-        new = gather_rows([codes for codes, _, _ in results], self.chunks)
-        return new, total_of([old for _, old, _ in results]), total_of([part for _, _, part in results])
+        codes, old, new = zip(*map_blocks(of_chunk, range(len(self.chunks)), self.n_threads), strict=True)
+        return gather_rows(codes, self.chunks), total_of(old), total_of(new)

@@ -2,11 +2,7 @@
 
 The paper encodes supervision in two matrices over the labelled rows: ``M`` holds ``1/n_m`` for each ordered pair of one
 class (a row with itself included) and ``C`` holds ``1/n_c`` for each ordered pair of two classes. Neither is formed:
-see `solver.laplacian`. Pairs from several sources are pooled,
-
-    L = Σ_k n_k L_k / Σ_k n_k,
-
-where n_k is the number of ordered pairs of source k, weights summed: what a matrix with all the pairs would give.
+see `solver.laplacian`.
 """
 
 from __future__ import annotations
@@ -23,7 +19,7 @@ from ..core.arrays import ClassIds, Mask, Matrix, Rows, Weights
 from ..core.checks import check_choice
 from ..data.labels import encode_labels
 from ..data.views import Views
-from ..solver.laplacian import CombinedLaplacian, GroupLaplacian, Laplacian, PairLaplacian, group_matrix, pair_matrix
+from ..solver.laplacian import GroupLaplacian, Laplacian, PairLaplacian, Part, group_matrix, pair_matrix, pool
 from .conflicts import Conflict, conflict_message, find_conflicts
 from .constraints import Constraints
 from .pairs import PairList, ResolvedPairs, RowGroups
@@ -182,7 +178,7 @@ def supervision_laplacians(
     if resolved is not None:
         must += _pair_parts(resolved.must, resolved.must_groups, rows, weights)
         cannot += _pair_parts(resolved.cannot, resolved.cannot_groups, rows, weights)
-    return rows, _combine(must, len(rows)), _combine(cannot, len(rows))
+    return rows, pool(must, len(rows)), pool(cannot, len(rows))
 
 
 def label_laplacians(classes: Rows, n_classes: int) -> tuple[Laplacian | None, Laplacian | None]:
@@ -201,10 +197,7 @@ def label_laplacians(classes: Rows, n_classes: int) -> tuple[Laplacian | None, L
     return must, cannot
 
 
-_Part = tuple[GroupLaplacian | PairLaplacian, float]  # L_k and n_k
-
-
-def _label_part(classes: Rows, n_classes: int, weights: Matrix, class_balance: str | None, *, is_must: bool) -> _Part:
+def _label_part(classes: Rows, n_classes: int, weights: Matrix, class_balance: str | None, *, is_must: bool) -> Part:
     """Pairs of one class (the paper's M), or of two classes (its C): all labelled rows but those of one class."""
 
     def laplacian(row_weights: Matrix) -> GroupLaplacian:
@@ -223,7 +216,7 @@ def _label_part(classes: Rows, n_classes: int, weights: Matrix, class_balance: s
     return laplacian(balanced), plain.n_pairs
 
 
-def _pair_parts(pairs: PairList, groups: tuple[RowGroups, ...], rows: Rows, weights: Matrix) -> Iterator[_Part]:
+def _pair_parts(pairs: PairList, groups: tuple[RowGroups, ...], rows: Rows, weights: Matrix) -> Iterator[Part]:
     """Single pairs together, then each set of groups."""
     first, second = np.searchsorted(rows, pairs.first), np.searchsorted(rows, pairs.second)
     by_pair = pairs.weight * weights[pairs.first] * weights[pairs.second]
@@ -237,12 +230,3 @@ def _pair_parts(pairs: PairList, groups: tuple[RowGroups, ...], rows: Rows, weig
             members = group_matrix(inside, int(group.members.max(initial=-1)) + 1, weights[rows])
         laplacian = GroupLaplacian(within, members)
         yield laplacian, group.weight * laplacian.n_pairs
-
-
-def _combine(parts: list[_Part], n_rows: int) -> Laplacian | None:
-    """Pool the parts that have any pair."""
-    used = [(part, n_pairs) for part, n_pairs in parts if n_pairs > 0]
-    total = sum(n_pairs for _, n_pairs in used)
-    if len(used) <= 1:
-        return used[0][0] if used else None
-    return CombinedLaplacian(tuple(part for part, _ in used), tuple(n_pairs / total for _, n_pairs in used), n_rows)

@@ -7,8 +7,9 @@ from typing import Any
 
 import numpy as np
 from scipy import sparse
+from scipy.special import softmax
 
-from ..core.arrays import ClassIds, Matrix, Presence, is_sparse, softmax, unit_rows
+from ..core.arrays import ClassIds, Matrix, Presence, is_sparse, unit_rows
 from ..data.views import Views
 from ..engine.blocks import map_blocks
 from ..features.products import ViewCrossProducts
@@ -34,7 +35,7 @@ class Expert:
     def vote(self, features: Any, votes: Matrix, block: slice) -> None:
         """Add class probabilities, times the weight, of a block of rows of codes (or what else the head reads)."""
         scores = self.head.scores(head_features(self.setting.head, features, self.embedding))
-        votes[int(self.saw_sure_rows), block] += self.weight * softmax(scores / self.temperature)
+        votes[int(self.saw_sure_rows), block] += self.weight * softmax(scores / self.temperature, axis=1)
 
 
 def head_features(head: str, rows: Any, embedding: Matrix | None) -> Any:

@@ -17,7 +17,7 @@ import numpy.typing as npt
 from scipy import sparse
 
 from ..core.arrays import ClassIds, Matrix
-from ..features.neighbours import nearest
+from ..features.neighbours import nearest_points
 
 N_NEIGHBORS = 10
 _N_DIRECTIONS = 50
@@ -52,7 +52,7 @@ def make_graph(points: Matrix, n_threads: int = 1) -> sparse.csr_array:
     counts.
     """
     n = len(points)
-    distances, index = nearest(points, points, min(N_NEIGHBORS + 1, n), n_threads)
+    index, distances = nearest_points(points, points, min(N_NEIGHBORS + 1, n), n_threads)
     other = index != np.arange(n)[:, None]
     other[other.all(axis=1), -1] = False  # a row with many doubles may not be among its own neighbours
     width = index.shape[1] - 1
@@ -114,7 +114,7 @@ class FittedRows:
         A row of the fit is at distance 0, to rounding, of itself and decides alone.
         """
         queries = np.nan_to_num(self.space.coordinates(cross))
-        distances, index = nearest(self.points, queries, N_NEIGHBORS, 1)
+        index, distances = nearest_points(self.points, queries, N_NEIGHBORS)
         rounding = _SAME * max(float(np.linalg.norm(self.points, axis=1).max(initial=0.0)), 1e-30)
         same = distances <= rounding
         found = np.where(same.any(axis=1, keepdims=True), same, 1 / np.maximum(distances, rounding))

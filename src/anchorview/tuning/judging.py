@@ -14,8 +14,9 @@ from dataclasses import replace
 from typing import Any
 
 import numpy as np
+from scipy.special import softmax
 
-from ..core.arrays import Matrix, Rows, softmax
+from ..core.arrays import Matrix, Rows
 from ..engine.blocks import one_blas_thread
 from ..labelling.held_out import hold_out
 from ..labelling.temperature import AnyClass, choose_temperature, log_loss
@@ -63,11 +64,14 @@ def _name(setting: Setting) -> str:
 
 def _judge_one(data: SearchData, setting: Setting, embeddings: Embeddings) -> Judgement:
     judged = hold_out(data.folds, len(data.rows), _judge_of(data, setting, embeddings))
-    accuracies = [float(np.mean(scores.argmax(axis=1) == data.class_ids[hidden])) for hidden, scores in judged.folds]
+    accuracies = [
+        float(np.mean(scores.argmax(axis=1) == data.class_ids[hidden]))
+        for hidden, scores in zip(judged.folds, judged.scores, strict=True)
+    ]
     rows = data.judged_rows
     scores, class_ids = judged.mean()[rows], data.class_ids[rows]
     temperature = choose_temperature(scores, class_ids, AnyClass())
-    held_out = softmax(scores / temperature)
+    held_out = softmax(scores / temperature, axis=1)
     loss = float(log_loss(held_out, class_ids).mean())
     belief = _weight(data) * loss + prior_doubt(data, setting)
     accuracy = float(np.mean(scores.argmax(axis=1) == class_ids))

@@ -14,6 +14,7 @@ from ..data.views import Views
 from ..engine.blocks import map_blocks
 from ..features.auto import PARALLEL, mean_cosine
 from ..features.products import Representation, represent
+from ..features.scaling import fit_scaling
 from .graph import FittedRows, make_graph, make_space
 from .options import SearchOptions
 from .representation import CodeSet, encode
@@ -80,16 +81,18 @@ class SearchData:
         """Scaling and landmarks of a setting."""
         key = setting.source
         if key not in self._sources:
+            rng = np.random.RandomState(self.seed)
+            rows: dict[str, Any] = {"present": self.present, "weights": self.weights}
+            scaler = fit_scaling(self.views, setting.scaling, self.n_threads, rng=rng, **rows)
             self._sources[key] = represent(
                 self.views,
-                setting.scaling,
+                scaler,
                 "kmeans",
                 setting.n_landmarks,
-                np.random.RandomState(self.seed),
+                rng,
                 self.n_threads,
-                present=self.present,
-                weights=self.weights,
                 cache_bytes=self.options.cache_bytes,
+                **rows,
             )
         return self._sources[key]
 

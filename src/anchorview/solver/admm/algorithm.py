@@ -97,7 +97,8 @@ def solve_admm(
         model = RowModel(inverse, problem.l1, problem.ridge, penalty, upper, normalise=mode == "released")
         rows = RowStates(model, cross, problem.labelled, n_threads)
         admm = Admm(problem, rows, degree_penalty, fixed_step)
-        ending = admm.run(max_iter, tol, callback)
+        constant = 0.5 * cross.squared_norm()  # of the data term, which the steps do not need
+        ending = admm.run(max_iter, tol, constant, callback)
     codes = sparse.csr_array(rows.codes)
     encoder = ReplayEncoder(model, tuple(admm.pushes))
     # A labelled row's own pairs are no part of a replay: it is read like a new row, as `predict` will read it.
@@ -107,7 +108,7 @@ def solve_admm(
         codes=codes,
         encoded=replace_rows(codes, problem.labelled, labelled),
         encoder=encoder,
-        objective_history=np.array(admm.objectives),
+        objective_history=np.array(admm.objectives) + constant,
         residual_history=np.array(admm.residuals),
         n_iter=len(admm.pushes),
         outcomes=admm.outcomes(ending),
@@ -136,12 +137,12 @@ class Admm:
         self._gap = np.inf  # ‖B − Z‖∞
         self._notes: set[Outcome] = set()
 
-    def run(self, max_iter: int, tol: float, callback: ProgressCallback | None) -> Outcome:
+    def run(self, max_iter: int, tol: float, constant: float, callback: ProgressCallback | None) -> Outcome:
         """Iterate until something ends it; return what did."""
         for number in range(1, max_iter + 1):
             if not (self.update_embedding() and self.update_rows()):
                 return Outcome.DIVERGED
-            last = Iteration(number, self.objectives[-1], self.residuals[-1])
+            last = Iteration(number, self.objectives[-1] + constant, self.residuals[-1])
             # B = Z as well: while λ_Z keeps all of Z at 0, nothing moves but Λ, which will lift Z in time.
             if max(last.residual, self._gap) <= tol:
                 return Outcome.CONVERGED

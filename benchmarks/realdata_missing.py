@@ -1,0 +1,49 @@
+"""Missing views: rows that lack some, told by a mask or filled in with means; a part of benchmarks/realdata.py."""
+
+from __future__ import annotations
+
+from itertools import product
+from typing import Any
+
+import numpy as np
+
+from anchorview import FSSMSC, Views, datasets
+from anchorview.bench.scripts import Result, Runs
+from anchorview.report.tables import markdown_table
+from realdata_scores import fit_and_score, mean_of, table_row
+
+
+def remove_cells(n_rows: int, n_views: int, share: float, seed: int) -> Any:
+    """Return which (row, view) cells are present: a share is removed at random, each row keeps at least one view."""
+    rng = np.random.default_rng(seed)
+    present = rng.random((n_rows, n_views)) >= share * n_views / (n_views - 1)
+    present[np.arange(n_rows), rng.integers(n_views, size=n_rows)] = True
+    return present
+
+
+def impute_means(arrays: list[Any], present: Any) -> list[Any]:
+    """Fill the rows that lack a view with the mean of those that have it."""
+    return [
+        np.where(has_view[:, None], array, array[has_view].mean(axis=0)).astype(array.dtype)
+        for array, has_view in zip(arrays, present.T, strict=True)
+    ]
+
+
+def run_missing(data: Any, seed: int, share: float, how: str, inference: str) -> Result:
+    y = datasets.hide_labels(data.target, 0.05, random_state=seed)
+    present = remove_cells(len(y), len(data.data), share, seed)
+    views = Views(impute_means(data.data, present)) if how == "mean imputation" else Views(data.data, mask=present)
+    return fit_and_score(FSSMSC(inference=inference, random_state=seed), views, y, data.target)
+
+
+def missing(runs: Runs) -> list[str]:
+    rows = []
+    for name, n_draws in (("hw", 20), ("caltech101_7_re", 5)):
+        for share, inference in product((0.0, 0.3, 0.5), ("nearest", "knn")):
+            for how in ("mask", "mean imputation") if share else ("complete",):
+                key = {"what": "missing", "data": name, "share": share, "how": how, "inference": inference}
+                mean = mean_of(runs, key, run_missing, n_draws)
+                rows += table_row([name, f"{share:.0%}", how, inference], mean)
+    note = "5 % labels; the removed cells are drawn anew each time."
+    header = ["data", "missing", "how", "inference", "draws", "ACC", "NMI", "ARI"]
+    return ["## Missing views", note, markdown_table(header, rows)]

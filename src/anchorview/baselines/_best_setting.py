@@ -1,0 +1,53 @@
+"""Choose a parameter by hiding a part of the labels and guessing it from the rest."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import TypeVar
+
+import numpy as np
+
+from ..core.arrays import ClassIds, Matrix, Rows
+from ..labelling.held_out import hold_out
+
+Setting = TypeVar("Setting")
+
+_FLOOR = 1e-6  # of a probability: one row that a method rules out wrongly does not decide alone
+
+
+def best_setting(
+    settings: Sequence[Setting],
+    class_ids: ClassIds,
+    folds: Sequence[Rows],
+    probabilities: Callable[[Setting, ClassIds], Matrix],
+) -> Setting:
+    """Return the setting that guesses most hidden labels, of equals the one with the largest likelihood of them.
+
+    Parameters
+    ----------
+    settings : sequence
+        What to choose from; the first of them if there is nothing to hide.
+    class_ids : ndarray of shape (n,)
+        Class of each row, −1 where it is not known.
+    folds : sequence of ndarray
+        From `split_labels`.
+    probabilities : callable
+        Takes a setting and class numbers of which a part is hidden, returns the probability of each class for all rows.
+    """
+    if not folds or len(settings) == 1:
+        return settings[0]
+
+    def quality(setting: Setting) -> tuple[int, float]:
+        def judge(fold: int, hidden: Rows, shown: Rows) -> Matrix:
+            known = class_ids.copy()
+            known[hidden] = -1
+            return probabilities(setting, known)[hidden]
+
+        right, likelihood = 0, 0.0
+        for hidden, judged in hold_out(folds, len(class_ids), judge).folds:
+            true = class_ids[hidden]
+            right += int((judged.argmax(axis=1) == true).sum())
+            likelihood += float(np.log(np.maximum(judged[np.arange(len(true)), true], _FLOOR)).sum())
+        return right, likelihood
+
+    return max(settings, key=quality)

@@ -1,0 +1,173 @@
+"""Which points are near: candidates by products of blocks, by one compiled kernel, and the nearest of them in order."""
+
+from __future__ import annotations
+
+from typing import Any, Protocol
+
+import numpy as np
+import numpy.typing as npt
+from numba import njit
+
+from ..core.arrays import Matrix, Rows
+from .distances import PointDistances, RowDistances
+
+_CHUNK = 64
+_MORE_CANDIDATES = 32  # than neighbours: above that, double precision
+
+
+class Ranking(Protocol):
+    """How the nearest points are told: candidates by products, and the nearest of them by their distances."""
+
+    def candidates(self, block: slice, count: int) -> Rows:
+        """Return at least `count` points for each query of a block; −1 where there are no more."""
+        ...
+
+    def nearest(self, block: slice, count: int, index: Rows, distances: Matrix) -> tuple[Rows, Matrix]:
+        """Return the nearest of the candidates, nearest first, and their distances in each part."""
+        ...
+
+
+class AsComputed:
+    """The order of the products as they come out."""
+
+    def __init__(self, part: PointDistances) -> None:
+        self._part = part
+
+    def candidates(self, block: slice, count: int) -> Rows:
+        """Return the points with the smallest `halves`."""
+        values = self._part.halves(block, np.float32)
+        index = np.empty((len(values), count), np.intp)
+        _list_smallest(values, count, np.zeros(len(values), values.dtype), index)
+        return index
+
+    def nearest(self, block: slice, count: int, index: Rows, distances: Matrix) -> tuple[Rows, Matrix]:
+        """Sort by distance."""
+        order = np.argsort(distances[0], axis=1, kind="stable")
+        return np.take_along_axis(index, order, axis=1), np.take_along_axis(distances, order[None], axis=2)
+
+
+class Exact:
+    """The order of the distances in double precision, of all rows but the query itself; ties by row number."""
+
+    def __init__(self, parts: list[RowDistances]) -> None:
+        self._parts = parts
+        squares = np.sum([part.squares for part in parts], axis=0)
+        self._size = np.sqrt(squares + squares.max())
+        self._noise = np.sum([part.noise(np.float64) for part in parts], axis=0)
+        self._slack = 2 * np.sum([part.noise(np.float32) for part in parts], axis=0) + self._noise
+        # Sparse products gain nothing from single precision, and there are squares that it cannot hold.
+        self._single = not any(part.is_sparse for part in parts) and 1e-30 < squares.max() < 1e30
+        for part in parts:
+            part.prepare(np.float64)
+            if self._single:
+                part.prepare(np.float32)
+
+    def candidates(self, block: slice, count: int) -> Rows:
+        """Return the columns that could be among the nearest, ascending."""
+        if self._single:
+            values = self._halves(block, np.float32)
+            index = np.full((len(values), min(count + _MORE_CANDIDATES, values.shape[1])), -1, dtype=np.intp)
+            most: int = _list_smallest(values, count, self._slack[block].astype(np.float32), index)
+            if most <= index.shape[1]:
+                return index[:, :most]
+        return _smallest(self._halves(block, np.float64), count, self._noise[block])
+
+    def _halves(self, block: slice, dtype: npt.DTypeLike) -> Matrix:
+        result = self._parts[0].halves(block, dtype)
+        for part in self._parts[1:]:
+            result += part.halves(block, dtype)
+        result[np.arange(len(result)), np.arange(block.start, block.stop)] = np.inf
+        return result
+
+    def nearest(self, block: slice, count: int, index: Rows, distances: Matrix) -> tuple[Rows, Matrix]:
+        """Keep the nearest by their distances and sort them."""
+        if index.shape[1] > count:
+            total = np.where(index < 0, np.inf, distances.sum(axis=0) / 2)
+            kept = _smallest(total, count, self._noise[block])
+            index = np.take_along_axis(index, kept, axis=1)
+            distances = np.take_along_axis(distances, kept[None], axis=2)
+        ordered = _in_order(index, distances.sum(axis=0), self._size[block])
+        place = ordered.argsort(axis=1).argsort(axis=1)  # in `index`, which ascends
+        return ordered, np.take_along_axis(distances, place[None], axis=2)
+
+
+@njit(cache=True, nogil=True)  # type: ignore[untyped-decorator,unused-ignore]
+def _list_smallest(values: Any, count: int, slack: Any, index: Any) -> Any:
+    """Write the columns of each row's smallest values to `index`; return the largest number of them.
+
+    If `index` has room for `count` columns only, these are written, smallest value first, of ties the first. Else all
+    columns within the slack of the count-th smallest value are, ascending; if some row has more than there is room for,
+    that ends it. Most columns are looked at only once, by the minimum of their chunk.
+    """
+    n = values.shape[1]
+    most = count
+    best, columns = np.empty(count, values.dtype), np.empty(count, np.intp)
+    minima = np.empty((n + _CHUNK - 1) // _CHUNK, values.dtype)
+    for row in range(values.shape[0]):
+        _chunk_minima(values[row], minima)
+        best[:] = np.inf
+        columns[:] = 0
+        for chunk in range(len(minima)):
+            if minima[chunk] >= best[count - 1]:
+                continue
+            for column in range(chunk * _CHUNK, min(chunk * _CHUNK + _CHUNK, n)):
+                value = values[row, column]
+                if value < best[count - 1]:
+                    place = count - 1
+                    while place > 0 and value < best[place - 1]:
+                        best[place], columns[place] = best[place - 1], columns[place - 1]
+                        place -= 1
+                    best[place], columns[place] = value, column
+        if index.shape[1] == count:
+            index[row] = columns
+            continue
+        limit = best[count - 1] + slack[row]
+        listed = 0
+        for chunk in range(len(minima)):
+            if minima[chunk] > limit:
+                continue
+            for column in range(chunk * _CHUNK, min(chunk * _CHUNK + _CHUNK, n)):
+                if values[row, column] <= limit:
+                    if listed == index.shape[1]:
+                        return index.shape[1] + 1
+                    index[row, listed] = column
+                    listed += 1
+        most = max(most, listed)
+    return most
+
+
+# fastmath: else minima are not taken several at a time
+@njit(cache=True, nogil=True, fastmath={"nnan", "nsz"})  # type: ignore[untyped-decorator,unused-ignore]
+def _chunk_minima(values: Any, minima: Any) -> None:
+    """Minima of whole chunks; a last part of one is always to be looked at."""
+    minima[:] = -np.inf
+    for chunk in range(len(values) // _CHUNK):
+        part = values[chunk * _CHUNK : chunk * _CHUNK + _CHUNK]
+        smallest = part[0]
+        for column in range(_CHUNK):
+            value = part[column]
+            smallest = value if value < smallest else smallest
+        minima[chunk] = smallest
+
+
+def _smallest(distances: Matrix, count: int, noise: Matrix) -> Rows:
+    """Columns of the smallest entries of each row, ascending; of tied entries those with the lowest columns."""
+    last = np.partition(distances, count - 1, axis=1)[:, count - 1]
+    near = distances <= (last + noise)[:, None]
+    for row in np.flatnonzero(np.count_nonzero(near, axis=1) > count):
+        surely = distances[row] < last[row] - noise[row]
+        ties = np.flatnonzero(near[row] & ~surely)
+        near[row, ties[count - np.count_nonzero(surely) :]] = False
+    result: Rows = near.nonzero()[1].reshape(len(distances), count)
+    return result
+
+
+def _in_order(index: Rows, distances: Matrix, size: Matrix) -> Rows:
+    """Sort by distance; distances that only rounding tells apart are ties, and go by row number."""
+    order = np.argsort(distances, axis=1, kind="stable")
+    index, distances = np.take_along_axis(index, order, axis=1), np.take_along_axis(distances, order, axis=1)
+    noise = 8 * np.finfo(np.float64).eps * size[:, None] * np.sqrt(np.abs(distances[:, 1:]))
+    rank = np.cumsum(np.diff(distances, axis=1) > noise, axis=1)
+    rank = np.concatenate([np.zeros((len(rank), 1), dtype=rank.dtype), rank], axis=1)
+    result: Rows = np.take_along_axis(index, np.lexsort((index, rank), axis=1), axis=1)
+    return result
