@@ -3,8 +3,8 @@
     python scripts/check.py           # the default suite
     python scripts/check.py --slow    # the tests marked slow, which take minutes each
 
-One test looks at a page in a real browser. Where chromium is missing, CI installs it (as root, on Debian); elsewhere, or
-if that fails, the test is left out and the last lines say so.
+One test looks at a page in a real browser. Where chromium is missing, CI installs it (as root, on Debian); elsewhere,
+or if that fails, the test is left out and the last lines say so.
 """
 
 from __future__ import annotations

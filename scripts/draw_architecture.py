@@ -1,23 +1,24 @@
-"""Draw the rooms of the package and who imports whom, from the import graph: docs/images/architecture.png.
+"""Draw who imports whom, room by room, from the import graph: docs/images/architecture.png.
 
-python scripts/draw_architecture.py
+    python scripts/draw_architecture.py
+
+Rooms stand in the order of their layers, top first. A number counts the imports that a room (row) makes from another
+(column); below the diagonal there is none, since nothing imports what is above it.
 """
 
 from __future__ import annotations
 
 import tomllib
-from collections import Counter
 from pathlib import Path
 
 import grimp
 import matplotlib
+import numpy as np
 
 matplotlib.use("Agg")
 import matplotlib.pyplot as plt
-from matplotlib.patches import FancyBboxPatch
 
 HERE = Path(__file__).resolve().parent.parent
-WIDTH, HEIGHT, GAP = 2.6, 0.62, 0.42
 
 
 def layers() -> list[list[str]]:
@@ -27,63 +28,49 @@ def layers() -> list[list[str]]:
     return [[room.strip() for room in line.split("|")] for line in layered["layers"]]
 
 
-def imports(rooms: set[str]) -> tuple[Counter[tuple[str, str]], Counter[str]]:
+def count_imports(rooms: list[str]) -> tuple[np.ndarray, np.ndarray]:
     """Count the imports from room to room, and the files of each room."""
     graph = grimp.build_graph("anchorview")
-    between: Counter[tuple[str, str]] = Counter()
-    files: Counter[str] = Counter()
+    between, files = np.zeros((len(rooms), len(rooms)), dtype=int), np.zeros(len(rooms), dtype=int)
     for module in graph.modules:
-        parts = module.split(".")
-        if len(parts) < 2 or parts[1] not in rooms:
-            continue
-        files[parts[1]] += 1
+        room = module.split(".")[1:2]
+        if not room:
+            continue  # the package itself: public names, loaded on first use
+        files[rooms.index(room[0])] += 1
         for imported in graph.find_modules_directly_imported_by(module):
-            other = imported.split(".")
-            if len(other) > 1 and other[1] != parts[1]:
-                between[parts[1], other[1]] += 1
+            other = imported.split(".")[1:2]
+            if other and other != room:
+                between[rooms.index(room[0]), rooms.index(other[0])] += 1
     return between, files
 
 
 def main() -> None:
     rows = layers()
-    between, files = imports({room for row in rows for room in row})
-    widest = max(len(row) for row in rows)
-    places = {}
-    for level, row in enumerate(rows):
-        for place, room in enumerate(row):
-            x = (place - (len(row) - 1) / 2) * (WIDTH + 0.5)
-            places[room] = (x, -level * (HEIGHT + GAP))
-    figure = plt.figure(figsize=(0.9 * widest * (WIDTH + 0.5), 0.9 * len(rows) * (HEIGHT + GAP)), layout="constrained")
+    rooms = [room for row in rows for room in row]
+    between, files = count_imports(rooms)
+    n = len(rooms)
+    figure = plt.figure(figsize=(11, 9.6), layout="constrained")
     axes = figure.gca()
-    for (room, other), count in between.items():
-        (x0, y0), (x1, y1) = places[room], places[other]
-        bend = 0.0 if abs(x0 - x1) > 0.1 or y0 - y1 < 1.2 * (HEIGHT + GAP) else 0.28  # around the rooms in between
-        axes.annotate(
-            "",
-            xy=(x1, y1 + HEIGHT / 2),
-            xytext=(x0, y0 - HEIGHT / 2),
-            arrowprops={
-                "arrowstyle": "-|>",
-                "color": "tab:blue",
-                "alpha": min(0.15 + 0.05 * count, 0.75),
-                "linewidth": min(0.6 + 0.12 * count, 3.0),
-                "connectionstyle": f"arc3,rad={bend}",
-                "shrinkA": 0,
-                "shrinkB": 0,
-            },
+    axes.imshow(
+        np.where(between > 0, np.sqrt(between), np.nan), cmap="Blues", vmin=0, vmax=1.4 * np.sqrt(between.max())
+    )
+    for i, j in np.argwhere(between > 0):
+        axes.text(j, i, str(between[i, j]), ha="center", va="center", fontsize=9)
+    axes.plot([-0.5, n - 0.5], [-0.5, n - 0.5], color="lightgray", linewidth=1, zorder=0)
+    edge = -0.5
+    for row in rows:  # a box for each layer: rooms in it do not know each other
+        axes.add_patch(
+            plt.Rectangle((edge, edge), len(row), len(row), fill=False, edgecolor="tab:orange", linewidth=1.6)
         )
-    for room, (x, y) in places.items():
-        box = {"boxstyle": "round,pad=0.1,rounding_size=0.12", "facecolor": "white", "edgecolor": "black"}
-        axes.add_patch(FancyBboxPatch((x - WIDTH / 2, y - HEIGHT / 2), WIDTH, HEIGHT, zorder=5, **box))
-        axes.text(x, y + 0.06, room, ha="center", va="center", fontsize=11, weight="bold", zorder=6)
-        number = files[room]
-        axes.text(
-            x, y - 0.2, f"{number} file{'s' if number > 1 else ''}", ha="center", va="center", fontsize=8, zorder=6
-        )
-    half = widest * (WIDTH + 0.5) / 2
-    axes.set(xlim=(-half, half), ylim=(-(len(rows) - 1) * (HEIGHT + GAP) - HEIGHT, HEIGHT))
-    axes.set_aspect("equal")
-    axes.set_axis_off()
+        edge += len(row)
+    names = [f"{room}  ({number} file{'s' if number > 1 else ''})" for room, number in zip(rooms, files, strict=True)]
+    axes.set_yticks(range(n), names)
+    axes.set_xticks(range(n), rooms, rotation=50, ha="left", rotation_mode="anchor")
+    axes.xaxis.tick_top()
+    axes.tick_params(length=0)
+    axes.set_ylabel("imports …")
+    axes.set_xlabel("… from; an orange box is a layer, and below the diagonal there is nothing")
+    axes.spines[:].set_visible(False)
     figure.savefig(HERE / "docs" / "images" / "architecture.png", dpi=110)
 
 

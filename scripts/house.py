@@ -4,7 +4,7 @@
     python scripts/house.py ../old/src           # of another one, for comparison
 
 *Files* are the package's files whose functions run during one call; *switches* count how often the next function to run
-for the first time is in another file than the one before: how often a reader who follows the call turns to another file.
+for the first time is in another file than the one before: how often a reader of the call turns to another file.
 The second call is followed, on the built-in digits with one thread, so that imports do not count.
 """
 
@@ -15,6 +15,7 @@ import subprocess
 import sys
 from collections import Counter
 from collections.abc import Callable
+from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
@@ -40,11 +41,11 @@ def follow(call: Callable[[], Any], package: Path) -> list[tuple[str, str, int]]
 
 
 def count_switches(functions: list[tuple[str, str, int]]) -> int:
-    return sum(before[0] != after[0] for before, after in zip(functions, functions[1:], strict=False))
+    return sum(before[0] != after[0] for before, after in pairwise(functions))
 
 
 def calls() -> dict[str, tuple[Callable[[], Any], Callable[[], Any]]]:
-    """Calls to follow, each with one that runs before it."""
+    """Return the calls to follow, each with one that runs before it."""
     from anchorview import FSSMSC, FSSMSCCV, datasets
 
     digits = datasets.load_handwritten()

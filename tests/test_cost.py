@@ -8,13 +8,22 @@ import pytest
 from anchorview import FSSMSC, cost, datasets
 
 
-def test_a_fit_that_cannot_succeed_is_refused_with_the_numbers(monkeypatch: pytest.MonkeyPatch) -> None:
-    data = datasets.make_multiview_subspaces(300, 3, random_state=0)
-    monkeypatch.setattr(cost, "available_memory", lambda: 10_000)
-    with pytest.raises(MemoryError, match=r"needs about .* GB beyond the input .*; 0\.0 GB are available.*n_landmarks"):
-        FSSMSC().fit(data.views, data.target)
-    monkeypatch.setattr(cost, "available_memory", lambda: None)
-    FSSMSC(n_landmarks=30).fit(data.views, data.target)
+def test_a_fit_that_cannot_succeed_is_refused_with_the_numbers() -> None:
+    """Between a million landmarks there are 10¹² products, more than any machine holds."""
+    data = datasets.make_multiview_subspaces(300, 3, (8, 6), random_state=0)
+    model = FSSMSC(landmarks=np.zeros((10**6, 14), dtype=np.float32))
+    with pytest.raises(
+        MemoryError, match=r"needs about \d{5}\.\d GB beyond the input .*; \d+\.\d GB are available.*n_lan"
+    ):
+        model.fit(data.views, data.target)
+
+
+def test_memory_is_refused_where_it_is_known_and_too_small() -> None:
+    estimate = FSSMSC().estimate_memory(100_000, 500)
+    cost.check_memory(estimate, estimate.total)
+    cost.check_memory(estimate, None)  # where the system does not tell, a fit is tried
+    with pytest.raises(MemoryError, match=r"; 0\.0 GB are available"):
+        cost.check_memory(estimate, 10_000)
 
 
 def test_estimate_grows_with_rows_and_dense_states() -> None:

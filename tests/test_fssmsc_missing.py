@@ -149,7 +149,7 @@ def test_a_row_depends_on_itself_only(data: Any, draw: st.DataObject) -> None:
 
 
 def test_a_row_without_a_view_is_as_in_a_model_of_the_other_views(data: Any) -> None:
-    """Given landmarks, a row's code solves the problem of its own views, scaled up (design 2.7)."""
+    """Given landmarks, a row's code solves the problem of its own views, scaled up."""
     landmarks = data.model.landmarks_
     model = build(landmarks=landmarks).fit(data.parts, data.y)
     lacking = Views(data.parts, mask={"c": np.zeros(210, dtype=bool)})
@@ -282,7 +282,7 @@ def test_dropped_rows_are_no_landmarks(data: Any) -> None:
     mask[::2] = False
     views = Views(data.parts, mask=mask)
     model = build(on_empty="drop", landmarks="random", n_landmarks=30).fit(views, data.target)
-    full = model._scaler.scale(views, np.arange(1, 210, 2)).dense()
+    full = model._scaler.take(views, np.arange(1, 210, 2)).dense()
     for landmark in model.landmarks_:
         assert np.abs(full - landmark).max(axis=1).min() < 1e-6
 
@@ -311,8 +311,10 @@ def test_values_that_are_not_finite_beside_a_missing_view(data: Any) -> None:
         data.model.predict(Views(broken, mask={"b": np.zeros(210, dtype=bool)}))
 
 
-def test_the_paper_s_solver_says_that_it_cannot(data: Any) -> None:
-    with pytest.raises(ValueError, match="knows no rows that lack views; use solver='active_set'"):
+def test_the_paper_s_solver_needs_all_views(data: Any) -> None:
+    with pytest.raises(
+        ValueError, match="solver='admm' does not support rows that lack views; use solver='active_set'"
+    ):
         build(solver="admm").fit(Views(data.parts, mask=data.mask), data.y)
     model = build(solver="admm").fit(data.parts, data.y)
     with pytest.raises(ValueError, match="needs rows that have all views"):

@@ -15,8 +15,10 @@ from sklearn.feature_extraction.text import TfidfTransformer
 from sklearn.model_selection import GridSearchCV, cross_val_score
 
 from anchorview import FSSMSC, Views
+from anchorview.core.arrays import unit_rows
 from anchorview.datasets import hide_labels
-from anchorview.features.scaling import fit_scaling
+from anchorview.features.scaling import ViewsScaler, fit_scaling
+from anchorview.features.text import leading_directions
 
 FOR_BOTH = ["minmax", "l2", "tfidf", "lsa", "none"]
 FORMS: dict[str, Any] = {
@@ -57,6 +59,11 @@ def text() -> Any:
     dense = np.random.default_rng(1).normal(size=(180, 6)) + topics[:, None]
     y = hide_labels(topics, 0.15, stratified=True, random_state=0)
     return Bunch(left=left, right=right, dense=dense, target=topics, y=y)
+
+
+def rows_of(scaler: ViewsScaler, views: Views) -> np.ndarray:
+    """All rows, scaled."""
+    return scaler.read(views, slice(0, len(views))).dense()
 
 
 def mixed(text: Any, form: Any) -> dict[str, Any]:
@@ -123,12 +130,16 @@ def test_dense_and_sparse_copies_have_the_same_codes(text: Any, scaling: str, dt
 
 
 @pytest.mark.parametrize("scaling", ["l2", "minmax", "tfidf"])
-@pytest.mark.parametrize("size", [300, 700])
-def test_the_same_for_views_wide_enough_to_be_projected(scaling: str, size: int, monkeypatch: Any) -> None:
-    monkeypatch.setattr("anchorview.features.landmarks.FULL_SPACE_WORK", 1e5)
-    views, topics = draw_counts(120, (size, 40), seed=3)
-    dense = build(scaling=scaling).fit(views, topics)
-    copy = build(scaling=scaling).fit([sparse.csr_array(view) for view in views], topics)
+def test_the_same_for_views_wide_enough_to_be_projected(scaling: str) -> None:
+    """As many cells as k-means sees projected only."""
+    rng = np.random.default_rng(3)
+    topics = np.arange(600) % 3
+    words = rng.integers(0, 9_400, size=(600, 60)) * 3 + topics[:, None]
+    words[:, :40] = rng.integers(0, 30, size=(600, 40)) * 3 + topics[:, None]  # words that rows of a topic share
+    entries = (np.ones(36_000, dtype=np.float32), words.ravel(), np.arange(0, 36_001, 60))
+    counts = Views([sparse.csr_array(entries, shape=(600, 28_200))])
+    filled = Views([counts.arrays[0].toarray()])
+    copy, dense = (build(scaling=scaling).fit(X, topics) for X in (counts, filled))
     np.testing.assert_allclose(copy.codes_.toarray(), dense.codes_.toarray(), atol=1e-5)
 
 
@@ -141,10 +152,8 @@ def test_dense_and_sparse_rows_are_scaled_alike(seed: int, scaling: str, density
     views, copy = Views([rows]), Views([sparse.csr_array(rows)])
     new = rng.gamma(1.0, 3.0, size=(5, 7))
     scaled, same = fit_scaling(views, scaling), fit_scaling(copy, scaling)
-    np.testing.assert_allclose(same.rows(copy, slice(0, 20)), scaled.rows(views, slice(0, 20)), atol=1e-12)
-    np.testing.assert_allclose(
-        same.rows(Views([sparse.csr_array(new)]), slice(0, 5)), scaled.rows(Views([new]), slice(0, 5)), atol=1e-12
-    )
+    np.testing.assert_allclose(rows_of(same, copy), rows_of(scaled, views), atol=1e-12)
+    np.testing.assert_allclose(rows_of(same, Views([sparse.csr_array(new)])), rows_of(scaled, Views([new])), atol=1e-12)
 
 
 # Each scaling is its formula
@@ -156,29 +165,35 @@ def test_tfidf_is_that_of_scikit_learn(text: Any) -> None:
     scaler = fit_scaling(views, "tfidf")
     for rows in (views, new):
         expected = reference.transform(rows.arrays[0]).toarray()
-        np.testing.assert_allclose(scaler.rows(rows, slice(0, len(rows))), expected, atol=1e-12)
+        np.testing.assert_allclose(rows_of(scaler, rows), expected, atol=1e-12)
 
 
-def test_lsa_directions_are_the_leading_singular_vectors(monkeypatch: Any) -> None:
-    monkeypatch.setattr("anchorview.features.text.LSA_COMPONENTS", 5)
-    (counts,), _ = draw_counts(300, (80,), seed=2, n_topics=6)
+def test_lsa_is_the_leading_directions_of_tfidf() -> None:
+    """Of few words the SVD is exact, and all directions but the last are kept."""
+    (counts,), _ = draw_counts(300, (6,), seed=2, n_topics=6)
     views = Views([sparse.csr_array(counts)])
-    scaler = fit_scaling(views, "lsa", rng=np.random.RandomState(0)).scalers[0]
     tfidf = TfidfTransformer().fit_transform(counts).toarray()
     _, _, right = np.linalg.svd(tfidf, full_matrices=False)
-    assert scaler.components is not None and scaler.components.shape == (80, 5)
-    assert np.degrees(linalg.subspace_angles(scaler.components, right[:5].T)).max() < 0.5
-    coordinates = tfidf @ scaler.components
-    expected = coordinates / np.linalg.norm(coordinates, axis=1, keepdims=True)
-    found = fit_scaling(views, "lsa", rng=np.random.RandomState(0)).rows(views, slice(0, 300))
-    np.testing.assert_allclose(found, expected, atol=1e-9)
+    coordinates = unit_rows(tfidf @ right[:5].T)
+    found = rows_of(fit_scaling(views, "lsa", rng=np.random.RandomState(0)), views)
+    assert found.shape == (300, 5)
+    np.testing.assert_allclose(found @ found.T, coordinates @ coordinates.T, atol=1e-6)
+
+
+def test_leading_directions_are_the_singular_vectors() -> None:
+    (counts,), _ = draw_counts(300, (80,), seed=2, n_topics=6)
+    tfidf = TfidfTransformer().fit_transform(counts)
+    _, _, right = np.linalg.svd(tfidf.toarray(), full_matrices=False)
+    directions = leading_directions(sparse.csr_array(tfidf), 5, np.random.RandomState(0))
+    assert directions.shape == (80, 5)
+    assert np.degrees(linalg.subspace_angles(directions, right[:5].T)).max() < 0.5
 
 
 @pytest.mark.parametrize("shape", [(40, 1), (40, 2), (3, 30)])
 def test_lsa_of_few_features_or_rows(shape: tuple[int, int]) -> None:
     counts = np.random.default_rng(0).poisson(1.0, size=shape).astype(float)
     views = Views([sparse.csr_array(counts)])
-    found = fit_scaling(views, "lsa").rows(views, slice(0, shape[0]))
+    found = rows_of(fit_scaling(views, "lsa"), views)
     lengths = np.linalg.norm(found, axis=1)
     np.testing.assert_allclose(lengths[counts.any(axis=1)], 1, atol=1e-6)
 
@@ -256,9 +271,8 @@ def test_the_user_s_matrices_are_not_changed(text: Any) -> None:
 # Size
 
 
-def test_a_large_sparse_view_is_never_filled_in(monkeypatch: Any) -> None:
+def test_a_large_sparse_view_is_never_filled_in() -> None:
     """20,000 × 50,000 numbers would be 4 GB in single precision."""
-    monkeypatch.setattr("anchorview.features.text.LSA_COMPONENTS", 20)  # only to be quick
     rng = np.random.default_rng(0)
     topics = np.arange(20_000) % 4
     words = (rng.integers(0, 50_000 // 4, size=(20_000, 25)) * 4 + topics[:, None]).astype(np.int32)
@@ -272,7 +286,7 @@ def test_a_large_sparse_view_is_never_filled_in(monkeypatch: Any) -> None:
         peak = tracemalloc.get_traced_memory()[1]
         tracemalloc.stop()
         assert peak < 400e6, scaling
-        assert model.landmarks_.shape == (20, 50_000 if scaling == "tfidf" else 20)
+        assert model.landmarks_.shape == (20, 50_000 if scaling == "tfidf" else 150)
 
 
 # The rest of the library

@@ -6,7 +6,6 @@ from typing import Any
 
 import numpy as np
 import pytest
-from anchorview.features.kmeans import Sample, kmeans_labels
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy import sparse
@@ -15,7 +14,7 @@ from sklearn.utils import Bunch
 
 from anchorview import FSSMSC, Constraints, Views
 from anchorview.datasets import hide_labels, make_multiview_subspaces
-from anchorview.features.landmarks import choose_landmarks
+from anchorview.features.landmarks import Sample, choose_landmarks, kmeans_labels
 from anchorview.features.scaling import fit_scaling
 
 
@@ -91,15 +90,14 @@ def test_scaling_of_weighted_rows_is_that_of_repeated_ones(data: Any, kind: str)
     views = Views([np.abs(array) for array in data.data])
     weighted = fit_scaling(views, kind, weights=data.weights)
     repeated = fit_scaling(views[data.repeated], kind)
-    rows = slice(0, 150)
-    np.testing.assert_allclose(weighted.rows(views, rows), repeated.rows(views, rows), atol=1e-10)
+    scaled, expected = (scaler.read(views, slice(0, 150)).dense() for scaler in (weighted, repeated))
+    np.testing.assert_allclose(scaled, expected, atol=1e-10)
 
 
-def test_lsa_of_weighted_rows_spans_that_of_repeated_ones(data: Any, monkeypatch: Any) -> None:
-    monkeypatch.setattr("anchorview.features.text.LSA_COMPONENTS", 3)
+def test_lsa_of_weighted_rows_spans_that_of_repeated_ones(data: Any) -> None:
     views = Views([np.abs(data.data[0])])
     weighted, repeated = (
-        fit_scaling(X, "lsa", weights=w).rows(views, slice(0, 150))
+        fit_scaling(X, "lsa", weights=w).read(views, slice(0, 150)).dense()
         for X, w in ((views, data.weights), (views[data.repeated], None))
     )
     np.testing.assert_allclose(weighted @ weighted.T, repeated @ repeated.T, atol=1e-3)
@@ -222,8 +220,8 @@ def test_weights_that_cannot_work(data: Any, weights: Any, message: str) -> None
         build().fit(data.views, data.y, sample_weight=weights)
 
 
-def test_the_paper_s_solver_says_that_it_cannot(data: Any) -> None:
-    with pytest.raises(ValueError, match="knows no sample_weight; use solver='active_set'"):
+def test_the_paper_s_solver_does_not_take_weights(data: Any) -> None:
+    with pytest.raises(ValueError, match="solver='admm' does not support sample_weight; use solver='active_set'"):
         build(solver="admm").fit(data.views, data.y, sample_weight=data.weights)
     build(solver="admm", max_iter=5).fit(data.views, data.y, sample_weight=np.ones(150))
 

@@ -10,7 +10,10 @@ import pytest
 from scipy import sparse
 
 from anchorview import FSSMSC, Views
+from anchorview.data.validation import find_present
 from anchorview.datasets import hide_labels, make_multiview_subspaces
+from anchorview.features.products import ViewCrossProducts
+from anchorview.plotting import plot_view_importance
 from anchorview.view_importance import ViewImportance, measure_views
 
 matplotlib.use("Agg")
@@ -51,7 +54,7 @@ def test_reconstruction_is_its_formula(data: Any) -> None:
     views = Views(parts, mask=mask)
     model = build(scaling={"counts": "l2"}).fit(views, data.y)
     found = measure_views(model, views)
-    scaled = model._scaler.scale(views, slice(0, 400), mask).dense().astype(np.float64)
+    scaled = model._scaler.read(views, slice(0, 400), mask).dense().astype(np.float64)
     codes = _codes_of_new_rows(model, views)
     ends = np.cumsum(model._scaler.sizes)
     total = []
@@ -66,12 +69,9 @@ def test_reconstruction_is_its_formula(data: Any) -> None:
 
 def _codes_of_new_rows(model: FSSMSC, views: Views) -> Any:
     """What `transform` embeds, before the embedding."""
-    from anchorview.data.validation import find_present
-    from anchorview.features.products import ViewCrossProducts
-
     present = find_present(views)
-    cross = ViewCrossProducts(views, model._scaler, model.landmarks_, cache=False, presence=present)
-    return model._encoder.encode(cross.rows(slice(0, len(views))), present)
+    cross = ViewCrossProducts(views, model._scaler, model.landmarks_, present=present, for_prediction=True)
+    return model._encoder.encode(cross.take(np.arange(len(views))), present)
 
 
 def test_labels_that_change_are_those_of_rows_that_lack_the_view(data: Any) -> None:
@@ -154,9 +154,9 @@ def test_every_row_labelled(data: Any) -> None:
 
 
 def test_what_cannot_be_measured_says_so(data: Any) -> None:
-    with pytest.raises(ValueError, match="solver='admm' cannot leave views out"):
+    with pytest.raises(ValueError, match="solver='admm' does not support measure_views, which leaves views out; use"):
         build(solver="admm", measure_views=True).fit(data.parts, data.y)
-    with pytest.raises(ValueError, match="solver='admm' cannot leave views out"):
+    with pytest.raises(ValueError, match="solver='admm' does not support .*no view can be left out to measure it; use"):
         measure_views(build(solver="admm").fit(data.parts, data.y), data.parts)
     with pytest.raises(ValueError, match="measure_views='yes' is not known"):
         build(measure_views="yes").fit(data.parts, data.y)
@@ -168,8 +168,6 @@ def test_what_cannot_be_measured_says_so(data: Any) -> None:
 
 
 def test_the_picture() -> None:
-    from anchorview.plotting.model.model import plot_view_importance
-
     nan = np.nan
     values = [np.array(v) for v in ([0.9, 0.5, 0.1], [0.6, 0.3, 0.1], [0.02, 0.3, nan], [nan, nan, nan])]
     axes = plot_view_importance(ViewImportance(["a", "b", "c"], *values, n_rows=10))

@@ -94,7 +94,7 @@ class MultiViewClassifier(ClassifierMixin, BaseEstimator):
         return FitInput(views, present, empty, weights, known, n_counted)
 
     def _label_rows(self, given: FitInput, probabilities: Matrix) -> None:
-        """Set what the fit says about its rows; labelled rows keep their labels."""
+        """Set the labels and the confidence of the rows of the fit; labelled rows keep their labels."""
         known = given.known
         is_labelled = known.class_ids >= 0
         class_ids = np.where(is_labelled, known.class_ids, probabilities.argmax(axis=1))

@@ -69,9 +69,8 @@ def available_memory() -> int | None:
         return None
 
 
-def check_memory(estimate: MemoryEstimate) -> None:
-    """Refuse a fit that cannot succeed, with the numbers and what to do."""
-    available = available_memory()
+def check_memory(estimate: MemoryEstimate, available: int | None) -> None:
+    """Refuse a fit that cannot succeed in the memory available (None: not known), with the numbers and what to do."""
     if available is not None and estimate.total > available:
         raise MemoryError(
             f"This fit needs about {estimate}; {available / 1e9:.1f} GB are available. Lower n_landmarks, or fit a "

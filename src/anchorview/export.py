@@ -91,11 +91,11 @@ def write_results(model: Any, mdata: Any, *, key: str = "anchorview", overwrite:
 
 
 def _results(model: Any) -> dict[str, npt.NDArray[Any]]:
-    """Return copies of what a model has found for each row."""
+    """Return copies of the results that a model has for each row."""
     check_is_fitted(model, "labels_")
     names = ("labels_", "confidence_", "embedding_")
-    found = zip(("label", "confidence", "embedding"), names, strict=True)
-    return {short: np.array(getattr(model, name)) for short, name in found if hasattr(model, name)}
+    pairs = zip(("label", "confidence", "embedding"), names, strict=True)
+    return {short: np.array(getattr(model, name)) for short, name in pairs if hasattr(model, name)}
 
 
 def _check_length(n_given: int, n_fitted: int, what: str) -> None:

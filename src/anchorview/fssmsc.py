@@ -20,7 +20,7 @@ from .base import FitInput, MultiViewClassifier
 from .core.arrays import Matrix, Presence
 from .core.checks import Choice, Number, check_parameters
 from .core.progress import CallbackSupportMixin, Outcome, Progress, with_callbacks
-from .cost import MemoryEstimate, check_memory, estimate_memory
+from .cost import MemoryEstimate, available_memory, check_memory, estimate_memory
 from .data.reading import ColumnGroups
 from .data.views import Views
 from .engine.blocks import count_threads, map_blocks, one_blas_thread
@@ -279,7 +279,7 @@ class FSSMSC(CallbackSupportMixin, ClassNamePrefixFeaturesOutMixin, TransformerM
         )
         n_threads = count_threads(self.n_jobs)
         sizes = (*given.views.shape, plan.n_landmarks, plan.n_components)
-        check_memory(estimate_memory(*sizes, solver=self.solver, n_threads=n_threads))
+        check_memory(estimate_memory(*sizes, solver=self.solver, n_threads=n_threads), available_memory())
         progress = Progress(self, self.verbose, self.max_iter, self.tol, n_solves=1 if self.relabel is None else 2)
         n_labelled = int(np.count_nonzero(given.known.class_ids >= 0))
         progress.stage("scaling", "%r, %d labelled in %d classes", given.views, n_labelled, len(given.known.classes))

@@ -22,7 +22,7 @@ from .plan import count_landmarks
 from .tuning.ensemble import Ensemble
 from .tuning.experts import ExpertGroup, count_votes
 from .tuning.options import SearchOptions, make_options
-from .tuning.search import averaged_hidden, best_on_codes, choose, search
+from .tuning.search import averaged_hidden, best_on_codes, choose_averaged, search
 from .tuning.search_data import Judgement, SearchData
 from .tuning.settings import Scaling, Setting, one_name, scalings_to_try
 from .tuning.summary import cv_results, data_fingerprint
@@ -187,7 +187,7 @@ class FSSMSCCV(MultiViewClassifier):
         base = Setting(scaling=scalings[0], n_landmarks=data.n_landmarks)
         self._search(data, base, scalings)
         judgements = sorted(data.judged.values(), key=lambda judgement: judgement.belief)
-        chosen = choose(data, judgements, self.n_averaged)
+        chosen = choose_averaged(data, judgements, self.n_averaged)
         progress.log(f"averaging {len(chosen)} of {len(judgements)} settings")
         ensemble = Ensemble(data)
         ensemble.add(chosen, data.rows, data.class_ids)

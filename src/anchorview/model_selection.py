@@ -26,7 +26,7 @@ class LabelHidingKFold:
     n_repeats : int, default=1
         How often the labelled rows are dealt out.
     random_state : int, RandomState or None, default=None
-        How they are.
+        Random numbers of the dealing.
 
     Examples
     --------
@@ -58,18 +58,18 @@ class LabelHidingKFold:
         groups : object
             Ignored.
         """
-        _, codes = encode_labels(y, len(y))
-        labelled = np.flatnonzero(codes >= 0)
+        _, class_ids = encode_labels(y, len(y))
+        labelled = np.flatnonzero(class_ids >= 0)
         rng = check_random_state(self.random_state)
         for _ in range(self.n_repeats):
-            folds = split_labels(codes[labelled], self.n_splits, rng)
+            folds = split_labels(class_ids[labelled], self.n_splits, rng)
             if not folds:
                 raise ValueError(
                     "Every class has at most one labelled row, so no label can be hidden; label more rows."
                 )
             for fold in folds:
                 test = labelled[fold]
-                yield np.setdiff1d(np.arange(len(codes)), test), test
+                yield np.setdiff1d(np.arange(len(class_ids)), test), test
 
     def get_n_splits(self, X: Any = None, y: Any = None, groups: Any = None) -> int:
         """Return the number of splits."""

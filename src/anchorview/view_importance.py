@@ -99,8 +99,8 @@ def measure_views(
     >>> made = datasets.make_multiview_subspaces(300, 3, (8, 6), random_state=0)
     >>> data = {"image": made.data[0], "text": made.data[1], "noise": np.random.default_rng(0).normal(size=(300, 9))}
     >>> y = datasets.hide_labels(made.target, 0.1, stratified=True, random_state=0)
-    >>> found = measure_views(FSSMSC(n_landmarks=50, random_state=0).fit(data, y), data, made.target)
-    >>> bool(found.accuracy_drop[0] > found.accuracy_drop[2])
+    >>> importance = measure_views(FSSMSC(n_landmarks=50, random_state=0).fit(data, y), data, made.target)
+    >>> bool(importance.accuracy_drop[0] > importance.accuracy_drop[2])
     True
     """
     check_is_fitted(model)
@@ -127,8 +127,8 @@ def measure_views(
     changed, drop = np.full((2, len(views.names)), np.nan)
     squares, left_over = np.zeros((2, len(views.names)))
     for number in range(len(views.names)):
-        has = np.flatnonzero(present[:, number])
-        squares[number], left_over[number] = _rebuild(model, views[has], number, whole[has])
+        with_view = np.flatnonzero(present[:, number])
+        squares[number], left_over[number] = _rebuild(model, views[with_view], number, whole[with_view])
         can_lose = present[:, number] & (present.sum(axis=1) > 1)
         if not can_lose.any():
             continue
@@ -138,7 +138,7 @@ def measure_views(
         without[can_lose] = _label(model, _encode(model, views[can_lose], fewer, n_threads), n_threads)
         changed[number] = _mean((without != labels)[is_drawn & can_lose])
         judged = can_lose[is_labelled]
-        before, after = (found[is_labelled][judged] == truth[judged] for found in (labels, without))
+        before, after = (given[is_labelled][judged] == truth[judged] for given in (labels, without))
         drop[number] = _mean(before) - _mean(after)
     rebuilt = np.where(squares > 0, squares - left_over, 0.0)
     total = float(np.maximum(rebuilt, 0).sum())

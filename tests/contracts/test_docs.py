@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-DOCS = Path(__file__).parents[1] / "docs"
+DOCS = Path(__file__).parents[2] / "docs"
 PAGES = {name: (DOCS / name).read_text() for name in ("realdata.md", "confidence.md", "accuracy.md", "baselines.md")}
 BLOCKS = {name: re.findall(r"```python\n(.*?)```", text, flags=re.DOTALL) for name, text in PAGES.items()}
 WITHOUT_EXAMPLE = {

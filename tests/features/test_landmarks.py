@@ -10,12 +10,13 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from hypothesis.extra import numpy as hnp
+from scipy import sparse
 from sklearn.cluster import KMeans
 from sklearn.datasets import make_blobs
 from sklearn.metrics import pairwise_distances
 
 from anchorview import FSSMSC, Views
-from anchorview.features.landmarks import PROJECTION, ROWS_PER_LANDMARK, choose_landmarks, kmeans_labels
+from anchorview.features.landmarks import FULL_SPACE_ENTRIES, ROWS_PER_LANDMARK, choose_landmarks, kmeans_labels
 from anchorview.features.scaling import fit_scaling
 
 
@@ -130,7 +131,7 @@ def test_given_landmarks_are_used_as_they_are(views: Views) -> None:
 @pytest.mark.parametrize("how", ["kmeans", "random"])
 @pytest.mark.parametrize("dtype", [np.float32, np.float64])
 def test_the_seed_decides_and_threads_do_not(how: str, dtype: type) -> None:
-    rows = seeded().normal(size=(1300, 2 * PROJECTION + 40)).astype(dtype)  # enough features for the projection
+    rows = seeded().normal(size=(1300, 140)).astype(dtype)
     views = Views([rows[:, :100], rows[:, 100:]])
     scaler = fit_scaling(views, "minmax")
     found = [choose_landmarks(views, scaler, how, 40, seeded(), n_threads) for n_threads in (1, 1, 2)]
@@ -147,16 +148,28 @@ def test_landmarks_are_the_means_of_the_scaled_rows(views: Views) -> None:
     np.testing.assert_allclose(landmarks, kmeans_centres(rows, enough), atol=1e-12)
 
 
-def test_many_features_are_projected_for_the_assignment_only() -> None:
-    rows, truth = make_blobs(600, 2 * PROJECTION + 1, centers=5, cluster_std=3.0, random_state=0)
+def topics(n_rows: int, n_words: int) -> sparse.csr_array:
+    """Rows of five topics that share no word."""
+    rng, topic = seeded(), np.arange(n_rows) % 5
+    words = topic[:, None] * (n_words // 5) + rng.randint(0, 60, size=(n_rows, 30))
+    rows = sparse.coo_array((np.ones(words.size), (np.repeat(np.arange(n_rows), 30), words.ravel())), (n_rows, n_words))
+    return sparse.csr_array(rows)
+
+
+def test_rows_of_very_many_features_are_assigned_in_a_projection_and_averaged_as_they_are() -> None:
+    n_landmarks = 32
+    rows = topics(n_landmarks * ROWS_PER_LANDMARK, 28_000)
+    assert rows.shape[0] * rows.shape[1] > FULL_SPACE_ENTRIES
     views = Views([rows])
-    scaler = fit_scaling(views, "minmax")
-    scaled = scaler.read(views, slice(0, 600)).dense()
-    landmarks = choose_landmarks(views, scaler, "kmeans", 20, seeded())
-    assert landmarks.shape == scaled[:20].shape
-    assert inertia(scaled, landmarks) < 1.05 * KMeans(20, n_init=1, random_state=0).fit(scaled).inertia_
-    nearest = pairwise_distances(scaled, landmarks).argmin(axis=1)
-    assert all(len(set(truth[nearest == number])) <= 1 for number in range(20))
+    scaler = fit_scaling(views, "l2")
+    landmarks, again = (choose_landmarks(views, scaler, "kmeans", n_landmarks, seeded(), n) for n in (1, 2))
+    np.testing.assert_array_equal(landmarks, again)
+    assert landmarks.shape == (n_landmarks, 28_000)
+    used = np.array([landmarks[:, part * 5600 : (part + 1) * 5600].any(axis=1) for part in range(5)])
+    assert (used.sum(axis=0) == 1).all()  # each the mean of rows of one topic
+    unit = rows[:, rows.sum(axis=0) > 0].toarray() / sparse.linalg.norm(rows, axis=1)[:, None]
+    ours = inertia(unit, landmarks[:, rows.sum(axis=0) > 0])
+    assert ours < 1.05 * KMeans(n_landmarks, init="random", n_init=1, random_state=0).fit(unit).inertia_
 
 
 @pytest.mark.parametrize("n_rows", [40, 3000])

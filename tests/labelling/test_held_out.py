@@ -8,16 +8,16 @@ from typing import Any
 
 import numpy as np
 import pytest
+from anchorview.core.folds import split_labels
+from anchorview.labelling.calibration import calibrate, held_out_logits
 
 from anchorview import FSSMSC, Constraints
-from anchorview.labelling import calibration as calibration_module
 from anchorview import fssmsc as fssmsc_module
-from anchorview.labelling.calibration import calibrate, held_out_logits
-from anchorview.core.folds import split_labels
-from anchorview.datasets import hide_labels, load_handwritten, make_multiview_subspaces
-from anchorview.labelling.temperature import choose_temperature
-from anchorview.labelling.rule import fit_neighbours
 from anchorview.core.arrays import softmax
+from anchorview.datasets import hide_labels, load_handwritten, make_multiview_subspaces
+from anchorview.labelling import calibration as calibration_module
+from anchorview.labelling.rule import fit_neighbours
+from anchorview.labelling.temperature import choose_temperature
 from anchorview.metrics import expected_calibration_error
 
 

@@ -6,15 +6,15 @@ from typing import Any
 
 import numpy as np
 import pytest
+from anchorview.core.folds import split_labels
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from anchorview import FSSMSC
+from anchorview.datasets import hide_labels, load_handwritten, make_multiview_subspaces
 from anchorview.labelling import held_out as crossfit_module
 from anchorview.labelling import relabel as label_noise_module
 from anchorview.labelling.held_out import held_out_probabilities
-from anchorview.core.folds import split_labels
-from anchorview.datasets import hide_labels, load_handwritten, make_multiview_subspaces
 
 
 def build(**parameters: Any) -> FSSMSC:

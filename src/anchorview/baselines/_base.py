@@ -14,7 +14,7 @@ from sklearn.base import BaseEstimator, ClusterMixin
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils import check_random_state
 
-from ..core.arrays import AnyMatrix, ClassIds, Matrix, Rows, is_sparse
+from ..core.arrays import AnyMatrix, ClassIds, Matrix, Rows
 from ..core.checks import check_number
 from ..core.progress import CallbackSupportMixin, Iteration, Progress, with_callbacks
 from ..data.labels import encode_labels
@@ -23,6 +23,7 @@ from ..data.validation import read_views
 from ..data.views import Views
 from ..engine.blocks import count_threads, one_blas_thread
 from ..features.scaling import check_finite
+from ._graph_builder import GraphBuilder
 from ._matrix import one_hot
 from ._scaling import check_scaling, scale_views
 
@@ -51,23 +52,23 @@ class Task:
 class Labels:
     """The class number of each row, −1 where it is not known."""
 
-    codes: ClassIds
+    class_ids: ClassIds
     n_classes: int
 
     @property
     def labelled(self) -> Rows:
         """Numbers of the labelled rows, ascending."""
-        return np.flatnonzero(self.codes >= 0)
+        return np.flatnonzero(self.class_ids >= 0)
 
     @property
     def unlabelled(self) -> Rows:
         """Numbers of the other rows, ascending."""
-        return np.flatnonzero(self.codes < 0)
+        return np.flatnonzero(self.class_ids < 0)
 
     @property
     def targets(self) -> Matrix:
         """One row per labelled row, with a one at its class."""
-        return one_hot(self.codes[self.labelled], self.n_classes)
+        return one_hot(self.class_ids[self.labelled], self.n_classes)
 
 
 class _MultiViewEstimator(CallbackSupportMixin, BaseEstimator, ABC):
@@ -78,6 +79,7 @@ class _MultiViewEstimator(CallbackSupportMixin, BaseEstimator, ABC):
     random_state: int | np.random.RandomState | None
     n_jobs: int | None
     verbose: bool
+    _graphs: GraphBuilder = GraphBuilder()  # the bench sets one that keeps graphs from fit to fit
     labels_: npt.NDArray[Any]
     n_iter_: int
     objective_history_: npt.NDArray[np.float64]
@@ -97,7 +99,7 @@ class _MultiViewEstimator(CallbackSupportMixin, BaseEstimator, ABC):
         self._check_parameters()
         views = read_views(self, X, reset=True)
         check_scaling(views, self.scaling)
-        _check_finite(views)
+        check_finite(views)
         return views
 
     def _begin(self, views: Views) -> Task:
@@ -217,7 +219,7 @@ class SemiSupervisedMultiView(_MultiViewEstimator):
                 f"{type(self).__name__} requires y to be passed, but the target y is None; "
                 "give labels, -1 where there is none."
             )
-        classes, codes = encode_labels(y, len(views))
+        classes, class_ids = encode_labels(y, len(views))
         if len(classes) < 2:
             raise ValueError(
                 f"{'No row' if len(classes) == 0 else 'Only one class'} is labelled; "
@@ -225,9 +227,9 @@ class SemiSupervisedMultiView(_MultiViewEstimator):
             )
         task = self._begin(views)
         with one_blas_thread():
-            numbers = np.asarray(self._classify(task, Labels(codes, len(classes))), dtype=np.intp)
+            chosen = np.asarray(self._classify(task, Labels(class_ids, len(classes))), dtype=np.intp)
         self.classes_ = classes
-        self.labels_ = classes[np.where(codes >= 0, codes, numbers)]
+        self.labels_ = classes[np.where(class_ids >= 0, class_ids, chosen)]
         task.progress.finish()
         return self
 
@@ -247,20 +249,6 @@ class SemiSupervisedMultiView(_MultiViewEstimator):
         """
         labels: npt.NDArray[Any] = self.fit(X, y).labels_
         return labels
-
-
-def _check_finite(views: Views) -> None:
-    """Raise an error naming the view and the first rows that hold NaN or infinity, in dense and sparse views."""
-    for name, array in views.items():
-        if not is_sparse(array):
-            check_finite(Views({name: array}))
-        elif not np.isfinite(array.data).all():
-            bad = np.unique(array.tocoo().row[~np.isfinite(array.data)])[:5]
-            raise ValueError(
-                f"View {name!r} contains NaN or infinity in row{'s' if len(bad) > 1 else ''} "
-                f"{', '.join(map(str, bad))}{', …' if len(bad) == 5 else ''}; remove or impute those values before "
-                "fitting."
-            )
 
 
 def check_anchors(n_anchors: int | None, n_clusters: int, n_rows: int) -> int:

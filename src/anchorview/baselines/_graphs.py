@@ -28,7 +28,7 @@ def pkn_graph(rows: AnyMatrix, n_neighbors: int = 5, n_threads: int = 1, *, symm
     index, distances = nearest_rows(rows, n_neighbors + 1, n_threads=n_threads)
     count = max(1, index.shape[1] - 1)  # with two rows there is no neighbour k + 1
     weights = pkn_weights(distances)
-    graph = _to_csr(index[:, :count], weights, rows.shape[0])
+    graph = to_csr(index[:, :count], weights, rows.shape[0])
     return sparse.csr_array((graph + graph.T) / 2) if symmetric else graph
 
 
@@ -70,7 +70,7 @@ def knn_graph(
     else:
         index, distances = nearest_rows(rows, n_neighbors, n_threads=n_threads)
         weights = np.ones_like(distances)
-    graph = _to_csr(index, weights, n)
+    graph = to_csr(index, weights, n)
     graph = sparse.csr_array(graph.maximum(graph.T))
     if self_loops:
         own = (squared_norms(rows) > 0).astype(np.float64) if weight == "cosine" else np.ones(n)
@@ -78,7 +78,8 @@ def knn_graph(
     return graph
 
 
-def _to_csr(index: Rows, weights: Matrix, n: int) -> sparse.csr_array:
+def to_csr(index: Rows, weights: Matrix, n: int) -> sparse.csr_array:
+    """Return the graph whose row i holds `weights[i]` at the columns `index[i]`; both arrays stay as they are."""
     starts = np.arange(0, index.size + 1, index.shape[1]) if index.size else np.zeros(n + 1, dtype=np.intp)
     # flatten copies, ravel would not: the two calls below work in place
     graph = sparse.csr_array((weights.flatten(), index.flatten(), starts), shape=(n, n))

@@ -8,10 +8,10 @@ from scipy.sparse.csgraph import connected_components
 from scipy.sparse.linalg import splu
 
 from ..core.arrays import Matrix, Rows
+from ._conjugate import conjugate_gradients
 
 _DENSE_ROWS = 500  # up to here a dense factorisation is the quickest
 _LARGE_ROWS = 20_000  # from here on a tolerance of 1e-8 does
-_MAX_ITER = 2000
 
 
 def harmonic(laplacian: sparse.csr_array, labelled: Rows, targets: Matrix, start: Matrix | None = None) -> Matrix:
@@ -53,7 +53,7 @@ def harmonic(laplacian: sparse.csr_array, labelled: Rows, targets: Matrix, start
         rows = laplacian[unknown]
         right = -(rows[:, labelled] @ targets)
         guess = None if start is None else start[unknown]
-        result[unknown] = _solve(sparse.csr_array(rows[:, unknown]), right, guess)
+        result[unknown] = solve_definite(sparse.csr_array(rows[:, unknown]), right, guess)
     return result
 
 
@@ -69,41 +69,39 @@ def _reachable(laplacian: sparse.csr_array, labelled: Rows) -> Rows:
     return np.flatnonzero(reached)
 
 
-def _solve(matrix: sparse.csr_array, right: Matrix, guess: Matrix | None) -> Matrix:
-    """Solve a positive definite system for several right-hand sides."""
-    n = matrix.shape[0]
-    if n <= _DENSE_ROWS:
-        result: Matrix = linalg.solve(matrix.toarray(), right, assume_a="pos")
-        return result
-    solution = conjugate_gradients(matrix, right, guess, tol=1e-8 if n > _LARGE_ROWS else 1e-10, max_iter=_MAX_ITER)
-    if solution is None:  # a nearly singular system: slow, but sure
-        solution = splu(matrix.tocsc(), permc_spec="MMD_AT_PLUS_A", options={"SymmetricMode": True}).solve(right)
-    return solution
+def solve_definite(
+    matrix: sparse.csr_array,
+    right: Matrix,
+    start: Matrix | None = None,
+    *,
+    dense_rows: int = _DENSE_ROWS,
+    max_iter: int = 2000,
+) -> Matrix:
+    """Solve a sparse, positive definite system for several right-hand sides.
 
-
-def conjugate_gradients(
-    matrix: sparse.csr_array, right: Matrix, guess: Matrix | None = None, *, tol: float = 1e-10, max_iter: int = 2000
-) -> Matrix | None:
-    """Solve a positive definite system for each column at once, with the diagonal as preconditioner.
-
-    Ends when every column's residual is below `tol` of its right-hand side; returns None if that takes too long.
+    Parameters
+    ----------
+    matrix : csr_array of shape (n, n)
+        Symmetric and positive definite.
+    right : ndarray of shape (n, n_columns)
+        The right-hand sides.
+    start : ndarray of shape (n, n_columns), optional
+        A first guess.
+    dense_rows : int
+        Up to so many rows, a dense matrix is factorised.
+    max_iter : int
+        Steps of conjugate gradients, after which the matrix is factorised instead: slow, but sure.
     """
-    scale = 1.0 / matrix.diagonal()[:, None]
-    solution = np.zeros_like(right) if guess is None else guess.copy()
-    residual = right - matrix @ solution
-    limit = tol * np.linalg.norm(right, axis=0)
-    direction = scale * residual
-    power = np.einsum("ij,ij->j", residual, direction)
-    for _ in range(max_iter):
-        active = np.linalg.norm(residual, axis=0) > limit
-        if not active.any():
-            return solution
-        image = matrix @ direction
-        curvature = np.einsum("ij,ij->j", direction, image)
-        step = np.where(active, power / np.where(curvature > 0, curvature, 1.0), 0.0)
-        solution += step * direction
-        residual -= step * image
-        conditioned = scale * residual
-        previous, power = power, np.einsum("ij,ij->j", residual, conditioned)
-        direction = conditioned + power / np.where(previous > 0, previous, 1.0) * direction
-    return None
+    n = matrix.shape[0]
+    if n <= dense_rows:
+        dense: Matrix = linalg.solve(matrix.toarray(), right, assume_a="pos")
+        return dense
+    tol = 1e-8 if n > _LARGE_ROWS else 1e-10
+    solution = conjugate_gradients(
+        lambda columns: matrix @ columns, right, matrix.diagonal(), start, tol=tol, max_iter=max_iter
+    )
+    if solution.converged:
+        return solution.values
+    factorised = splu(matrix.tocsc(), permc_spec="MMD_AT_PLUS_A", options={"SymmetricMode": True})
+    exact: Matrix = factorised.solve(right)
+    return exact

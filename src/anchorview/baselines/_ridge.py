@@ -9,15 +9,24 @@ from __future__ import annotations
 import numpy as np
 from scipy import linalg
 
-from ..core.arrays import AnyMatrix, Matrix, squared_norms
+from ..core.arrays import AnyMatrix, Matrix, is_sparse, squared_norms
+from ._conjugate import conjugate_gradients
 from ._matrix import multiply, scale_each_row
 
 _DIRECT = 2000  # largest system to factorise: 32 MB
-_TOLERANCE = 1e-5
-_MAX_STEPS = 50
 
 
-def weighted_ridge(rows: AnyMatrix, weights: Matrix, targets: Matrix, penalty: float, start: Matrix | None = None) -> Matrix:
+def weighted_ridge(
+    rows: AnyMatrix,
+    weights: Matrix,
+    targets: Matrix,
+    penalty: float,
+    start: Matrix | None = None,
+    *,
+    direct: int = _DIRECT,
+    tol: float = 1e-5,
+    max_iter: int = 50,
+) -> Matrix:
     """Return W of shape (n_features, n_targets).
 
     Parameters
@@ -31,8 +40,14 @@ def weighted_ridge(rows: AnyMatrix, weights: Matrix, targets: Matrix, penalty: f
     penalty : float
         λ, positive.
     start : ndarray of shape (n_features, n_targets), optional
-        Where conjugate gradients begin. They end after a few dozen steps at the latest, and each of them lowers the
-        sum above, so the result is never worse than `start`.
+        Where conjugate gradients begin. Each of their steps lowers the sum above, so the result is never worse than
+        `start`.
+    direct : int
+        Systems up to this size are factorised.
+    tol : float
+        Part of the right-hand side that conjugate gradients leave at most, unless they end at `max_iter`.
+    max_iter : int
+        Steps of conjugate gradients at most.
 
     Examples
     --------
@@ -40,8 +55,8 @@ def weighted_ridge(rows: AnyMatrix, weights: Matrix, targets: Matrix, penalty: f
     array([[1.9]])
     """
     n, d = rows.shape
-    if min(n, d) > _DIRECT:
-        return _by_gradients(rows, weights, targets, penalty, start)
+    if min(n, d) > direct:
+        return _by_gradients(rows, weights, targets, penalty, start, tol, max_iter)
     root = np.sqrt(weights)
     scaled, right = scale_each_row(rows, root), root[:, None] * targets
     if d <= n:
@@ -58,26 +73,18 @@ def _factorise(gram: Matrix, penalty: float, right: Matrix) -> Matrix:
     return result
 
 
-def _by_gradients(rows: AnyMatrix, weights: Matrix, targets: Matrix, penalty: float, start: Matrix | None) -> Matrix:
-    """Conjugate gradients on (XᵀBX + λI) W = XᵀBF, all columns at once, with the diagonal as preconditioner."""
-    transposed = rows.T.tocsr() if hasattr(rows, "tocsr") else rows.T
-    scale = 1.0 / (squared_norms(scale_each_row(rows, np.sqrt(weights)).T) + penalty)[:, None]
-    solution = np.zeros((rows.shape[1], targets.shape[1])) if start is None else start.copy()
-    misfit = targets if start is None else targets - multiply(rows, start)
-    residual = multiply(transposed, weights[:, None] * misfit) - penalty * solution
-    limit = _TOLERANCE * np.linalg.norm(multiply(transposed, weights[:, None] * targets), axis=0)
-    direction = scale * residual
-    power = np.einsum("ij,ij->j", residual, direction)
-    for _ in range(_MAX_STEPS):
-        active = np.linalg.norm(residual, axis=0) > limit
-        if not active.any():
-            break
-        image = multiply(transposed, weights[:, None] * multiply(rows, direction)) + penalty * direction
-        curvature = np.einsum("ij,ij->j", direction, image)
-        step = np.where(active, power / np.where(curvature > 0, curvature, 1.0), 0.0)
-        solution += step * direction
-        residual -= step * image
-        conditioned = scale * residual
-        previous, power = power, np.einsum("ij,ij->j", residual, conditioned)
-        direction = conditioned + power / np.where(previous > 0, previous, 1.0) * direction
-    return solution
+def _by_gradients(
+    rows: AnyMatrix, weights: Matrix, targets: Matrix, penalty: float, start: Matrix | None, tol: float, max_iter: int
+) -> Matrix:
+    """Solve (XᵀBX + λI) W = XᵀBF by conjugate gradients."""
+    transposed = rows.T.tocsr() if is_sparse(rows) else rows.T
+
+    def apply(columns: Matrix) -> Matrix:
+        return multiply(transposed, weights[:, None] * multiply(rows, columns)) + penalty * columns
+
+    right = multiply(transposed, weights[:, None] * targets)
+    residual = None
+    if start is not None:  # from the misfit: right − apply(start) would lose digits
+        residual = multiply(transposed, weights[:, None] * (targets - multiply(rows, start))) - penalty * start
+    diagonal = squared_norms(scale_each_row(rows, np.sqrt(weights)).T) + penalty
+    return conjugate_gradients(apply, right, diagonal, start, residual=residual, tol=tol, max_iter=max_iter).values

@@ -138,7 +138,8 @@ class AMGL(SemiSupervisedMultiView):
 
     def _classify(self, task: Task, labels: Labels) -> ClassIds:
         task.progress.stage("graphs", "neighbours in each view")
-        laplacians = [normalized_laplacian(pkn_graph(rows, self.n_neighbors, task.n_threads)) for rows in task.views]
+        graphs = [self._graphs.build(pkn_graph, rows, self.n_neighbors, task.n_threads) for rows in task.views]
+        laplacians = [normalized_laplacian(graph) for graph in graphs]
         task.progress.stage("solver", "label propagation")
         result = _reweighted_propagation(laplacians, labels, self.max_iter, self.tol, task.report)
         self.view_weights_ = result.weights / result.weights.sum()

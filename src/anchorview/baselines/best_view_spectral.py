@@ -135,7 +135,7 @@ class BestViewSpectral(MultiViewClusterer):
         raise ValueError(f"view={self.view!r} is not known; give a number below {len(names)} or one of {names}.")
 
     def _of_view(self, task: Task, rows: AnyMatrix, n_clusters: int) -> _Clustering:
-        graph = connect(knn_graph(rows, self.n_neighbors, n_threads=task.n_threads), rows)
+        graph = connect(self._graphs.build(knn_graph, rows, self.n_neighbors, n_threads=task.n_threads), rows)
         values, vectors = _leading(graph, n_clusters, task.rng)
         embedded = unit_rows(vectors)
         labels = KMeans(n_clusters, n_init=self.n_init, random_state=task.rng).fit_predict(embedded).astype(np.intp)

@@ -12,11 +12,12 @@ from sklearn.semi_supervised import LabelSpreading
 
 from ..core.arrays import ClassIds, Matrix, Rows
 from ..core.checks import check_number
+from ..data.labels import split_labels
 from ..data.reading import ColumnGroups
 from ..features.neighbours import nearest_rows
 from ._base import Labels, SemiSupervisedMultiView, Task
+from ._best_setting import best_setting
 from ._concat import side_by_side, view_factors
-from ._label_folds import best_setting, label_folds
 
 _NEIGHBOURS = (7, 5, 10, 20)  # scikit-learn's default first: it is taken where nothing can be compared
 _ALPHAS = (0.2, 0.5, 0.8, 0.95)
@@ -125,26 +126,26 @@ class ConcatLabelSpreading(SemiSupervisedMultiView):
         counts = _NEIGHBOURS if self.n_neighbors == "cv" else (int(self.n_neighbors),)
         alphas = _ALPHAS if self.alpha == "cv" else (float(self.alpha),)
         rows = side_by_side(task.views, view_factors(task.views, self.equal_views))
-        nearest = nearest_rows(rows, max(counts) - 1, n_threads=task.n_threads)[0]
+        nearest = self._graphs.build(nearest_rows, rows, max(counts) - 1, n_threads=task.n_threads)[0]
         graphs = {count: _graph(nearest[:, : count - 1]) for count in counts}
 
-        def spread(setting: tuple[int, float], codes: ClassIds) -> LabelSpreading:
+        def spread(setting: tuple[int, float], class_ids: ClassIds) -> LabelSpreading:
             count, alpha = setting
             model = LabelSpreading(kernel=lambda *_: graphs[count], alpha=alpha, max_iter=self.max_iter, tol=self.tol)
             # The graph stands in for the features, of which only the number of rows is looked at.
-            return model.fit(np.zeros((task.n_rows, 1)), codes)
+            return model.fit(np.zeros((task.n_rows, 1)), class_ids)
 
-        def probabilities(setting: tuple[int, float], codes: ClassIds) -> Matrix:
-            found: Matrix = spread(setting, codes).label_distributions_
-            return found
+        def probabilities(setting: tuple[int, float], class_ids: ClassIds) -> Matrix:
+            shares: Matrix = spread(setting, class_ids).label_distributions_
+            return shares
 
         settings = [(count, alpha) for count in counts for alpha in alphas]
         with warnings.catch_warnings():
             warnings.simplefilter("ignore", ConvergenceWarning)
-            folds = label_folds(labels.codes, self.n_folds, task.rng)
-            best = best_setting(settings, labels.codes, folds, probabilities)
+            folds = split_labels(labels.class_ids, self.n_folds, task.rng)
+            best = best_setting(settings, labels.class_ids, folds, probabilities)
         self.n_neighbors_, self.alpha_ = best
-        model = spread(best, labels.codes)
+        model = spread(best, labels.class_ids)
         task.report(1, 0.0, 0.0)
         self.n_iter_ = int(model.n_iter_)
         result: ClassIds = model.label_distributions_.argmax(axis=1)

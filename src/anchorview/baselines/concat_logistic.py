@@ -15,13 +15,14 @@ from sklearn.utils.validation import check_is_fitted
 
 from ..core.arrays import ClassIds, Matrix
 from ..core.checks import check_number
+from ..data.labels import split_labels
 from ..data.reading import ColumnGroups
 from ..data.validation import read_views
 from ..data.views import Views
 from ..features.scaling import check_finite
 from ._base import Labels, SemiSupervisedMultiView, Task
+from ._best_setting import best_setting
 from ._concat import side_by_side, view_factors
-from ._label_folds import best_setting, label_folds
 from ._new_rows import NewRowScaling
 
 _STRENGTHS = (10.0, 0.1, 1.0, 1e2, 1e3, 1e4)  # the first is taken where nothing can be compared
@@ -120,20 +121,21 @@ class ConcatLogisticRegression(ClassifierMixin, SemiSupervisedMultiView):
     def _classify(self, task: Task, labels: Labels) -> ClassIds:
         self._factors = view_factors(task.views, self.equal_views)
         rows = side_by_side(task.views, self._factors)
-        known, codes = rows[labels.labelled], labels.codes[labels.labelled]
+        known, class_ids = rows[labels.labelled], labels.class_ids[labels.labelled]
 
         def fit(strength: float, part: ClassIds) -> LogisticRegression:
             return LogisticRegression(C=strength, max_iter=self.max_iter).fit(known[part >= 0], part[part >= 0])
 
         def probabilities(strength: float, part: ClassIds) -> Matrix:
-            found: Matrix = fit(strength, part).predict_proba(known)  # no class loses all its rows: columns are classes
-            return found
+            shares: Matrix = fit(strength, part).predict_proba(known)  # no class loses all its rows: a column for each
+            return shares
 
         strengths = _STRENGTHS if self.C == "cv" else (float(self.C),)
         with warnings.catch_warnings():
             warnings.simplefilter("ignore", ConvergenceWarning)
-            self.C_ = best_setting(strengths, codes, label_folds(codes, self.n_folds, task.rng), probabilities)
-        self._model = fit(self.C_, codes)
+            folds = split_labels(class_ids, self.n_folds, task.rng)
+            self.C_ = best_setting(strengths, class_ids, folds, probabilities)
+        self._model = fit(self.C_, class_ids)
         task.report(1, 0.0, 0.0)
         self.n_iter_ = int(np.max(self._model.n_iter_))
         result: ClassIds = self._model.predict(rows)

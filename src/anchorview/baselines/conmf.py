@@ -129,7 +129,10 @@ class CONMF(NonnegativeFactorization):
 
     def _classify(self, task: Task, labels: Labels) -> ClassIds:
         self._check_views(task)
-        graphs = [knn_graph(rows, self.n_neighbors, "cosine", task.n_threads, self_loops=True) for rows in task.views]
+        graphs = [
+            self._graphs.build(knn_graph, rows, self.n_neighbors, "cosine", task.n_threads, self_loops=True)
+            for rows in task.views
+        ]
         task.views[:] = [scale_each_row(rows, inverse(np.asarray(rows.sum(axis=1)).ravel())) for rows in task.views]
         codes = task.rng.random_sample((task.n_rows, labels.n_classes))
         codes[labels.labelled] = fixed_codes(labels.targets)

@@ -148,7 +148,9 @@ class GPSNMF(NonnegativeFactorization):
 
     def _classify(self, task: Task, labels: Labels) -> ClassIds:
         self._check_views(task)
-        graphs = [knn_graph(rows, self.n_neighbors, n_threads=task.n_threads) for rows in task.views]
+        graphs = [
+            self._graphs.build(knn_graph, rows, self.n_neighbors, n_threads=task.n_threads) for rows in task.views
+        ]
         task.views[:] = [unit_length(rows) for rows in task.views]
         blocks = split_components(self.n_components, len(graphs), self.common_ratio)
         model = PartlyShared(

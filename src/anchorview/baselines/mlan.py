@@ -15,7 +15,7 @@ from ..core.checks import check_number
 from ..data.reading import ColumnGroups
 from ..features.neighbours import joint_neighbours
 from ._base import Labels, SemiSupervisedMultiView, Task, relative_change
-from ._graphs import _to_csr, laplacian, pkn_weights
+from ._graphs import laplacian, pkn_weights, to_csr
 from ._matrix import inverse
 from ._propagation import harmonic
 from ._simplex import project_rows
@@ -157,7 +157,8 @@ class MLAN(SemiSupervisedMultiView):
         kinds = [self.scaling] * len(task.views) if isinstance(self.scaling, str) else self.scaling
         # Dense views come centred; sparse ones were only divided, and are centred within the distances.
         centred = [is_sparse(rows) and kind == "row_standard" for rows, kind in zip(task.views, kinds, strict=True)]
-        pairs = _Pairs(*joint_neighbours(task.views, self.n_neighbors + 1, centred, task.n_threads))
+        count = self.n_neighbors + 1
+        pairs = _Pairs(*self._graphs.build(joint_neighbours, task.views, count, centred, task.n_threads))
         task.progress.stage("solver", "graph and label propagation")
         result = _learn_graph(pairs, labels, self.coupling, self.max_iter, self.tol, task.report)
         total = result.weights.sum()
@@ -197,7 +198,7 @@ class _Pairs:
 
     def to_matrix(self, graph: Matrix) -> sparse.csr_array:
         """Return (S + Sᵀ) / 2."""
-        matrix = _to_csr(self.index, graph, len(self.index))
+        matrix = to_csr(self.index, graph, len(self.index))
         return sparse.csr_array((matrix + matrix.T) / 2)
 
 

@@ -152,7 +152,7 @@ class MVAR(ClassifierMixin, SemiSupervisedMultiView):
         return task
 
     def _classify(self, task: Task, labels: Labels) -> ClassIds:
-        sizes = np.where(labels.codes >= 0, float(self.labelled_weight), 1.0)
+        sizes = np.where(labels.class_ids >= 0, float(self.labelled_weight), 1.0)
         regressions = [_Regression.start(rows, sizes, labels, self.ridge) for rows in task.views]
         alpha = np.full(len(regressions), 1.0 / len(regressions))
         targets = np.zeros((task.n_rows, labels.n_classes))

@@ -1,4 +1,4 @@
-"""Similarity graphs of the fit before: they depend on the rows and not on the labels, so one is enough for all draws.
+"""Neighbour graphs of the fits before: they depend on the rows and not on the labels, so one is enough for all draws.
 
 The seconds that a graph took when it was built are counted in every fit that uses it. A process of its own, as those
 that measure memory have, builds its own.
@@ -8,73 +8,89 @@ from __future__ import annotations
 
 import copy
 import hashlib
-import importlib
 import time
-from collections.abc import Iterator
-from contextlib import contextmanager
-from dataclasses import dataclass
-from typing import Any
+from collections.abc import Callable, Hashable
+from functools import lru_cache
+from typing import Any, ParamSpec, TypeVar
 
 import numpy as np
 from scipy import sparse
 
-from .methods import Method
+from ..baselines._graph_builder import GraphBuilder
+
+P = ParamSpec("P")
+T = TypeVar("T")
+Kept = dict[str, tuple[Any, float]]  # graphs by their function and its arguments, and the seconds they took
 
 
-@dataclass
-class GraphTime:
-    """Seconds of the graphs of one fit.
+class StoredGraphs(GraphBuilder):
+    """Builds each graph once, and counts what the graphs of a fit took to build, now or before.
+
+    Parameters
+    ----------
+    kept : dict
+        Graphs built before, to which new ones are added.
+    source : GraphBuilder, optional
+        Builds those that are missing.
 
     Attributes
     ----------
     seconds : float
-        What the graphs took to build, now or before.
+        What the graphs that were asked for took to build, now or before.
     correction : float
-        What to add to the time of the fit, so that it is that of a fit which builds its graphs.
+        What to add to the time of the fits, so that it is that of fits which build their graphs.
+    n_built : int
+        Graphs that were built, not taken from those before.
+
+    Examples
+    --------
+    >>> from anchorview.baselines._graphs import knn_graph
+    >>> graphs = StoredGraphs({})
+    >>> rows = np.array([[0.0], [1.0], [5.0]])
+    >>> first, second = (graphs.build(knn_graph, rows, n_neighbors=1) for _ in range(2))
+    >>> graphs.n_built, first is second
+    (1, False)
     """
 
-    seconds: float = 0.0
-    correction: float = 0.0
+    def __init__(self, kept: Kept, source: GraphBuilder | None = None) -> None:
+        self._kept, self._source = kept, GraphBuilder() if source is None else source
+        self.seconds = self.correction = 0.0
+        self.n_built = 0
 
-
-_store: dict[Any, dict[str, tuple[Any, float]]] = {}  # of one method and one data set: graphs and their seconds
-
-
-@contextmanager
-def stored_graphs(method: Method, data: Any) -> Iterator[GraphTime]:
-    """Within the block, let a method's fits take graphs they have built before for the same rows.
-
-    Graphs of one method and one ``data`` are kept; those of the ones before are forgotten.
-    """
-    spent = GraphTime()
-    if method.graph is None:
-        yield spent
-        return
-    if (method.name, data) not in _store:
-        _store.clear()
-    graphs = _store.setdefault((method.name, data), {})
-    module, name = importlib.import_module(method.graph[0]), method.graph[1]
-    original = getattr(module, name)
-
-    def build(*arguments: Any, **options: Any) -> Any:
+    def build(self, make: Callable[P, T], /, *arguments: P.args, **options: P.kwargs) -> T:
+        """Return a copy of the graph that was built for the same arguments, and build it if there is none."""
         start = time.perf_counter()
-        key = _fingerprint([arguments, options])
-        if key not in graphs:
+        key = f"{make.__module__}.{make.__qualname__} {content_key([arguments, options])}"
+        if key not in self._kept:
             before = time.perf_counter()
-            graphs[key] = original(*arguments, **options), time.perf_counter() - before
-        graph, seconds = copy.deepcopy(graphs[key][0]), graphs[key][1]  # a copy: the fit may write into it
-        spent.seconds += seconds
-        spent.correction += seconds - (time.perf_counter() - start)
+            self._kept[key] = self._source.build(make, *arguments, **options), time.perf_counter() - before
+            self.n_built += 1
+        kept, seconds = self._kept[key]
+        graph: T = copy.deepcopy(kept)  # a copy: the fit may write into it
+        self.seconds += seconds
+        self.correction += seconds - (time.perf_counter() - start)
         return graph
 
-    setattr(module, name, build)
-    try:
-        yield spent
-    finally:
-        setattr(module, name, original)
+
+def graphs_of(method: str, data: Hashable) -> StoredGraphs:
+    """Return a builder that knows the graphs of earlier fits of a method on a data set.
+
+    Graphs of one method and one data set are kept; those of another are forgotten.
+    """
+    return StoredGraphs(_kept(method, data))
 
 
-def _fingerprint(value: Any) -> str:
+def forget_graphs() -> None:
+    """Forget all graphs."""
+    _kept.cache_clear()
+
+
+@lru_cache(maxsize=1)
+def _kept(method: str, data: Hashable) -> Kept:
+    return {}
+
+
+def content_key(value: Any) -> str:
     """Name a value by its content: arrays, sparse arrays, and lists and dicts of them and of plain values."""
     digest = hashlib.blake2b(digest_size=16)
     parts: list[Any]
@@ -91,5 +107,5 @@ def _fingerprint(value: Any) -> str:
     else:
         return repr(value)
     for part in [type(value).__name__, *parts]:
-        digest.update(_fingerprint(part).encode() + b"\0")
+        digest.update(content_key(part).encode() + b"\0")
     return digest.hexdigest()

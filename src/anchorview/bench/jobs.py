@@ -4,18 +4,21 @@ from __future__ import annotations
 
 import time
 import warnings
-from functools import cache, lru_cache
+from collections.abc import Callable
+from functools import cache, lru_cache, partial
 from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
-from ..baselines._label_folds import label_folds
+from ..core.arrays import Matrix, Rows
+from ..data.labels import split_labels
 from ..datasets import hide_labels, make_multiview_subspaces
+from ..labelling.held_out import hold_out
 from ..metrics.clusters import clustering_report
-from .child import reset_peak, resident_bytes
-from .graph_store import stored_graphs
+from .graph_store import StoredGraphs, graphs_of
 from .methods import METHODS, Method
+from .process import reset_peak, resident_bytes
 from .sources import load
 
 Scores = dict[str, Any]
@@ -39,10 +42,11 @@ def fit(
     y, scored = _draw(chosen, target, fraction, seed)
     _warm(method)
     before = reset_peak()
-    with warnings.catch_warnings(), stored_graphs(chosen, (place, n_rows)) as graphs:
-        warnings.simplefilter("ignore")  # rounds that ran out are told by n_iter
+    graphs = _stored_graphs(chosen, place, n_rows)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")  # n_iter shows where the rounds ran out
         start = time.perf_counter()
-        model = chosen.make(parameters, len(np.unique(target)), seed)
+        model = chosen.make(parameters, len(np.unique(target)), seed, graphs)
         labels = model.fit(views, y).labels_
         seconds = time.perf_counter() - start + graphs.correction
     result: Scores = {name: 100 * value for name, value in clustering_report(target[scored], labels[scored]).items()}
@@ -56,7 +60,7 @@ def fit(
     return result
 
 
-def choose(
+def choose_setting(
     place: str,
     method: str,
     settings: list[dict[str, Any]],
@@ -68,14 +72,17 @@ def choose(
     chosen = METHODS[method]
     views, target = _rows(place, None, seed)
     y, _ = _draw(chosen, target, fraction, seed)
-    classes, codes = np.unique(y, return_inverse=True)
-    codes = codes - 1 if classes[0] == -1 else codes
-    folds = label_folds(codes, n_folds, np.random.RandomState(seed))
+    classes, class_ids = np.unique(y, return_inverse=True)
+    class_ids = class_ids - 1 if classes[0] == -1 else class_ids
+    folds = split_labels(class_ids, n_folds, np.random.RandomState(seed))
     start = time.perf_counter()
     if not folds or len(settings) < 2:
         return {"parameters": settings[0], "hidden_acc": None, "seconds": 0.0}
-    with stored_graphs(chosen, (place, None)) as graphs:
-        right = [_hidden_right(chosen, setting, views, y, folds, len(classes), seed) for setting in settings]
+    graphs = _stored_graphs(chosen, place, None)
+
+    right = [
+        _count_right(partial(chosen.make, setting, len(classes), seed, graphs), views, y, folds) for setting in settings
+    ]
     best = int(np.argmax(right))
     share = 100 * right[best] / sum(map(len, folds))
     seconds = time.perf_counter() - start + graphs.correction
@@ -103,21 +110,26 @@ def scale(n_rows: int, parameters: dict[str, Any], seed: int) -> Scores:
     return fit(f"synthetic:{n_rows}", "FSSMSC", parameters, seed, 0.01)
 
 
-def _hidden_right(
-    method: Method, setting: dict[str, Any], views: Any, y: Any, folds: list[Any], n_classes: int, seed: int
-) -> int:
-    right = 0
-    for fold in folds:
+def _count_right(make: Callable[[], Any], views: Any, y: Any, folds: list[Rows]) -> int:
+    """Return how many hidden labels a setting guesses right; −1 if it fails, so that it is not chosen."""
+
+    def judge(fold: int, hidden: Rows, shown: Rows) -> Matrix:
         known = y.copy()
-        known[fold] = -1
-        with warnings.catch_warnings():
-            warnings.simplefilter("ignore")
-            try:
-                labels = method.make(setting, n_classes, seed).fit(views, known).labels_
-            except (ValueError, ArithmeticError, np.linalg.LinAlgError):
-                return -1  # a setting that fails is not chosen
-        right += int((labels[fold] == y[fold]).sum())
-    return right
+        known[hidden] = -1
+        labels = make().fit(views, known).labels_
+        return (labels[hidden] == y[hidden]).astype(np.float64)
+
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        try:
+            judged = hold_out(folds, len(y), judge)
+        except (ValueError, ArithmeticError, np.linalg.LinAlgError):
+            return -1
+    return int(sum(right.sum() for _, right in judged.folds))
+
+
+def _stored_graphs(method: Method, place: str, n_rows: int | None) -> StoredGraphs:
+    return graphs_of(method.name, (place, n_rows)) if method.keeps_graphs else StoredGraphs({})
 
 
 @lru_cache(maxsize=1)
@@ -127,8 +139,7 @@ def _load(place: str) -> tuple[Any, npt.NDArray[Any]]:
         data = make_multiview_subspaces(n, 10, (100, 60, 40), noise=0.3, random_state=0)
     else:
         data = load(place)
-    _, codes = np.unique(data.target, return_inverse=True)
-    return data.views, codes.astype(np.int64)
+    return data.views, _class_numbers(data.target)
 
 
 def _rows(place: str, n_rows: int | None, seed: int) -> tuple[Any, npt.NDArray[Any]]:
@@ -136,8 +147,11 @@ def _rows(place: str, n_rows: int | None, seed: int) -> tuple[Any, npt.NDArray[A
     if n_rows is None or n_rows >= len(target):
         return views, target
     rows = np.sort(np.random.default_rng(seed).permutation(len(target))[:n_rows])
-    _, codes = np.unique(target[rows], return_inverse=True)
-    return views[rows], codes.astype(np.int64)
+    return views[rows], _class_numbers(target[rows])
+
+
+def _class_numbers(target: npt.NDArray[Any]) -> npt.NDArray[np.int64]:
+    return np.unique(target, return_inverse=True)[1].astype(np.int64)
 
 
 def _draw(method: Method, target: Any, fraction: float, seed: int) -> tuple[Any, Any]:

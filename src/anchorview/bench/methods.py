@@ -12,12 +12,14 @@ from dataclasses import dataclass, field
 from itertools import product
 from typing import Any
 
+from ..baselines._graph_builder import GraphBuilder
+
 _NOT_A_SETTING = ("n_clusters", "views", "random_state", "n_jobs", "verbose")
 
 
 @dataclass(frozen=True)
 class Method:
-    """A method and what may be chosen about it.
+    """A method and its parameters.
 
     Attributes
     ----------
@@ -31,8 +33,8 @@ class Method:
         Parameters that make this the method.
     grid : dict
         Values to try of each parameter; "k" stands for the number of classes.
-    graph : tuple of str or None
-        Module and name of the function that builds similarity graphs.
+    keeps_graphs : bool
+        Whether neighbour graphs are kept from fit to fit, and their seconds reported.
     in_paper : bool
         Whether the paper's table has it.
     """
@@ -43,13 +45,16 @@ class Method:
     uses_labels: bool = True
     fixed: dict[str, Any] = field(default_factory=dict)
     grid: dict[str, tuple[Any, ...]] = field(default_factory=dict)
-    graph: tuple[str, str] | None = None
+    keeps_graphs: bool = False
     in_paper: bool = True
 
-    def make(self, parameters: dict[str, Any], n_classes: int, seed: int) -> Any:
-        """Return an unfitted estimator."""
+    def make(self, parameters: dict[str, Any], n_classes: int, seed: int, graphs: GraphBuilder | None = None) -> Any:
+        """Return an unfitted estimator, which gets its neighbour graphs from `graphs`."""
         number = {} if self.uses_labels else {"n_clusters": n_classes}
-        return self.estimator()(**{**self.fixed, **parameters, **number, "random_state": seed})
+        model = self.estimator()(**{**self.fixed, **parameters, **number, "random_state": seed})
+        if graphs is not None and self.keeps_graphs:
+            model._graphs = graphs
+        return model
 
     def estimator(self) -> Any:
         """Return the class."""
@@ -61,10 +66,10 @@ class Method:
         return [dict(zip(values, chosen, strict=True)) for chosen in product(*values.values())]
 
     def _values(self, name: str, n_rows: int, n_classes: int) -> list[Any]:
-        found = [n_classes if value == "k" else value for value in self.grid[name]]
+        values = [n_classes if value == "k" else value for value in self.grid[name]]
         if name == "n_anchors":
-            found = [value for value in dict.fromkeys(found) if n_classes <= value <= max(n_rows // 3, n_classes)]
-        return found
+            values = [value for value in dict.fromkeys(values) if n_classes <= value <= max(n_rows // 3, n_classes)]
+        return values
 
     def all_parameters(self, parameters: dict[str, Any]) -> dict[str, Any]:
         """Return every parameter of a fit that is not off, so that a changed default is another fit.
@@ -110,28 +115,28 @@ METHODS: dict[str, Method] = {
             f"{_BASELINES}.mlan",
             "MLAN",
             grid={"coupling": (1.0, 10.0, 30.0)},
-            graph=(f"{_BASELINES}.mlan", "joint_neighbours"),
+            keeps_graphs=True,
         ),
         Method(
             "AMGL",
             f"{_BASELINES}.amgl",
             "AMGL",
             grid={"scaling": ("standard", "l2")},
-            graph=(f"{_BASELINES}.amgl", "pkn_graph"),
+            keeps_graphs=True,
         ),
         Method(
             "GPSNMF",
             f"{_BASELINES}.gpsnmf",
             "GPSNMF",
             grid={"label_weight": (0.01, 0.1, 1.0), "graph_weight": (1e-4, 1e-2, 4e-2), "sparsity": (0.1, 1.0)},
-            graph=(f"{_BASELINES}.gpsnmf", "knn_graph"),
+            keeps_graphs=True,
         ),
         Method(
             "CONMF",
             f"{_BASELINES}.conmf",
             "CONMF",
             grid={"graph_weight": (1e-3, 1e-2, 1e-1), "orthogonality": (0.5, 1.0, 5.0)},
-            graph=(f"{_BASELINES}.conmf", "knn_graph"),
+            keeps_graphs=True,
         ),
         Method("FSSMSC", "anchorview.fssmsc", "FSSMSC", grid=_GRID),
         Method("FSSMSC-ADMM", "anchorview.fssmsc", "FSSMSC", fixed=_ADMM, grid=_GRID, in_paper=False),

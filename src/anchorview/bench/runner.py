@@ -12,8 +12,8 @@ from typing import Any, Self
 from rich.console import Console
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn
 
-from .child import JobResult
 from .environment import describe_environment
+from .process import JobResult
 from .records import Records, record_key
 from .worker import Worker
 

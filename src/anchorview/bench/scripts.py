@@ -12,8 +12,8 @@ from typing import Any
 
 from ..datasets import make_multiview_subspaces
 from ..report.tables import mean_and_spread
-from .child import JobResult
 from .environment import environment_line
+from .process import JobResult
 from .records import Records
 from .sources import Source, find_sources, load
 

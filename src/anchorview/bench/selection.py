@@ -62,7 +62,7 @@ def _by_hidden_labels(
         common = {"method": method.name, "seed": seed, "fraction": settings.labelled(about.n_rows)}
         key = {"task": "choose", "data": about.name, "fingerprint": about.fingerprint, "parameters": candidates}
         arguments = {"place": source.place, "settings": candidates, **common}
-        choices.append(Run(f"{JOBS}:choose", {**key, **common}, arguments))
+        choices.append(Run(f"{JOBS}:choose_setting", {**key, **common}, arguments))
     runner.run(choices, f"choosing for {method.name}, {about.name}")
     if any(runner.broken(run) for run in choices):
         return choices  # which say why there is nothing to show

@@ -1,7 +1,11 @@
 """A child process that runs one job after another under a time and a memory limit, and is replaced when it dies.
 
 Starting Python and loading compiled code takes seconds, more than many fits; so the child lives on as long as its jobs
-end well. One that passes a limit is killed, and with it nothing but its job.
+end well. One that passes a limit is killed, and with it nothing but its job: running out of memory never takes the
+machine down.
+
+A job is a function named by ``"module:function"`` or ``"path/to/file.py:function"`` and keyword arguments that JSON
+can hold; it returns something JSON can hold.
 """
 
 from __future__ import annotations
@@ -17,7 +21,7 @@ from pathlib import Path
 from types import TracebackType
 from typing import Any, Self
 
-from .child import JobResult, load_target, reset_peak, resident_bytes
+from .process import JobResult, load_target, reset_peak, resident_bytes
 
 _POLL_SECONDS = 0.02
 
@@ -31,6 +35,8 @@ class Worker:
         Seconds after which a job is killed ("time").
     memory_limit : int, optional
         Resident bytes above which it is killed ("memory").
+    environment : dict, optional
+        Variables to set in the child, for example ``{"OMP_NUM_THREADS": "1"}``.
 
     Examples
     --------
@@ -39,8 +45,13 @@ class Worker:
     '[1, 2]'
     """
 
-    def __init__(self, time_limit: float | None = None, memory_limit: int | None = None) -> None:
-        self.time_limit, self.memory_limit = time_limit, memory_limit
+    def __init__(
+        self,
+        time_limit: float | None = None,
+        memory_limit: int | None = None,
+        environment: dict[str, str] | None = None,
+    ) -> None:
+        self.time_limit, self.memory_limit, self.environment = time_limit, memory_limit, environment or {}
         self._process: subprocess.Popen[bytes] | None = None
 
     def __enter__(self) -> Self:
@@ -54,7 +65,7 @@ class Worker:
         self._folder.cleanup()
 
     def run(self, target: str, kwargs: dict[str, Any], *, fresh: bool = False) -> JobResult:
-        """Run a job: ``target`` is "module:function", ``kwargs`` its arguments; both ways JSON.
+        """Run a job and return its value and what it cost.
 
         With ``fresh`` the child starts anew, so that its memory is that of the job alone.
         """
@@ -94,7 +105,11 @@ class Worker:
     def _start(self) -> subprocess.Popen[bytes]:
         with Path(self._folder.name, "stderr.txt").open("w") as stream:
             self._process = subprocess.Popen(
-                [sys.executable, "-m", "anchorview.bench.worker"], stdin=subprocess.PIPE, stdout=stream, stderr=stream
+                [sys.executable, "-m", "anchorview.bench.worker"],
+                stdin=subprocess.PIPE,
+                stdout=stream,
+                stderr=stream,
+                env={**os.environ, **self.environment},
             )
         return self._process
 
@@ -122,7 +137,9 @@ def _main() -> None:
         reset_peak()
         start = time.perf_counter()
         try:
-            value = load_target(job["target"])(**job["kwargs"])
+            function = load_target(job["target"])
+            start = time.perf_counter()  # loading is not the job's own time
+            value = function(**job["kwargs"])
         except MemoryError:
             status = "memory"
         except Exception as error:

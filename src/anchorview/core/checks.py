@@ -39,6 +39,13 @@ def check_parameters(model: Any, rules: Mapping[str, Number | Choice]) -> None:
             check_number(name, value, rule.low, integer=rule.integer, strict=rule.strict)
 
 
+def is_missing(value: Any) -> bool:
+    """Tell whether a single value stands for nothing: None, NaN, pandas' NA and NaT, a masked entry."""
+    if value is None or value is np.ma.masked or type(value).__name__ in ("NAType", "NaTType"):
+        return True
+    return isinstance(value, numbers.Real) and value != value
+
+
 def check_number(name: str, value: Any, low: float, *, integer: bool = False, strict: bool = False) -> None:
     """Raise an error unless a parameter is a number at or above (strictly: above) ``low``."""
     kind = numbers.Integral if integer else numbers.Real

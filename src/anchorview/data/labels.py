@@ -12,6 +12,7 @@ from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import column_or_1d
 
 from ..core.arrays import ClassIds, Matrix, Rows
+from ..core.checks import is_missing
 
 UNLABELLED = -1
 
@@ -20,7 +21,7 @@ def encode_labels(y: Any, n_rows: int, fitted: npt.NDArray[Any] | None = None) -
     """Return the classes and each row's class number, −1 for unlabelled rows.
 
     Unlabelled are −1, and also None, NaN and "" in string or object arrays. The one exception is a `y` of −1 and 1
-    only, the usual way to write two classes: both are classes then, and a warning says so. Where the classes of a
+    only, the usual way to write two classes: both are classes then, with a warning. Where the classes of a
     fit are `fitted` already, −1 is a class if it is one of them.
 
     Examples
@@ -39,7 +40,7 @@ def encode_labels(y: Any, n_rows: int, fitted: npt.NDArray[Any] | None = None) -
     if len(values) != n_rows:
         raise ValueError(f"y has {len(values)} labels but X has {n_rows} rows; give -1 to rows without a label.")
     if values.dtype.kind == "O":
-        is_labelled = np.array([not _is_blank(value) for value in values], dtype=bool)
+        is_labelled = np.array([not is_unlabelled(value) for value in values], dtype=bool)
         known = np.array(values[is_labelled].tolist()) if is_labelled.any() else np.empty(0, dtype=int)
         if known.ndim != 1:
             raise ValueError("y holds labels that are sequences themselves; labels are integers or text.")
@@ -71,9 +72,9 @@ def encode_labels(y: Any, n_rows: int, fitted: npt.NDArray[Any] | None = None) -
     elif known.dtype.kind not in "iubUS":
         raise ValueError(f"Unknown label type: {known.dtype}; labels are integers or text.")
     classes, inverse = np.unique(known, return_inverse=True)
-    codes = np.full(n_rows, UNLABELLED, dtype=np.intp)
-    codes[is_labelled] = inverse
-    return classes, codes
+    class_ids = np.full(n_rows, UNLABELLED, dtype=np.intp)
+    class_ids[is_labelled] = inverse
+    return classes, class_ids
 
 
 def _series_values(y: Any) -> npt.NDArray[Any]:
@@ -82,13 +83,11 @@ def _series_values(y: Any) -> npt.NDArray[Any]:
     return values.astype(object) if values.dtype.kind == "f" and np.isnan(values).any() else values
 
 
-def _is_blank(value: Any) -> bool:
-    """Tell whether an entry of an object array means "no label"."""
-    if value is None or value is np.ma.masked or type(value).__name__ == "NAType":
-        return True
+def is_unlabelled(value: Any) -> bool:
+    """Tell whether a single value means "no label" (or "no group"): -1, "", or nothing at all."""
     if isinstance(value, str | bytes):
         return len(value) == 0
-    return isinstance(value, numbers.Real) and (value == UNLABELLED or value != value)
+    return is_missing(value) or (isinstance(value, numbers.Real) and value == UNLABELLED)
 
 
 def check_weights(sample_weight: Any, n_rows: int) -> Matrix | None:

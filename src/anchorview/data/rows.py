@@ -10,6 +10,7 @@ import numpy.typing as npt
 from scipy import sparse
 
 from ..core.arrays import Mask, Rows, is_sparse
+from ..core.checks import is_missing
 
 
 def read_mask(mask: Any, n_rows: int, names: list[str]) -> Mask:
@@ -63,16 +64,12 @@ def read_ids(ids: Any, n_rows: int, owner: str) -> npt.NDArray[Any]:
     items = ids.tolist() if hasattr(ids, "tolist") else list(ids)
     if len(items) != n_rows:
         raise ValueError(f"{owner} has {n_rows} rows but {len(items)} ids; give one id for each row.")
-    blank = [row for row, item in enumerate(items) if _is_blank(item)]
+    blank = [row for row, item in enumerate(items) if is_missing(item)]
     if blank:
         raise ValueError(f"{owner} has no id in {_rows(blank)} (None or NaN); give each row an id.")
     if len(set(items)) != len(items):
         _raise_repeated(items, owner)
     return _id_array(items)
-
-
-def _is_blank(item: Any) -> bool:
-    return item is None or type(item).__name__ == "NAType" or item != item
 
 
 def _rows(numbers: list[int]) -> str:

@@ -123,7 +123,7 @@ def check_same_features(views: Views, sizes: list[int], names: list[str], estima
 
 
 def find_present(views: Views) -> Mask | None:
-    """Tell which rows have which view: as `views` was told, less the rows of a view that are NaN throughout.
+    """Return which rows have which view: as the mask or ids of `views` have it, less rows of a view that are all NaN.
 
     Parameters
     ----------
@@ -156,12 +156,12 @@ def find_present(views: Views) -> Mask | None:
 def _nan_rows(array: npt.NDArray[Any]) -> Rows:
     """Return the rows that are NaN throughout; only rows that begin with NaN are read as a whole."""
     step = max(1, _BLOCK_CELLS // array.shape[1])
-    found = [np.empty(0, dtype=np.intp)]
+    missing = [np.empty(0, dtype=np.intp)]
     for start in range(0, len(array), step):
         rows = start + np.flatnonzero(np.isnan(array[start : start + step, 0]))
         if len(rows):
-            found.append(rows[np.isnan(array[rows]).all(axis=1)])
-    return np.concatenate(found)
+            missing.append(rows[np.isnan(array[rows]).all(axis=1)])
+    return np.concatenate(missing)
 
 
 def check_no_empty(present: Presence, ids: npt.NDArray[Any] | None = None) -> None:

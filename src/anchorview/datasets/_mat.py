@@ -124,11 +124,11 @@ def _read_hdf5(path: Path) -> dict[str, Any]:
 
 def _find_views(entries: dict[str, Any], path: Path) -> list[Any]:
     for key in VIEW_KEYS:
-        found = entries.get(key)
-        if isinstance(found, list) and found:
-            while len(found) == 1 and isinstance(found[0], list):  # a cell within a cell
-                found = found[0]
-            return [_check_matrix(view, number, path) for number, view in enumerate(found)]
+        value = entries.get(key)
+        if isinstance(value, list) and value:
+            while len(value) == 1 and isinstance(value[0], list):  # a cell within a cell
+                value = value[0]
+            return [_check_matrix(view, number, path) for number, view in enumerate(value)]
     raise ValueError(
         f"{path} has no cell array of views named {' or '.join(VIEW_KEYS[:3])}; it holds {', '.join(sorted(entries))}."
     )
@@ -147,26 +147,26 @@ def _find_labels(entries: dict[str, Any], path: Path) -> tuple[npt.NDArray[np.in
     for key in LABEL_KEYS:
         if key not in entries:
             continue
-        found = entries[key]
-        while isinstance(found, list) and found:  # one copy of the labels per view
-            found = found[0]
-        if _is_sparse(found):
-            found = found.toarray()
-        if isinstance(found, np.ndarray) and found.size and found.dtype.kind in "fiub":
-            return _encode(found, key, path)
+        value = entries[key]
+        while isinstance(value, list) and value:  # one copy of the labels per view
+            value = value[0]
+        if _is_sparse(value):
+            value = value.toarray()
+        if isinstance(value, np.ndarray) and value.size and value.dtype.kind in "fiub":
+            return _encode(value, key, path)
     raise ValueError(f"{path} has no labels named {', '.join(LABEL_KEYS[:4])}; it holds {', '.join(sorted(entries))}.")
 
 
-def _encode(found: npt.NDArray[Any], key: str, path: Path) -> tuple[npt.NDArray[np.int64], list[str]]:
-    if found.ndim == 2 and min(found.shape) > 1:
-        table = found if found.shape[0] >= found.shape[1] else found.T
+def _encode(value: npt.NDArray[Any], key: str, path: Path) -> tuple[npt.NDArray[np.int64], list[str]]:
+    if value.ndim == 2 and min(value.shape) > 1:
+        table = value if value.shape[0] >= value.shape[1] else value.T
         if not (np.isin(table, (0, 1)).all() and (table.sum(axis=1) == 1).all()):
             raise ValueError(
-                f"{key} of {path} has shape {found.shape}; it needs one label per sample, or one-hot rows."
+                f"{key} of {path} has shape {value.shape}; it needs one label per sample, or one-hot rows."
             )
         return table.argmax(axis=1).astype(np.int64), [str(number) for number in range(table.shape[1])]
-    classes, codes = np.unique(found.ravel(), return_inverse=True)
-    return codes.astype(np.int64), [f"{value:g}" for value in classes]
+    classes, class_ids = np.unique(value.ravel(), return_inverse=True)
+    return class_ids.astype(np.int64), [f"{value:g}" for value in classes]
 
 
 def _samples_in_rows(view: Any, n: int, number: int, path: Path) -> Any:

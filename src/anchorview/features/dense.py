@@ -184,6 +184,6 @@ def fit_dense(
     else:
         shift = low if kind == "minmax" else low / 2 + high / 2
         factor = (0.5 if kind == "minmax" else 1.0) / np.where(spread > 0, spread, 1.0)
-    factor[spread == 0] = 0.0  # a constant feature says nothing, also about new rows
+    factor[spread == 0] = 0.0  # a constant feature carries no information, about new rows neither
     extreme = extreme or bool(np.any(np.abs(shift) * factor > 1e4))  # rounding the shift would bias the feature
     return DenseScaler(n_out, shift, factor, unit_rows=True, extreme=extreme)

@@ -116,7 +116,7 @@ class ViewsScaler:
     sizes: tuple[int, ...]  # number of scaled features of each view
 
     def read(self, views: Views, block: slice, present: Presence = None) -> ScaledRows:
-        """Return the scaled features of consecutive rows; zero where `present` (of all rows) says a view is missing."""
+        """Return the scaled features of consecutive rows; zero where a view is missing by `present` (of all rows)."""
         return self._scale(
             [rows_of(array, block) for array in views.arrays], None if present is None else present[block]
         )

@@ -160,8 +160,8 @@ def check_finite_sparse(matrix: sparse.csr_array, name: str, counted: Mask | Non
     if matrix.dtype.kind != "f" or np.isfinite(matrix.data).all():
         return
     bad = np.flatnonzero(~np.isfinite(matrix.data))
-    found = np.unique(np.searchsorted(matrix.indptr, bad, side="right") - 1)
-    rows = (found if counted is None else found[counted[found]])[:5].tolist()
+    bad_rows = np.unique(np.searchsorted(matrix.indptr, bad, side="right") - 1)
+    rows = (bad_rows if counted is None else bad_rows[counted[bad_rows]])[:5].tolist()
     if not rows:
         return
     raise ValueError(

@@ -46,6 +46,6 @@ def fit_clusters(
     chosen = slice(None) if n_sample == len(rows) else rng.choice(len(rows), n_sample, replace=False)
     sample, weight = rows[chosen], None if weights is None else weights[chosen]
     with threadpool_limits(1):  # the sums of several threads come in any order
-        found = KMeans(n_clusters, n_init=10, random_state=rng).fit(sample, sample_weight=weight)
+        kmeans = KMeans(n_clusters, n_init=10, random_state=rng).fit(sample, sample_weight=weight)
     total = len(sample) if weight is None else weight.sum()
-    return ClusterCentres(found.cluster_centers_, max(found.inertia_ / total, 1e-6))
+    return ClusterCentres(kmeans.cluster_centers_, max(kmeans.inertia_ / total, 1e-6))

@@ -1,4 +1,4 @@
-"""What a model says of labelled rows whose labels it has not seen: the one loop, and confidence that rests on it.
+"""Labelled rows judged by models that did not see their labels: the one loop, and the confidence that rests on it.
 
 An embedding that has seen a row's label puts the row beside its class, so a temperature chosen there is far too sure.
 Here the labels of a fold are hidden, the landmarks' embedding is learned again from the others, and the hidden rows
@@ -58,7 +58,7 @@ class Judged:
 
 
 def hold_out(folds: Sequence[Rows], n_rows: int, judge: Callable[[int, Rows, Rows], Matrix]) -> Judged:
-    """Hide the rows of each fold in turn, and keep what is said of them without their labels.
+    """Hide the rows of each fold in turn, and keep their scores by a model that did not see their labels.
 
     Parameters
     ----------

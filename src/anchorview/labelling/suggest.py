@@ -1,9 +1,9 @@
 """Which rows to label next: the middle of the groups of rows in which most mistakes are expected.
 
 Rows are grouped by their codes, which know nothing of the labels, into as many groups as there will be labels: that
-spreads the suggestions over the data. A group's expected number of mistakes, Σ (1 − confidence), says how much a label
-there can help: it is large where the model is in doubt about many rows, not where a single row is odd. The row nearest
-to the group's centre speaks best for it. Without labels all rows are in doubt alike, and large groups come first.
+spreads the suggestions over the data. A group's expected number of mistakes, Σ (1 − confidence), measures how much a
+label there can help: it is large where the model is in doubt about many rows, not where a single row is odd. The row
+nearest to the group's centre represents it best. Without labels all rows are in doubt alike: large groups come first.
 """
 
 from __future__ import annotations
@@ -67,11 +67,11 @@ def suggest_rows(
         rows = np.union1d(chosen, rng.permutation(np.flatnonzero(candidates))[:n])  # enough to choose from
     n_groups = min(n_labelled + n, max(n, _MAX_GROUPS), len(rows))
     groups, distances = _group(coordinates[rows], n_groups, rng)
-    may = candidates[rows]
+    is_candidate = candidates[rows]
     expected_mistakes = np.bincount(groups, weights=doubt[rows], minlength=n_groups)
     # The first row of each group, groups in order; then the second of each, should there be too few groups.
     order = np.lexsort((distances, groups))
-    order = order[may[order]]
+    order = order[is_candidate[order]]
     starts = np.flatnonzero(np.diff(groups[order], prepend=-1))
     place = np.arange(len(order)) - np.repeat(starts, np.diff(starts, append=len(order)))
     best = np.lexsort((-expected_mistakes[groups[order]], place))[:n]
@@ -87,9 +87,9 @@ def _group(rows: Matrix, n_groups: int, rng: np.random.RandomState) -> tuple[Row
 
     with threadpool_limits(1), warnings.catch_warnings():  # the sums of several threads come in any order
         warnings.simplefilter("ignore", ConvergenceWarning)  # rows that are the same make fewer groups
-        found = KMeans(n_groups, n_init=1, max_iter=_ROUNDS, random_state=rng).fit(rows)
-    distances: Matrix = np.linalg.norm(rows - found.cluster_centers_[found.labels_], axis=1)
-    return found.labels_.astype(np.intp), distances
+        kmeans = KMeans(n_groups, n_init=1, max_iter=_ROUNDS, random_state=rng).fit(rows)
+    distances: Matrix = np.linalg.norm(rows - kmeans.cluster_centers_[kmeans.labels_], axis=1)
+    return kmeans.labels_.astype(np.intp), distances
 
 
 def code_coordinates(codes: sparse.csr_array) -> Matrix:

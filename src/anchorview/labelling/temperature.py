@@ -86,8 +86,8 @@ class Mistakes:
             log_likelihood = scaled - np.log(np.exp(scaled).sum(axis=1, keepdims=True))
             return -float(log_likelihood[each, class_ids].sum() + self.rows * log_likelihood[each, second].mean())
 
-        found = minimize_scalar(loss, bounds=(np.log(1e-3), np.log(10.0)), method="bounded", options={"xatol": 0.01})
-        return gap * float(np.exp(found.x))
+        best = minimize_scalar(loss, bounds=(np.log(1e-3), np.log(10.0)), method="bounded", options={"xatol": 0.01})
+        return gap * float(np.exp(best.x))
 
 
 @dataclass(frozen=True)
@@ -99,9 +99,9 @@ class AnyClass:
         any_class = 1 / (len(class_ids) + 2)
 
         def loss(temperature: float) -> float:
-            found = softmax(scores / temperature, axis=1)
-            of_any = -np.log(np.maximum(found, LEAST)).mean()
-            return float((1 - any_class) * log_loss(found, class_ids).mean() + any_class * of_any)
+            probabilities = softmax(scores / temperature, axis=1)
+            of_any = -np.log(np.maximum(probabilities, LEAST)).mean()
+            return float((1 - any_class) * log_loss(probabilities, class_ids).mean() + any_class * of_any)
 
         return _best_of(spread(scores) * np.logspace(-2.5, 1, 57), loss)
 
@@ -116,8 +116,8 @@ class NearOne:
         """Take the best of some temperatures around one."""
 
         def loss(temperature: float) -> float:
-            found = softmax(scores / temperature, axis=1)
-            return float(log_loss(found, class_ids).sum() + self.rows * np.log(temperature) ** 2)
+            probabilities = softmax(scores / temperature, axis=1)
+            return float(log_loss(probabilities, class_ids).sum() + self.rows * np.log(temperature) ** 2)
 
         return _best_of(np.geomspace(0.3, 3.0, 81), loss)
 

@@ -1,6 +1,6 @@
 """How often predicted labels are right where a label is known, and how honest their confidence is.
 
-Part of `anchorview.metrics`; unlike the scores of clusterings, these go by the names of the classes.
+Unlike the scores of clusterings, these go by the names of the classes.
 """
 
 from __future__ import annotations
@@ -97,12 +97,13 @@ def labelled_accuracy(
     predicted = np.asarray(y_pred)
     if predicted.ndim != 1:
         raise ValueError(f"y_pred has shape {predicted.shape}; it needs one label per sample (one dimension).")
-    classes, codes = encode_labels(y_true, len(predicted), fitted=np.empty(0, dtype=int))  # -1 is never a class here
-    known = codes >= 0
+    nothing_fitted = np.empty(0, dtype=int)  # so that -1 is never a class here
+    classes, class_ids = encode_labels(y_true, len(predicted), fitted=nothing_fitted)
+    known = class_ids >= 0
     if not known.any():
         raise ValueError("No row of y_true has a label, so there is nothing to compare with.")
     weights = np.ones(len(known)) if sample_weight is None else np.asarray(sample_weight, dtype=np.float64)
-    return float(np.average(predicted[known] == classes[codes[known]], weights=weights[known]))
+    return float(np.average(predicted[known] == classes[class_ids[known]], weights=weights[known]))
 
 
 labelled_scorer = make_scorer(labelled_accuracy)

@@ -62,12 +62,12 @@ def cliques(ranks: npt.ArrayLike, distance: float) -> list[tuple[float, float]]:
     [(1.0, 1.5), (1.5, 2.2)]
     """
     ordered = np.sort(np.asarray(ranks, dtype=float))
-    found: list[tuple[float, float]] = []
+    groups: list[tuple[float, float]] = []
     for low in ordered:
         high = ordered[ordered <= low + distance].max()
-        if high > low and (not found or high > found[-1][1]):  # not part of the group before
-            found.append((float(low), float(high)))
-    return found
+        if high > low and (not groups or high > groups[-1][1]):  # not part of the group before
+            groups.append((float(low), float(high)))
+    return groups
 
 
 def plot_ranks(ranks: Mapping[str, float], distance: float, *, ax: Axes | None = None) -> Axes:

@@ -72,7 +72,7 @@ class Reduction:
     gram: Matrix  # Σ w z zᵀ
     fit: float  # Σ w eᵀz
     total: float  # Σ w 1ᵀz
-    quadratic: float = 0.0  # Σ w zᵀ G_p z with missing views; else ⟨G, Σ w z zᵀ⟩ says the same and this stays 0
+    quadratic: float = 0.0  # Σ w zᵀ G_p z with missing views; else it is ⟨G, Σ w z zᵀ⟩, and this stays 0
 
     def __add__(self, other: Reduction) -> Reduction:
         return Reduction(

@@ -53,7 +53,7 @@ class PatternGrams:
     def of(self, pattern: Mask) -> Matrix:
         """Return G_p for the present views `pattern`; do not change it."""
         if pattern.shape != (len(self.sizes),):
-            raise ValueError(f"A row says of {pattern.size} views whether it has them; there are {len(self.sizes)}.")
+            raise ValueError(f"The pattern is of {pattern.size} views; there are {len(self.sizes)}.")
         if pattern.all() or not pattern.any():  # without any view E is 0, and the code 0 whatever the matrix
             return self.complete
         return self._of_pattern.get(pattern.tobytes(), lambda: self._sum(pattern), 8 * len(self.landmarks) ** 2)

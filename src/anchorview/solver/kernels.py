@@ -79,7 +79,7 @@ def solve_rows(
     inverse = np.zeros((capacity, capacity))
     x, current, work = np.zeros(padded), np.empty(padded), make_work(padded)
     passive, before = np.empty(m, np.int32), np.empty(m, np.int32)
-    found = np.empty(BLOCK, np.int32)
+    violated = np.empty(BLOCK, np.int32)
     w = np.empty(padded, linear.dtype)
     indptr = np.zeros(n_rows + 1, np.int64)
     indices = np.empty(n_rows * 32 + m, np.int32)
@@ -106,11 +106,11 @@ def solve_rows(
                 w[passive[i]] = -1.0  # an index in P cannot be added
             if ignored >= 0:
                 w[ignored] = -1.0
-            n_found = largest_violations(w, maxima, tol, found)
-            if n_found == 0:
+            n_violated = largest_violations(w, maxima, tol, violated)
+            if n_violated == 0:
                 break
-            if size + n_found > capacity:
-                capacity = (2 * (size + n_found) + 15) // 16 * 16 + 8
+            if size + n_violated > capacity:
+                capacity = (2 * (size + n_violated) + 15) // 16 * 16 + 8
                 larger = np.zeros((capacity, capacity))
                 larger[:size, :size] = inverse[:size, :size]
                 inverse = larger
@@ -118,15 +118,15 @@ def solve_rows(
             for i in range(size):
                 before[i] = passive[i]
                 current[i] = x[i]
-            size = add_indices(hessian, b, inverse, x, passive, size, found[:n_found], work)
+            size = add_indices(hessian, b, inverse, x, passive, size, violated[:n_violated], work)
             size = drop_non_positive(inverse, x, passive, size, work[0][0])
             if gain(b, x, passive, size) <= gain_before * (1.0 + 1e-14):
                 size = add_indices(hessian, b, inverse, x, passive, 0, before[:size_before], work)
-                size = single_step(hessian, b, inverse, x, passive, size, found[0], current, work)
+                size = single_step(hessian, b, inverse, x, passive, size, violated[0], current, work)
                 if gain(b, x, passive, size) <= gain_before * (1.0 + 1e-14):
-                    if ignored == found[0]:
+                    if ignored == violated[0]:
                         break
-                    ignored = found[0]
+                    ignored = violated[0]
 
         too_large = False
         for i in range(size):

@@ -57,15 +57,15 @@ def _group_maxima(wide: Any, maxima: Any) -> None:
 
 
 @njit(cache=True, nogil=True)
-def largest_violations(w: Any, maxima: Any, tol: float, found: Any) -> int:
-    """Find indices with the largest w > tol, largest first; at most len(found), and one of each group.
+def largest_violations(w: Any, maxima: Any, tol: float, violated: Any) -> int:
+    """Find indices with the largest w > tol, largest first; at most len(violated), and one of each group.
 
     A strict order over all indices would cost more, in mispredicted branches, than it saves in moves. `maxima` is work
     space, one entry per group.
     """
     count = 0
     _group_maxima(w.reshape(-1, GROUP), maxima)
-    while count < len(found):
+    while count < len(violated):
         best, value = -1, w.dtype.type(tol)
         for g in range(len(maxima)):
             if maxima[g] > value:
@@ -74,7 +74,7 @@ def largest_violations(w: Any, maxima: Any, tol: float, found: Any) -> int:
             break
         for j in range(GROUP * best, GROUP * (best + 1)):
             if w[j] == value:
-                found[count] = j
+                violated[count] = j
                 break
         maxima[best] = -1.0
         count += 1

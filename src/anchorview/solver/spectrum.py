@@ -21,10 +21,10 @@ def lanczos_bound(apply: Callable[[Matrix], Matrix], n_rows: int, bound: float) 
     if bound == 0 or n_rows < 3:
         return bound
     try:
-        found = _largest(apply, n_rows, tol=1e-3, max_iter=100, which="LA")
+        largest = _largest(apply, n_rows, tol=1e-3, max_iter=100, which="LA")
     except ArpackError:  # not converged, or L = 0
         return bound
-    return min(bound, 1.01 * found)  # found to 0.1 %, from below
+    return min(bound, 1.01 * largest)  # which is right to 0.1 %, from below
 
 
 def largest_curvature(

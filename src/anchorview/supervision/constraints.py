@@ -104,9 +104,9 @@ class Constraints:
         if n_rows is not None:
             check_number("n_rows", n_rows, 0, integer=True)
             pairs = [as_rows(pairs[0], n_rows, "must"), as_rows(pairs[1], n_rows, "cannot")]
-        selfish = np.flatnonzero(pairs[1].first == pairs[1].second)
-        if len(selfish):
-            named = ", ".join(repr(name) for name in pairs[1].first[selfish[:5]].tolist())
+        with_itself = np.flatnonzero(pairs[1].first == pairs[1].second)
+        if len(with_itself):
+            named = ", ".join(repr(name) for name in pairs[1].first[with_itself[:5]].tolist())
             raise ValueError(f"cannot pairs a sample with itself: {named}; leave such pairs out.")
         if n_rows is None:
             return Constraints(*pairs)

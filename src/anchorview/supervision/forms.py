@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import numbers
 from collections.abc import Iterable
 from typing import Any
 
@@ -11,17 +10,8 @@ import numpy.typing as npt
 from scipy import sparse
 
 from ..core.arrays import Rows
-from ..data.labels import UNLABELLED
+from ..data.labels import is_unlabelled
 from .pairs import PairList, ResolvedPairs
-
-
-def _is_blank(value: Any) -> bool:
-    """Tell whether a value means "no group"."""
-    if value is None or type(value).__name__ == "NAType":
-        return True
-    if isinstance(value, str | bytes):
-        return len(value) == 0
-    return isinstance(value, numbers.Real) and (value == UNLABELLED or value != value)
 
 
 def read_groups(values: Any) -> Rows:
@@ -30,7 +20,7 @@ def read_groups(values: Any) -> Rows:
     if array.ndim != 1:
         raise ValueError(f"Groups have shape {array.shape}; give one value per row.")
     seen: dict[Any, int] = {}
-    return np.array([-1 if _is_blank(v) else seen.setdefault(v, len(seen)) for v in array.tolist()], dtype=np.intp)
+    return np.array([-1 if is_unlabelled(v) else seen.setdefault(v, len(seen)) for v in array.tolist()], dtype=np.intp)
 
 
 def as_list(values: Iterable[Any]) -> list[Any]:

@@ -62,7 +62,7 @@ def _best(data: SearchData, scalings: list[Scaling], count: int) -> list[Scaling
     return sorted(scalings, key=best_belief)[:count]
 
 
-def choose(data: SearchData, judgements: list[Judgement], n_averaged: int) -> list[tuple[Judgement, float]]:
+def choose_averaged(data: SearchData, judgements: list[Judgement], n_averaged: int) -> list[tuple[Judgement, float]]:
     """Return the settings to average, with their weights; `judgements` best first.
 
     Half of the picks go to the best settings of different heads and scalings, the others to those that help the

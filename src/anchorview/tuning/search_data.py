@@ -1,4 +1,4 @@
-"""The data of a search, with what its settings share, and what the search found out about a setting."""
+"""The data of a search, with what its settings share, and the judgement of a setting."""
 
 from __future__ import annotations
 

@@ -7,13 +7,13 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from ..core.arrays import Matrix, Rows
+from ..core.arrays import ClassIds, Matrix
 from ..labelling.temperature import log_loss
 
 
 def select(
     held_out: Sequence[Matrix],
-    classes: Rows,
+    class_ids: ClassIds,
     penalties: Sequence[float],
     n_picks: int,
     first: Sequence[int],
@@ -27,7 +27,7 @@ def select(
     ----------
     held_out : sequence of ndarray of shape (n_judged, n_classes)
         Probabilities of the hidden labels by each member, best member first.
-    classes : ndarray of shape (n_judged,)
+    class_ids : ndarray of shape (n_judged,)
         The hidden labels.
     penalties : sequence of float
         Prior doubt in each member, in units of log loss.
@@ -54,8 +54,8 @@ def select(
     while len(picks) < n_picks:
         count = len(picks) + 1
         losses = [
-            log_loss((total + found) / count, classes).mean() + (doubt + penalty) / count
-            for found, penalty in zip(held_out, penalties, strict=True)
+            log_loss((total + probabilities) / count, class_ids).mean() + (doubt + penalty) / count
+            for probabilities, penalty in zip(held_out, penalties, strict=True)
         ]
         best = int(np.argmin(losses))
         picks.append(best)

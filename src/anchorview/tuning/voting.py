@@ -1,8 +1,8 @@
 """From the votes of the experts to class probabilities that can be trusted.
 
-Experts fitted once more with the rows the ensemble is sure of find more rows right, but believe what they were told:
-their probabilities confirm themselves. So all experts together say which class is likeliest, and those that saw only
-the given labels say how likely: their average, at the temperature that suits it on the hidden labels.
+Experts fitted once more with the rows the ensemble is sure of find more rows right, but believe their own guesses:
+their probabilities confirm themselves. So all experts together choose the class, and those that saw only
+the given labels give its probability: their average, at the temperature that suits it on the hidden labels.
 """
 
 from __future__ import annotations
@@ -31,8 +31,8 @@ def settle(votes: Matrix, temperature: float) -> Matrix:
     array([[0.25, 0.75]])
     """
     result = temper(votes[0], temperature)
-    rows, said, likeliest = np.arange(len(result)), result.argmax(axis=1), votes.sum(axis=0).argmax(axis=1)
-    result[rows, said], result[rows, likeliest] = result[rows, likeliest], result[rows, said]
+    rows, first, chosen = np.arange(len(result)), result.argmax(axis=1), votes.sum(axis=0).argmax(axis=1)
+    result[rows, first], result[rows, chosen] = result[rows, chosen], result[rows, first]
     return result
 
 
