@@ -5,7 +5,9 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Any
 
+import matplotlib
 import numpy as np
+from matplotlib.figure import Figure
 
 from anchorview.plotting.ranks import critical_distance, plot_ranks
 
@@ -23,19 +25,17 @@ STRONG = "FSSMSCCV"
 
 
 def draw_ranks(ranks: dict[str, float], n_sets: int, path: Path) -> None:
-    plt = _pyplot()
+    matplotlib.use("Agg")  # no window
     axes = plot_ranks(ranks, critical_distance(len(ranks), n_sets))
     axes.set_title(f"Mean rank by ACC over {n_sets} data sets", fontsize=11)
     axes.figure.savefig(path, dpi=130)
-    plt.close(axes.figure)
 
 
 def draw_curves(curves: dict[str, dict[str, Points]], path: Path) -> None:
     """Draw a panel per data set: data set, method, points."""
-    plt = _pyplot()
     rows, columns = -(-len(curves) // 2), min(len(curves), 2)
-    size = (4.6 * columns + 2, 3.6 * rows)
-    figure, panels = plt.subplots(rows, columns, figsize=size, layout="constrained", squeeze=False)
+    figure = Figure(figsize=(4.6 * columns + 2, 3.6 * rows), layout="constrained")
+    panels = figure.subplots(rows, columns, squeeze=False)
     for ax in panels.ravel()[len(curves) :]:
         ax.set_visible(False)
     for ax, (name, methods) in zip(panels.ravel(), curves.items(), strict=False):
@@ -44,16 +44,6 @@ def draw_curves(curves: dict[str, dict[str, Points]], path: Path) -> None:
     ordered = [method for method in STYLES if method in lines]
     figure.legend([lines[m] for m in ordered], ordered, loc="outside right center", frameon=False)
     figure.savefig(path, dpi=130)
-    plt.close(figure)
-
-
-def _pyplot() -> Any:
-    import matplotlib
-
-    matplotlib.use("Agg")
-    import matplotlib.pyplot as plt
-
-    return plt
 
 
 def _draw_panel(ax: Any, name: str, methods: dict[str, Points]) -> None:

@@ -3,25 +3,31 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
-from accuracy_pictures import Points, draw_curves, draw_ranks
-from anchorview.bench.environment import describe_environment, environment_line
-from anchorview.bench.protocol import average, label_fraction
+from accuracy_pictures import draw_curves, draw_ranks
+from accuracy_results import (
+    CURVE_SETS,
+    PLAIN,
+    TUNED,
+    Grid,
+    compare,
+    curve_points,
+    curves_of,
+    gather,
+    methods_of,
+    rank,
+    summarise,
+)
+from anchorview.bench.environment import describe_environment
 from anchorview.bench.records import Records
+from anchorview.bench.scripts import write_report
+from anchorview.plotting.ranks import critical_distance
 from anchorview.report.tables import markdown_table, mean_and_spread
-from anchorview.plotting.ranks import critical_distance, mean_ranks
-from rivals import RIVALS
 
-PLAIN, TUNED = "FSSMSC", "FSSMSCCV"
-OURS = (PLAIN, TUNED, "FSSMSC-paper")
-CURVE_SETS = ("hw", "caltech101_20_re", "hdigit", "ng20")
-CURVE_LABELS = (0.005, 0.01, 0.02, 0.05, 0.1)
 TIE = 0.5  # points of ACC
 NOTE = """Labelled: a uniform sample of the rows (5 %, 1 % from 10,000 rows on, unless said), drawn with the seed (0, 1,
 …); scored on the unlabelled rows; mean ± population standard deviation in percent; (n) after a figure: its draws, where
@@ -32,84 +38,6 @@ cross-validation on the labelled rows, and with them the scaling of the views, w
 [-1, 1], z-score or none, then rows of unit length in each view; LSA of 150 features for sparse views, for logistic
 regression also tf-idf. This is generous: nothing in scikit-learn would choose the scaling for them. The grids are in
 benchmarks/rivals.py. Seconds are those of fit, all tuning included."""
-
-
-@dataclass
-class Cell:
-    """Results of one method on one data set, by seed."""
-
-    values: dict[int, dict[str, float]]
-    failed: str = ""  # "time" or "memory"
-
-    def mean(self, score: str) -> tuple[float, float] | None:
-        """Mean and spread over the draws; None if there is no such score."""
-        found = [value for value in self.values.values() if score in value]
-        return average(found)[score] if found else None
-
-
-Grid = dict[str, dict[str, Cell]]  # data set, method
-
-
-def gather(records: Records, today: dict[str, Any], fractions: Iterable[float] | None) -> Grid:
-    """Return the recorded results of today's parameters at some shares of labels, by default the protocol's."""
-    grid: Grid = {}
-    checks: dict[str, str] = {}
-    for key, result in sorted(records, key=lambda run: (run[0]["data"], run[0]["seed"])):
-        wanted = [label_fraction(result["n_rows"])] if fractions is None else fractions
-        if today.get(key["method"]) != key["parameters"] or key["fraction"] not in wanted:
-            continue
-        name = key["data"]
-        if checks.setdefault(name, key["check"]) != key["check"]:  # another file of the same name
-            name = f"{name} ({key['check']})"
-        cell = grid.setdefault(name, {}).setdefault(key["method"], Cell({}))
-        if result["status"] == "ok":
-            cell.values[key["seed"]] = result["value"]
-        else:
-            cell.failed = result["status"]
-    return grid
-
-
-def methods_of(grid: Grid) -> list[str]:
-    """Return the methods that were tried, in the order of the tables."""
-    every = [*OURS, *RIVALS]
-    return [method for method in every if any(method in cells for cells in grid.values())]
-
-
-def was_tried(cells: dict[str, Cell], method: str) -> bool:
-    """Whether a method has enough draws to be compared: half of the most; one that broke a limit was tried."""
-    most = max(len(cell.values) for cell in cells.values())
-    return method in cells and (bool(cells[method].failed) or 2 * len(cells[method].values) >= most)
-
-
-def compare(grid: Grid) -> list[dict[str, Any]]:
-    """Return, for each data set, FSSMSCCV minus the best of the rivals (by mean ACC), over the draws of both."""
-    found = []
-    for name, cells in grid.items():
-        means = {m: mean[0] for m in RIVALS if was_tried(cells, m) and (mean := cells[m].mean("acc")) is not None}
-        if not means or TUNED not in cells:
-            continue
-        best = max(means, key=lambda method: means[method])
-        ours, theirs = cells[TUNED].values, cells[best].values
-        gaps = np.array([ours[seed]["acc"] - theirs[seed]["acc"] for seed in sorted(ours.keys() & theirs.keys())])
-        if len(gaps):
-            error = float(gaps.std(ddof=1) / np.sqrt(len(gaps))) if len(gaps) > 1 else None
-            found.append({"data": name, "rival": best, "draws": len(gaps), "gap": float(gaps.mean()), "error": error})
-    return found
-
-
-def rank(grid: Grid) -> tuple[dict[str, float], list[str]]:
-    """Return mean ranks by ACC over the data sets where every method was tried; one that broke a limit is last.
-
-    Methods tried on less than half of the data sets, or with less than half of the draws, are left out.
-    """
-    tried = {method: sum(was_tried(cells, method) for cells in grid.values()) for method in methods_of(grid)}
-    methods = [method for method in tried if 2 * tried[method] > len(grid)]
-    names = [name for name, cells in grid.items() if all(was_tried(cells, method) for method in methods)]
-    if not names or len(methods) < 2:
-        return {}, []
-    means = [[grid[name][method].mean("acc") for method in methods] for name in names]
-    scores = [[-np.inf if mean is None else mean[0] for mean in row] for row in means]
-    return dict(zip(methods, mean_ranks(scores).tolist(), strict=True)), names
 
 
 def score_table(grid: Grid, score: str, largest: bool = True, first: str = "data") -> str:
@@ -174,11 +102,6 @@ def cost_text(grid: Grid) -> str:
     return markdown_table(["data", "draws", "median", "10 %", "90 %"], rows) if rows else ""
 
 
-def curves_of(records: Records, today: dict[str, Any]) -> dict[float, Grid]:
-    found = {fraction: gather(records, today, [fraction]) for fraction in CURVE_LABELS}
-    return {share: {name: grid[name] for name in CURVE_SETS if name in grid} for share, grid in found.items()}
-
-
 def curves_text(curves: dict[float, Grid]) -> str:
     parts = []
     for name in CURVE_SETS:
@@ -188,22 +111,7 @@ def curves_text(curves: dict[float, Grid]) -> str:
     return "\n\n".join([*parts, "![ACC against the share of labels](accuracy_curves.png)"]) if parts else ""
 
 
-def curve_points(curves: dict[float, Grid]) -> dict[str, dict[str, Points]]:
-    """Return the points of each data set that has several shares of labels, by method."""
-    found: dict[str, dict[str, Points]] = {}
-    for name in (n for n in CURVE_SETS if sum(n in grid for grid in curves.values()) > 1):
-        found[name] = {}
-        for method in (PLAIN, TUNED, *RIVALS):
-            means = {
-                share: grid[name][method].mean("acc") for share, grid in curves.items() if method in grid.get(name, {})
-            }
-            points = [(100 * share, *mean) for share, mean in means.items() if mean is not None]
-            if len(points) > 1:
-                found[name][method] = points
-    return found
-
-
-def write_report(records: Records, today: dict[str, Any], folder: Path, labels: float | None) -> None:
+def write_tables(records: Records, today: dict[str, Any], folder: Path, labels: float | None) -> None:
     """Write tables, summary and pictures of all that is recorded with today's parameters of the methods."""
     grid = gather(records, today, None if labels is None else [labels])
     if not grid:
@@ -225,18 +133,17 @@ def write_report(records: Records, today: dict[str, Any], folder: Path, labels: 
         "Expected calibration error of the confidence": score_table(grid, "ece", largest=False),
         "ACC against the share of labels": curves_text(curves),
     }
-    text = ["# Accuracy from the labels given", environment_line(), fits, NOTE, share]
-    text += [f"## {title}\n\n{body}" for title, body in sections.items() if body]
-    (folder / "accuracy.md").write_text("\n\n".join(part for part in text if part) + "\n")
+    parts = [fits, NOTE, share, *(f"## {title}\n\n{body}" for title, body in sections.items() if body)]
+    write_report(folder / "accuracy.md", "Accuracy from the labels given", parts)
     summary = {
         "environment": describe_environment(),
         "labels": labels,
-        "scores": _summary(grid),
+        "scores": summarise(grid),
         "against_best_rival": gaps,
         "mean_ranks": ranks,
         "ranked_over": ranked,
         "critical_distance": critical_distance(len(ranks), len(ranked)) if ranks else None,
-        "curves": {str(fraction): _summary(found) for fraction, found in curves.items()},
+        "curves": {str(fraction): summarise(curve) for fraction, curve in curves.items()},
     }
     (folder / "accuracy.json").write_text(json.dumps(summary, indent=1) + "\n")
     if ranks:
@@ -244,14 +151,3 @@ def write_report(records: Records, today: dict[str, Any], folder: Path, labels: 
     if points := curve_points(curves):
         draw_curves(points, folder / "accuracy_curves.png")
     print("\n\n".join(f"{title}\n{sections[title]}" for title in list(sections)[:3] if sections[title]))
-
-
-def _summary(grid: Grid) -> dict[str, Any]:
-    scores = ("acc", "nmi", "ari", "seconds", "ece")
-    return {
-        name: {
-            method: {"draws": len(cell.values), "failed": cell.failed, **{score: cell.mean(score) for score in scores}}
-            for method, cell in cells.items()
-        }
-        for name, cells in grid.items()
-    }

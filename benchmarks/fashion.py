@@ -21,10 +21,10 @@ Array = npt.NDArray[np.floating]
 
 def read_idx(path: Path) -> npt.NDArray[np.uint8]:
     """Read one idx file, plain or gzipped."""
-    found = path if path.exists() else path.with_name(path.name + ".gz")
-    if not found.exists():
+    file = path if path.exists() else path.with_name(path.name + ".gz")
+    if not file.exists():
         raise SystemExit(f"{path} is not there; run: apt-get install dataset-fashion-mnist")
-    raw = gzip.decompress(found.read_bytes()) if found.suffix == ".gz" else found.read_bytes()
+    raw = gzip.decompress(file.read_bytes()) if file.suffix == ".gz" else file.read_bytes()
     n_dimensions = raw[3]
     shape = np.frombuffer(raw, ">u4", n_dimensions, 4)
     return np.frombuffer(raw, np.uint8, offset=4 + 4 * n_dimensions).reshape(shape)
@@ -57,10 +57,10 @@ def uniform_patterns() -> npt.NDArray[np.intp]:
     """Map each 8-bit pattern to one of 58 uniform ones, or to the 59th for all others."""
     table = np.full(256, 58)
     number = 0
-    for code in range(256):
-        bits = [(code >> i) & 1 for i in range(8)]
+    for pattern in range(256):
+        bits = [(pattern >> i) & 1 for i in range(8)]
         if sum(bits[i] != bits[(i + 1) % 8] for i in range(8)) <= 2:
-            table[code] = number
+            table[pattern] = number
             number += 1
     return table
 
@@ -68,13 +68,12 @@ def uniform_patterns() -> npt.NDArray[np.intp]:
 def lbp(images: Array) -> Array:
     """Histograms of uniform local binary patterns in 3×3 cells of 9 pixels: 531 features."""
     padded = np.pad(images, ((0, 0), (1, 1), (1, 1)))
-    codes = np.zeros(images.shape, dtype=np.uint8)
+    patterns = np.zeros(images.shape, dtype=np.uint8)
     ring = [(0, 0), (0, 1), (0, 2), (1, 2), (2, 2), (2, 1), (2, 0), (1, 0)]
     for bit, (row, column) in enumerate(ring):
-        codes |= (padded[:, row : row + 28, column : column + 28] >= images).astype(np.uint8) << bit
-    patterns = uniform_patterns()[codes]
+        patterns |= (padded[:, row : row + 28, column : column + 28] >= images).astype(np.uint8) << bit
     cells = (np.minimum(np.arange(28) // 9, 2)[:, None] * 3 + np.minimum(np.arange(28) // 9, 2)) * 59
-    place = patterns + cells + 531 * np.arange(len(images))[:, None, None]
+    place = uniform_patterns()[patterns] + cells + 531 * np.arange(len(images))[:, None, None]
     return np.bincount(place.ravel(), minlength=531 * len(images)).reshape(len(images), 531).astype(np.float32)
 
 
@@ -119,9 +118,13 @@ def build(out: Path, source: Path = SOURCE) -> Path:
     return path
 
 
-if __name__ == "__main__":
+def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--out", type=Path, required=True)
-    parser.add_argument("--source", type=Path, default=SOURCE)
+    parser.add_argument("--out", type=Path, required=True, help="folder for fashion.npz")
+    parser.add_argument("--source", type=Path, default=SOURCE, help="folder of the images")
     options = parser.parse_args()
     print(build(options.out, options.source))
+
+
+if __name__ == "__main__":
+    main()

@@ -15,7 +15,6 @@ from itertools import product
 from typing import Any, Self
 
 import numpy as np
-import numpy.typing as npt
 from scipy import sparse
 from sklearn.base import clone
 from sklearn.linear_model import LogisticRegression
@@ -24,13 +23,10 @@ from sklearn.semi_supervised import LabelSpreading, SelfTrainingClassifier
 from sklearn.svm import SVC
 
 from anchorview import LabelHidingKFold, Views
-from anchorview.features.products import count_threads
-from anchorview.features.scaling import fit_scaling
+from anchorview.core.arrays import ClassIds, Matrix, Rows, is_sparse
 from anchorview.data.labels import encode_labels
-from anchorview.core.arrays import is_sparse
-
-Codes = npt.NDArray[np.intp]
-Matrix = npt.NDArray[np.floating]
+from anchorview.engine.blocks import count_threads
+from anchorview.features.scaling import fit_scaling
 
 N_FOLDS = 5
 SCALINGS = {"dense": ["minmax", "symmetric", "standard", "l2"], "sparse": ["lsa"]}
@@ -48,13 +44,13 @@ _LEAST = 1e-3  # smallest probability that counts in a likelihood
 
 @dataclass(frozen=True)
 class Choice:
-    """A setting, and what it says: ``predict(codes, rows)`` learns from the labels and returns probabilities.
+    """A setting, and its predictions: ``predict(class_ids, rows)`` learns from the labels and returns probabilities.
 
     Classes are numbered from 0, and no split hides all rows of one: the columns are the same in every fit.
     """
 
     setting: dict[str, Any]
-    predict: Callable[[Codes, Codes], Matrix]
+    predict: Callable[[ClassIds, Rows], Matrix]
 
 
 class Rival:
@@ -77,23 +73,23 @@ class Rival:
 
     def fit(self, views: Views, y: Any) -> Self:
         """Choose, and label every row: ``labels_``, ``best_params_`` and, of all but SVC, ``confidence_``."""
-        classes, codes = encode_labels(y, len(views))
+        classes, class_ids = encode_labels(y, len(views))
         splits = []
-        if np.bincount(codes[codes >= 0]).max() > 1:  # else nothing can be hidden, and the first setting is taken
-            splits = [test for _, test in LabelHidingKFold(N_FOLDS, random_state=self.random_state).split(codes, codes)]
+        if np.bincount(class_ids[class_ids >= 0]).max() > 1:  # else nothing can be hidden: the first setting is taken
+            folds = LabelHidingKFold(N_FOLDS, random_state=self.random_state)
+            splits = [test for _, test in folds.split(class_ids, class_ids)]
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")  # a regression that took all its rounds
-            best = choose(_CHOICES[self.kind](views, codes, splits, self.random_state), codes, splits)
-            probabilities = best.predict(codes, np.arange(len(codes)))
-        found = probabilities.argmax(axis=1)
-        found[codes >= 0] = codes[codes >= 0]
-        self.labels_, self.best_params_ = classes[found], best.setting
+            best = choose(_CHOICES[self.kind](views, class_ids, splits, self.random_state), class_ids, splits)
+            probabilities = best.predict(class_ids, np.arange(len(class_ids)))
+        guessed = np.where(class_ids >= 0, class_ids, probabilities.argmax(axis=1))
+        self.labels_, self.best_params_ = classes[guessed], best.setting
         if self.kind != "SVC":
             self.confidence_ = probabilities.max(axis=1)
         return self
 
 
-def choose(choices: Iterable[Choice], codes: Codes, splits: list[Codes]) -> Choice:
+def choose(choices: Iterable[Choice], class_ids: ClassIds, splits: list[Rows]) -> Choice:
     """Return the choice that finds most hidden labels; of equals the one with the largest likelihood of them."""
     best, most = None, (0, 0.0)
     for choice in choices:
@@ -101,11 +97,11 @@ def choose(choices: Iterable[Choice], codes: Codes, splits: list[Codes]) -> Choi
             return choice
         right, likelihood = 0, 0.0
         for hidden in splits:
-            shown = codes.copy()
+            shown = class_ids.copy()
             shown[hidden] = -1
-            found = choice.predict(shown, hidden)
-            right += int((found.argmax(axis=1) == codes[hidden]).sum())
-            own = found[np.arange(len(hidden)), codes[hidden]]
+            probabilities = choice.predict(shown, hidden)
+            right += int((probabilities.argmax(axis=1) == class_ids[hidden]).sum())
+            own = probabilities[np.arange(len(hidden)), class_ids[hidden]]
             likelihood += float(np.log(np.maximum(own, _LEAST)).sum())
         if best is None or (right, likelihood) > most:
             best, most = choice, (right, likelihood)
@@ -124,13 +120,13 @@ def scaled(views: Views, seed: int, for_sparse: list[str] = SCALINGS["sparse"]) 
 def scale(views: Views, scaling: list[str], seed: int) -> Any:
     """Return the scaled features of all rows; sparse if those of some view are."""
     scaler = fit_scaling(views, scaling, count_threads(None), rng=np.random.RandomState(seed))
-    parts = [part for _, part in scaler.scale(views, slice(None)).parts]
+    parts = [part for _, part in scaler.read(views, slice(0, len(views))).parts]
     if any(is_sparse(part) for part in parts):
         return sparse.hstack([sparse.csr_array(part) for part in parts]).tocsr()
     return np.hstack(parts)
 
 
-def within_span(features: Any, labelled: Codes) -> Any:
+def within_span(features: Any, labelled: Rows) -> Any:
     """Return coordinates of the rows in the span of the labelled ones, if these are fewer than the features.
 
     A penalised linear model has its coefficients in that span, whichever of the labelled rows it learns from: with
@@ -147,16 +143,16 @@ def within_span(features: Any, labelled: Codes) -> Any:
     return inner @ (vectors[:, kept] / np.sqrt(values[kept]))
 
 
-def _classify(model: Any, features: Any, and_unlabelled: bool = False) -> Callable[[Codes, Codes], Matrix]:
+def _classify(model: Any, features: Any, and_unlabelled: bool = False) -> Callable[[ClassIds, Rows], Matrix]:
     """Learn from the labelled rows alone, or from all; while tuning, from some of the unlabelled."""
 
-    def predict(codes: Codes, rows: Codes) -> Matrix:
-        used, others = np.flatnonzero(codes >= 0), np.flatnonzero(codes < 0)
+    def predict(class_ids: ClassIds, rows: Rows) -> Matrix:
+        used, others = np.flatnonzero(class_ids >= 0), np.flatnonzero(class_ids < 0)
         if and_unlabelled:
-            if len(rows) < len(codes) and len(others) > TUNING_ROWS:  # the last fit predicts, and sees, all rows
+            if len(rows) < len(class_ids) and len(others) > TUNING_ROWS:  # the last fit predicts, and sees, all rows
                 others = np.random.default_rng(0).choice(others, TUNING_ROWS, replace=False)
             used = np.concatenate([used, others])
-        fitted = clone(model).fit(features[used], codes[used])
+        fitted = clone(model).fit(features[used], class_ids[used])
         if hasattr(fitted, "predict_proba"):
             return np.asarray(fitted.predict_proba(features[rows]))
         return np.eye(len(fitted.classes_))[fitted.predict(features[rows])]
@@ -169,17 +165,17 @@ def _regression(strength: float) -> LogisticRegression:
 
 
 def logistic_regression(
-    views: Views, codes: Codes, splits: list[Codes], seed: int, kind: str = "LogisticRegression"
+    views: Views, class_ids: ClassIds, splits: list[Rows], seed: int, kind: str = "LogisticRegression"
 ) -> Iterator[Choice]:
     """Multinomial logistic regression."""
     grid = GRIDS[kind]
     for scaling, features in scaled(views, seed, grid.get("scalings_sparse", SCALINGS["sparse"])):
-        rows = within_span(features, np.flatnonzero(codes >= 0))
+        rows = within_span(features, np.flatnonzero(class_ids >= 0))
         for strength in grid["C"]:
             yield Choice({"scaling": scaling, "C": strength}, _classify(_regression(strength), rows))
 
 
-def svc(views: Views, codes: Codes, splits: list[Codes], seed: int) -> Iterator[Choice]:
+def svc(views: Views, class_ids: ClassIds, splits: list[Rows], seed: int) -> Iterator[Choice]:
     """Support vector machine with a Gaussian kernel."""
     for scaling, features in scaled(views, seed):
         unit = 1.0 / (features.shape[1] * float(features.var()))  # scikit-learn's gamma="scale"
@@ -188,10 +184,10 @@ def svc(views: Views, codes: Codes, splits: list[Codes], seed: int) -> Iterator[
             yield Choice(setting, _classify(SVC(C=strength, gamma=gamma * unit), features))
 
 
-def nearest_neighbours(views: Views, codes: Codes, splits: list[Codes], seed: int) -> Iterator[Choice]:
+def nearest_neighbours(views: Views, class_ids: ClassIds, splits: list[Rows], seed: int) -> Iterator[Choice]:
     """Vote of the nearest labelled rows."""
     grid = GRIDS["KNeighborsClassifier"]
-    fewest = int((codes >= 0).sum()) - max((len(hidden) for hidden in splits), default=0)
+    fewest = int((class_ids >= 0).sum()) - max((len(hidden) for hidden in splits), default=0)
     for scaling, features in scaled(views, seed):
         for number, weights in product(grid["n_neighbors"], grid["weights"]):
             if number <= fewest:
@@ -200,7 +196,7 @@ def nearest_neighbours(views: Views, codes: Codes, splits: list[Codes], seed: in
                 yield Choice(setting, _classify(model, features))
 
 
-def label_spreading(views: Views, codes: Codes, splits: list[Codes], seed: int) -> Iterator[Choice]:
+def label_spreading(views: Views, class_ids: ClassIds, splits: list[Rows], seed: int) -> Iterator[Choice]:
     """Labels spread over the graph of nearest rows, which is built once for all settings of a scaling."""
     grid = GRIDS["LabelSpreading"]
     for scaling, features in scaled(views, seed):
@@ -215,28 +211,28 @@ def label_spreading(views: Views, codes: Codes, splits: list[Codes], seed: int) 
                 yield Choice(setting, _spread(graph, alpha))
 
 
-def _spread(graph: Any, alpha: float) -> Callable[[Codes, Codes], Matrix]:
-    def predict(codes: Codes, rows: Codes) -> Matrix:
+def _spread(graph: Any, alpha: float) -> Callable[[ClassIds, Rows], Matrix]:
+    def predict(class_ids: ClassIds, rows: Rows) -> Matrix:
         model = LabelSpreading(kernel=lambda a, b: graph, alpha=alpha, max_iter=50)
-        model.fit(np.zeros((len(codes), 1)), codes)  # the features are in the graph
+        model.fit(np.zeros((len(class_ids), 1)), class_ids)  # the features are in the graph
         return np.asarray(model.label_distributions_[rows])
 
     return predict
 
 
-def self_training(views: Views, codes: Codes, splits: list[Codes], seed: int) -> Iterator[Choice]:
+def self_training(views: Views, class_ids: ClassIds, splits: list[Rows], seed: int) -> Iterator[Choice]:
     """Logistic regression that learns from its own sure guesses.
 
     Scaling and C are those that serve the plain regression best; with them the threshold is tuned.
     """
-    plain = choose(logistic_regression(views, codes, splits, seed, "SelfTrainingClassifier"), codes, splits)
+    plain = choose(logistic_regression(views, class_ids, splits, seed, "SelfTrainingClassifier"), class_ids, splits)
     features = scale(views, plain.setting["scaling"], seed)
     for threshold in GRIDS["SelfTrainingClassifier"]["threshold"]:
         model = SelfTrainingClassifier(_regression(plain.setting["C"]), threshold=threshold)
         yield Choice({**plain.setting, "threshold": threshold}, _classify(model, features, and_unlabelled=True))
 
 
-_CHOICES: dict[str, Callable[[Views, Codes, list[Codes], int], Iterator[Choice]]] = {
+_CHOICES: dict[str, Callable[[Views, ClassIds, list[Rows], int], Iterator[Choice]]] = {
     "LogisticRegression": logistic_regression,
     "SVC": svc,
     "LabelSpreading": label_spreading,

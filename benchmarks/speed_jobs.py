@@ -147,7 +147,5 @@ def job_logistic(place: str, n: int) -> dict[str, Any]:
 def job_accuracy(place: str, n: int, m: int = 500, draws: int = 20) -> dict[str, Any]:
     """Repeat the accuracy table of benchmarks/core.py: 5 % labels, defaults."""
     data = load(place)
-    mean = average(
-        repeat(lambda seed: FSSMSC(n_landmarks=m, random_state=seed), data.views, data.target, range(draws))
-    )
+    mean = average(repeat(lambda seed: FSSMSC(n_landmarks=m, random_state=seed), data.views, data.target, range(draws)))
     return {"seconds": mean["seconds"][0], **{name: mean[name][0] for name in ("acc", "nmi", "ari")}}

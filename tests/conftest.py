@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from types import SimpleNamespace
 from typing import Any
 
 import matplotlib
@@ -31,3 +32,12 @@ def digits_y(digits: Any) -> np.ndarray:
 def digits_model(digits: Any, digits_y: np.ndarray) -> FSSMSC:
     """A default fit on the digits."""
     return FSSMSC(random_state=0).fit(digits.views, digits_y)
+
+
+@pytest.fixture(scope="session")
+def some_digits(digits: Any) -> SimpleNamespace:
+    """Every eighth digit: `views`, `target`, and `y` with labels of 16 % of the rows (`hidden` are the others)."""
+    views, target = digits.views[::8], digits.target[::8]
+    y = datasets.hide_labels(target, 0.16, random_state=0)
+    y.flags.writeable = False
+    return SimpleNamespace(views=views, target=target, y=y, hidden=y == -1)

@@ -12,9 +12,8 @@ def test_a_fit_that_cannot_succeed_is_refused_with_the_numbers() -> None:
     """Between a million landmarks there are 10¹² products, more than any machine holds."""
     data = datasets.make_multiview_subspaces(300, 3, (8, 6), random_state=0)
     model = FSSMSC(landmarks=np.zeros((10**6, 14), dtype=np.float32))
-    with pytest.raises(
-        MemoryError, match=r"needs about \d{5}\.\d GB beyond the input .*; \d+\.\d GB are available.*n_lan"
-    ):
+    message = r"needs about \d{5}\.\d GB beyond the input .*; \d+\.\d GB are available.*n_landmarks"
+    with pytest.raises(MemoryError, match=message):
         model.fit(data.views, data.target)
 
 

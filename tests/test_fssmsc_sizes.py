@@ -37,11 +37,11 @@ def test_fifty_rows() -> None:
 
 
 def test_a_hundred_classes() -> None:
-    data = datasets.make_multiview_subspaces(2000, 100, (60, 40), random_state=0)
-    y = np.full(2000, -1)
+    data = datasets.make_multiview_subspaces(1200, 100, (60, 40), random_state=0)
+    y = np.full(1200, -1)
     for number in range(100):
         y[np.flatnonzero(data.target == number)[:2]] = number
-    model = FSSMSC(n_landmarks=300, random_state=0)
+    model = FSSMSC(n_landmarks=200, random_state=0)
     check(model, data.views, y)
     assert (model.labels_ == data.target).mean() > 0.6
 
@@ -67,11 +67,3 @@ def test_fifty_thousand_sparse_features(scaling: str) -> None:
     model = FSSMSC(n_landmarks=60, scaling=scaling, random_state=0)
     check(model, [counts], y)
     assert (model.labels_ == target).mean() > 0.5
-
-
-def test_one_thread_and_two_give_the_same() -> None:
-    data = datasets.make_multiview_subspaces(3000, 6, (30, 20), random_state=1)
-    y = datasets.hide_labels(data.target, 0.05, random_state=0)
-    one, two = (FSSMSC(n_landmarks=100, random_state=0, n_jobs=n).fit(data.views, y) for n in (1, 2))
-    np.testing.assert_array_equal(one.labels_, two.labels_)
-    np.testing.assert_array_equal(one.embedding_, two.embedding_)

@@ -17,6 +17,7 @@ from sklearn.model_selection import GridSearchCV, cross_val_score
 from anchorview import FSSMSC, Views
 from anchorview.core.arrays import unit_rows
 from anchorview.datasets import hide_labels
+from anchorview.features.landmarks import FULL_SPACE_ENTRIES
 from anchorview.features.scaling import ViewsScaler, fit_scaling
 from anchorview.features.text import leading_directions
 
@@ -131,7 +132,8 @@ def test_dense_and_sparse_copies_have_the_same_codes(text: Any, scaling: str, dt
 
 @pytest.mark.parametrize("scaling", ["l2", "minmax", "tfidf"])
 def test_the_same_for_views_wide_enough_to_be_projected(scaling: str) -> None:
-    """As many cells as k-means sees projected only."""
+    """More cells than k-means may fill in."""
+    assert FULL_SPACE_ENTRIES < 600 * 28_200
     rng = np.random.default_rng(3)
     topics = np.arange(600) % 3
     words = rng.integers(0, 9_400, size=(600, 60)) * 3 + topics[:, None]
@@ -272,12 +274,12 @@ def test_the_user_s_matrices_are_not_changed(text: Any) -> None:
 
 
 def test_a_large_sparse_view_is_never_filled_in() -> None:
-    """20,000 × 50,000 numbers would be 4 GB in single precision."""
+    """10,000 × 50,000 numbers would be 2 GB in single precision."""
     rng = np.random.default_rng(0)
-    topics = np.arange(20_000) % 4
-    words = (rng.integers(0, 50_000 // 4, size=(20_000, 25)) * 4 + topics[:, None]).astype(np.int32)
-    indptr = np.arange(0, 25 * 20_000 + 1, 25, dtype=np.int32)
-    wide = sparse.csr_array((np.ones(500_000, dtype=np.float32), words.ravel(), indptr), shape=(20_000, 50_000))
+    topics = np.arange(10_000) % 4
+    words = (rng.integers(0, 50_000 // 4, size=(10_000, 25)) * 4 + topics[:, None]).astype(np.int32)
+    indptr = np.arange(0, 25 * 10_000 + 1, 25, dtype=np.int32)
+    wide = sparse.csr_array((np.ones(250_000, dtype=np.float32), words.ravel(), indptr), shape=(10_000, 50_000))
     y = hide_labels(topics, 0.05, random_state=0)
     for scaling in ("tfidf", "lsa"):
         tracemalloc.start()

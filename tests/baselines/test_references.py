@@ -2,10 +2,6 @@
 
 from __future__ import annotations
 
-import json
-import subprocess
-import sys
-from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -17,17 +13,13 @@ from sklearn.datasets import make_blobs
 from sklearn.linear_model import LogisticRegression
 from sklearn.metrics import adjusted_rand_score
 from sklearn.semi_supervised import LabelSpreading
-from sklearn.utils.estimator_checks import parametrize_with_checks
 
 from anchorview import Views, datasets
 from anchorview.baselines import BestViewSpectral, ConcatKMeans, ConcatLabelSpreading, ConcatLogisticRegression
+from anchorview.baselines._best_setting import best_setting
 from anchorview.baselines._concat import side_by_side, view_factors
 from anchorview.baselines._graphs import degrees, knn_graph
-from anchorview.baselines._label_folds import best_setting, label_folds
-from anchorview.baselines.best_view_spectral import _leading, connect
-from anchorview.bench.paper import METHODS, PAPER, paper_scores
-from anchorview.bench.protocol import cluster_once
-from anchorview.metrics import clustering_report
+from anchorview.baselines.best_view_spectral import connect, leading_eigenvectors
 
 SEMI_SUPERVISED = [ConcatLabelSpreading, ConcatLogisticRegression]
 CLUSTERERS = [ConcatKMeans, BestViewSpectral]
@@ -66,36 +58,20 @@ def test_views_side_by_side() -> None:
     assert np.isfinite(side_by_side(constant, view_factors(constant, True)).toarray()).all()
 
 
-@pytest.mark.parametrize("n_folds", [2, 3, 5])
-def test_folds_hide_each_row_once_and_never_a_whole_class(n_folds: int) -> None:
-    rng = np.random.RandomState(0)
-    for _ in range(30):
-        codes = rng.choice([-1, 0, 1, 2, 3, 4], 40, p=[0.5, 0.3, 0.1, 0.05, 0.03, 0.02])
-        folds = label_folds(codes, n_folds, rng)
-        counts = np.bincount(codes[codes >= 0], minlength=5)
-        hidden = np.concatenate([*folds, np.empty(0, dtype=int)])
-        assert sorted(hidden) == np.flatnonzero((codes >= 0) & (counts[codes] > 1)).tolist()
-        for fold in folds:
-            left = codes.copy()
-            left[fold] = -1
-            assert set(left[left >= 0]) == set(codes[codes >= 0])
-
-
-def test_only_single_rows_cannot_be_hidden() -> None:
-    assert label_folds(np.array([2, -1, 0, 1]), 5, np.random.RandomState(0)) == []
+def test_where_nothing_can_be_hidden_the_first_setting_is_taken() -> None:
     assert best_setting([7, 8], np.array([0, 1]), [], lambda *_: np.empty((2, 2))) == 7
 
 
 def test_the_best_setting_guesses_most_and_of_equals_is_the_likeliest() -> None:
-    codes, folds = np.array([0, 1, 0, 1]), [np.array([0, 1]), np.array([2, 3])]
+    class_ids, folds = np.array([0, 1, 0, 1]), [np.array([0, 1]), np.array([2, 3])]
     seen = []
 
     def sure(setting: float, known: Any) -> Any:
         seen.append(known.tolist())
-        share = np.where(codes == 0, setting, 1 - setting)
+        share = np.where(class_ids == 0, setting, 1 - setting)
         return np.column_stack([share, 1 - share])
 
-    assert best_setting([0.2, 0.6, 0.9, 0.7], codes, folds, sure) == 0.9
+    assert best_setting([0.2, 0.6, 0.9, 0.7], class_ids, folds, sure) == 0.9
     assert seen[:2] == [[-1, -1, 0, 1], [0, 1, -1, -1]]
 
 
@@ -187,10 +163,9 @@ def test_equal_views_keep_a_wide_view_from_drowning_a_narrow_one() -> None:
 
 
 @pytest.mark.parametrize("dense_rows", [0, 1000])
-def test_eigenvectors_are_those_of_the_dense_matrix(dense_rows: int, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("anchorview.baselines.best_view_spectral._DENSE_ROWS", dense_rows)
+def test_eigenvectors_are_those_of_the_dense_matrix(dense_rows: int) -> None:
     graph = knn_graph(np.random.RandomState(0).randn(250, 3), 8)
-    values, vectors = _leading(graph, 5, np.random.RandomState(0))
+    values, vectors = leading_eigenvectors(graph, 5, np.random.RandomState(0), dense_rows=dense_rows)
     root = 1 / np.sqrt(degrees(graph))
     dense = graph.toarray() * np.outer(root, root)
     np.testing.assert_allclose(values, 1 - np.linalg.eigvalsh(dense)[::-1][:6], atol=1e-6)
@@ -199,12 +174,11 @@ def test_eigenvectors_are_those_of_the_dense_matrix(dense_rows: int, monkeypatch
 
 
 @pytest.mark.parametrize("form", [np.asarray, sparse.csr_array])
-def test_parts_of_a_graph_are_joined_where_they_are_near(form: Any, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("anchorview.baselines.best_view_spectral._BLOCK_ENTRIES", 300)
+def test_parts_of_a_graph_are_joined_where_they_are_near(form: Any) -> None:
     rows = np.repeat(np.array([[0.0, 1.0], [0.0, 2.0], [50.0, 0.0], [50.0, 1.0], [50.0, 3.0]]), 20, axis=0)
     graph = knn_graph(rows, 4)
     assert connected_components(graph)[0] == 5
-    joined = connect(graph, form(rows))
+    joined = connect(graph, form(rows), block_entries=300)
     assert connected_components(joined)[0] == 1
     assert (joined != joined.T).nnz == 0 and (joined.minimum(graph) != graph).nnz == 0
     first, second = (joined - graph).nonzero()
@@ -291,59 +265,3 @@ def test_parameters_are_checked(model: Any, message: str, blobs: Any) -> None:
     views, _, y = blobs
     with pytest.raises(ValueError, match=message):
         model.fit(views, y)
-
-
-@pytest.mark.filterwarnings("ignore::UserWarning")
-@parametrize_with_checks(
-    [
-        ConcatKMeans(3, random_state=0),
-        BestViewSpectral(3, random_state=0),
-        ConcatLabelSpreading(random_state=0),
-        ConcatLogisticRegression(random_state=0),
-    ]
-)
-def test_scikit_learn_checks(estimator: Any, check: Any) -> None:
-    check(estimator)
-
-
-# The benchmark that they are for
-
-
-def test_methods_without_labels_are_scored_on_all_rows(blobs: Any) -> None:
-    views, target, _ = blobs
-    model = ConcatKMeans(3, random_state=0)
-    scores = cluster_once(model, views, target)
-    assert scores.pop("seconds") > 0
-    assert scores == {name: 100 * value for name, value in clustering_report(target, model.labels_).items()}
-
-
-def test_the_papers_table_is_whole_and_plausible() -> None:
-    assert len(PAPER) == 7 and all(tuple(row) == METHODS for row in PAPER.values())
-    cells = [row[method] for row in PAPER.values() for method in METHODS]
-    assert all(list(cell) == ["acc", "nmi", "ari", "seconds"] for cell in cells)
-    out_of_memory = [cell for cell in cells if None in cell.values()]
-    assert len(out_of_memory) == 7 and all(set(cell.values()) == {None} for cell in out_of_memory)
-    for row in PAPER.values():  # spreads: where labels are drawn, and never of times
-        for method, cell in row.items():
-            known = {name: score for name, score in cell.items() if score is not None}
-            assert all(
-                (score[1] is None) == (name == "seconds" or method in METHODS[:2]) for name, score in known.items()
-            )
-    assert paper_scores("caltech101_20_re", "FSSMSC")["acc"] == (82.4, 1.8)  # type: ignore[index]
-
-
-def test_the_benchmark_command_runs_and_remembers(tmp_path: Path) -> None:
-    data = datasets.make_multiview_subspaces(120, 3, (6, 5), noise=0.05, random_state=0)
-    np.savez(tmp_path / "toy.npz", v0=data.data[0], v1=data.data[1], y=data.target, view_names=["a", "b"])
-    script = Path(__file__).parents[1] / "benchmarks" / "baselines.py"
-    command = [sys.executable, str(script), "--data", str(tmp_path), "--sets", "toy", "--out", str(tmp_path)]
-    command += ["--methods", "MVAR", "ConcatKMeans", "--draws", "1"]
-    first = subprocess.run(command, capture_output=True, text=True, check=True).stdout
-    assert first.count("seed 0: ACC") == 2
-    lines = (tmp_path / "baselines.jsonl").read_text().splitlines()
-    keys = [json.loads(line)["key"] for line in lines]
-    assert [key["method"] for key in keys] == ["MVAR", "ConcatKMeans"]
-    assert keys[0]["parameters"]["labelled_weight"] == 100.0
-    again = subprocess.run(command, capture_output=True, text=True, check=True).stdout
-    assert "seed 0" not in again and "| MVAR" in again
-    assert "### toy" in (tmp_path / "baselines.md").read_text()

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import itertools
 import logging
 import tracemalloc
 from typing import Any
@@ -14,24 +13,23 @@ from hypothesis import strategies as st
 from scipy import sparse
 from scipy.optimize import minimize
 from sklearn.exceptions import ConvergenceWarning
-from sklearn.utils.estimator_checks import parametrize_with_checks
 
 from anchorview import Views
 from anchorview.baselines import FPMVS, LMVSC
 from anchorview.baselines._kmeans import litekmeans
 from anchorview.baselines._matrix import leading_vectors
-from anchorview.baselines._simplex_qp import _active_set, _pivot, minimize_on_simplex, simplex_residual
-from anchorview.baselines.fpmvs import measure_losses, nearest_orthonormal, update_anchors, update_codes, update_weights
-from anchorview.datasets import load_handwritten, make_multiview_subspaces
+from anchorview.baselines.fpmvs import (
+    measure_losses,
+    nearest_orthonormal,
+    update_anchor_codes,
+    update_anchors,
+    update_weights,
+)
+from anchorview.datasets import make_multiview_subspaces
 from anchorview.metrics import adjusted_rand, clustering_report
 
 METHODS = [LMVSC, FPMVS]
 FORMS = [np.asarray, sparse.csr_array]
-
-
-@pytest.fixture(scope="module")
-def digits() -> Any:
-    return load_handwritten()
 
 
 @pytest.fixture(scope="module")
@@ -42,94 +40,6 @@ def easy() -> Any:
 
 def build(method: Any, **parameters: Any) -> Any:
     return method(**{"n_clusters": 3, "random_state": 0, "n_jobs": 1, **parameters})
-
-
-@pytest.mark.filterwarnings("ignore::UserWarning")
-@parametrize_with_checks(
-    [LMVSC(n_clusters=3, random_state=0), FPMVS(n_clusters=3, random_state=0), FPMVS(3, z_weighting="exact")]
-)
-def test_scikit_learn_checks(estimator: Any, check: Any) -> None:
-    check(estimator)
-
-
-# Quadratic programs on the simplex
-
-
-def enumerate_supports(hessian: Any, c: Any) -> Any:
-    """Try every set of positive entries; one of them meets the optimality conditions."""
-    m = len(c)
-    best, lowest = None, np.inf
-    for size in range(1, m + 1):
-        for support in itertools.combinations(range(m), size):
-            chosen = list(support)
-            system = np.ones((size + 1, size + 1))
-            system[:size, :size], system[size, size] = hessian[np.ix_(chosen, chosen)], 0.0
-            point = np.zeros(m)
-            point[chosen] = np.linalg.solve(system, np.append(c[chosen], 1.0))[:size]
-            value = 0.5 * point @ hessian @ point - c @ point
-            if point.min() >= -1e-12 and value < lowest:
-                best, lowest = point, value
-    return best
-
-
-def program(m: int, n: int, ridge: float, seed: int, d: int = 4) -> tuple[Any, Any]:
-    rng = np.random.RandomState(seed)
-    anchors = rng.randn(m, d)
-    return anchors @ anchors.T + ridge * np.eye(m), rng.randn(n, d) @ anchors.T
-
-
-@settings(max_examples=30, deadline=None)
-@given(st.integers(1, 6), st.sampled_from([1e-3, 0.1, 10.0]), st.integers(0, 10**6))
-def test_programs_agree_with_trying_every_support(m: int, ridge: float, seed: int) -> None:
-    hessian, linear = program(m, 3, ridge, seed)
-    found = minimize_on_simplex(hessian, linear)
-    for row, c in zip(found, linear, strict=True):
-        np.testing.assert_allclose(row, enumerate_supports(hessian, c), atol=1e-8)
-
-
-@pytest.mark.parametrize(
-    ("m", "d", "ridge", "few", "many"),
-    [
-        (150, 8, 1e-2, 1, 40),  # few positive entries: active set
-        (150, 8, 1e3, 120, 150),  # almost all: pivots on the inverse
-        (300, 3, 0.1, 61, 225),  # between
-        (200, 150, 1e-9, 1, 200),  # badly conditioned
-    ],
-)
-def test_large_programs_meet_the_optimality_conditions(m: int, d: int, ridge: float, few: int, many: int) -> None:
-    hessian, linear = program(m, 40, ridge, 0, d)
-    found = minimize_on_simplex(hessian, linear)
-    assert few <= np.median((found > 0).sum(axis=1)) <= many
-    assert simplex_residual(hessian, linear, found) < 1e-11
-    np.testing.assert_allclose(found.sum(axis=1), 1.0)
-    assert found.min() >= 0
-    np.testing.assert_array_equal(minimize_on_simplex(hessian, linear, n_threads=3), found)
-
-
-def test_pivots_and_active_set_end_at_the_same_point() -> None:
-    hessian, linear = program(60, 20, 0.05, 1)
-    inverse = np.linalg.inv(hessian)
-    pivoted, active, slope = np.empty(60), np.empty(60), np.empty(60)
-    settled = []
-    for c, has_inverse in itertools.product(linear, (False, True)):
-        start = np.ones(60, dtype=bool)
-        assert _active_set(hessian, c, 600, start.copy(), active, slope)
-        settled.append(
-            _pivot(hessian, inverse, inverse.sum(axis=0), c, inverse @ c, has_inverse, start, pivoted, slope)
-        )
-        if settled[-1]:
-            np.testing.assert_allclose(pivoted, active, atol=1e-9)
-    assert np.mean(settled) > 0.5  # the others are what the active set is there for
-    stopped = np.zeros(60, dtype=bool)
-    assert not _active_set(hessian, linear[0], 1, stopped, active, slope)
-    assert stopped.sum() in (1, 2)
-
-
-def test_equal_anchors_share_and_the_residual_notices_a_wrong_solution() -> None:
-    hessian = np.ones((3, 3)) + 1e-6 * np.eye(3)
-    np.testing.assert_allclose(minimize_on_simplex(hessian, np.ones((2, 3))), 1 / 3)
-    hessian, linear = program(5, 1, 0.1, 0)
-    assert simplex_residual(hessian, linear, np.eye(5)[:1]) > 1e-3
 
 
 # LMVSC
@@ -263,7 +173,7 @@ def test_fpmvs_maps_and_anchors_are_the_best_orthonormal_ones(state: Any) -> Non
 def test_fpmvs_codes_weights_and_losses_are_exact(state: Any) -> None:
     views, maps, anchors, codes, weights = state
     bases = [w @ anchors for w in maps]
-    found = update_codes(views, bases, weights, exact=True)
+    found = update_anchor_codes(views, bases, weights, exact=True)
     for i in range(len(found)):
         best = minimize(
             lambda z, i=i: objective([v[i : i + 1] for v in views], maps, anchors, z[None], weights),

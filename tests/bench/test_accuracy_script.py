@@ -16,7 +16,7 @@ from sklearn.semi_supervised import LabelSpreading
 from anchorview.bench.child import load_target
 from anchorview.datasets import hide_labels, make_multiview_subspaces
 
-SCRIPT = Path(__file__).parent.parent / "benchmarks" / "accuracy.py"
+SCRIPT = Path(__file__).parents[2] / "benchmarks" / "accuracy.py"
 FEW = ["FSSMSC", "FSSMSCCV", "KNeighborsClassifier"]
 
 

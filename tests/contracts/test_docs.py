@@ -1,6 +1,7 @@
 """The examples of the pages in docs do what they say: each block runs as a doctest after the page's first one."""
 
 import doctest
+import functools
 import re
 from pathlib import Path
 
@@ -26,13 +27,11 @@ def run(block, names):
     return "".join(wrong)
 
 
-@pytest.fixture(scope="module")
-def prepared():
-    """The names that the first block of each page leaves."""
+@functools.cache
+def prepared(page):
+    """The names that the first block of a page leaves."""
     names = {}
-    for page, blocks in BLOCKS.items():
-        names[page] = {}
-        assert run(blocks[0], names[page]) == ""
+    assert run(BLOCKS[page][0], names) == ""
     return names
 
 
@@ -56,10 +55,10 @@ EXAMPLES = [
 
 @pytest.mark.filterwarnings("ignore::FutureWarning", "ignore::UserWarning")
 @pytest.mark.parametrize(("page", "block"), EXAMPLES)
-def test_example(page, block, prepared):
+def test_example(page, block):
     if "mudata" in block:
         pytest.importorskip("mudata")
-    assert run(block, dict(prepared[page])) == ""
+    assert run(block, dict(prepared(page))) == ""
 
 
 def test_the_examples_of_the_readme_run():

@@ -6,13 +6,10 @@ from typing import Any
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
-from hypothesis import strategies as st
 from scipy import sparse
 
 from anchorview import Views
 from anchorview.data.validation import check_no_empty, check_no_empty_view, find_present
-from anchorview.solver.grams import patterns
 
 A = np.arange(8.0).reshape(4, 2) + 1
 B = np.arange(12, dtype=np.int16).reshape(4, 3) + 50
@@ -79,17 +76,3 @@ def test_views_missing_in_every_row_are_named() -> None:
     check_no_empty_view(MASK, ["image", "text"])
     with pytest.raises(ValueError, match="View 'text' is missing in every row; leave it out"):
         check_no_empty_view(MASK & [True, False], ["image", "text"])
-
-
-@given(st.integers(0, 30), st.integers(1, 20), st.integers(0, 2**32 - 1))
-@settings(max_examples=60, deadline=None)
-def test_patterns(n_rows: int, n_views: int, seed: int) -> None:
-    present = np.random.default_rng(seed).random((n_rows, n_views)) < 0.6 ** (1 / n_views)
-    distinct, numbers = patterns(present)
-    np.testing.assert_array_equal(distinct[numbers], present)
-    assert numbers.shape == (n_rows,)
-    assert len({tuple(row) for row in distinct}) == len(distinct) == len(set(numbers.tolist()))
-    if present.all(axis=1).any():
-        assert distinct[0].all()
-    order = np.random.default_rng(seed).permutation(n_rows)
-    np.testing.assert_array_equal(patterns(present[order])[0], distinct)

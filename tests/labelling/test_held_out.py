@@ -1,4 +1,4 @@
-"""Confidence that can be trusted: held-out labels, the temperature, and fits with nothing to hold out."""
+"""What is said of rows whose labels are hidden, and the confidence that rests on it."""
 
 from __future__ import annotations
 
@@ -8,17 +8,15 @@ from typing import Any
 
 import numpy as np
 import pytest
-from anchorview.core.folds import split_labels
-from anchorview.labelling.calibration import calibrate, held_out_logits
 
 from anchorview import FSSMSC, Constraints
-from anchorview import fssmsc as fssmsc_module
-from anchorview.core.arrays import softmax
-from anchorview.datasets import hide_labels, load_handwritten, make_multiview_subspaces
-from anchorview.labelling import calibration as calibration_module
-from anchorview.labelling.rule import fit_neighbours
-from anchorview.labelling.temperature import choose_temperature
+from anchorview.data.labels import split_labels
+from anchorview.datasets import hide_labels, make_multiview_subspaces
+from anchorview.labelling.held_out import calibrate, held_out_logits, hold_out
+from anchorview.labelling.rule import calibrate_on_seen, keep_labelled
+from anchorview.labelling.temperature import Mistakes, choose_temperature
 from anchorview.metrics import expected_calibration_error
+from support.fits import Solved, solve, swap_neighbours
 
 
 def build(**parameters: Any) -> FSSMSC:
@@ -32,33 +30,52 @@ def data() -> Any:
     return made
 
 
-@pytest.fixture
-def asked(data: Any, monkeypatch: pytest.MonkeyPatch) -> dict[str, Any]:
-    """What a fit hands to `calibrate`."""
-    kept: dict[str, Any] = {}
+@pytest.fixture(scope="module")
+def model(data: Any) -> FSSMSC:
+    return build().fit(data.views, data.y)
 
-    def spy(rule: Any, problem: Any, result: Any, known: Any, rows: Any, class_balance: Any) -> Any:
-        kept.update(rule=rule, problem=problem, result=result, known=known, rows=rows, class_balance=class_balance)
-        return calibrate(rule, problem, result, known, rows, class_balance)
 
-    monkeypatch.setattr(fssmsc_module, "calibrate", spy)
-    build().fit(data.views, data.y)
-    return kept
+@pytest.fixture(scope="module")
+def solved(data: Any) -> Solved:
+    return solve(data.views, data.y, 60)
+
+
+def logits_of(solved: Solved, rule: str = "nearest", **options: Any) -> tuple[np.ndarray, np.ndarray]:
+    return held_out_logits(solved.rule(rule), solved.problem, solved.result, solved.known, solved.rows, **options)
+
+
+# The loop
+
+
+def test_each_fold_is_judged_by_the_others() -> None:
+    folds = [np.array([1, 4]), np.array([0]), np.array([2, 4])]
+    seen: list[tuple[int, list[int], list[int]]] = []
+
+    def judge(fold: int, hidden: np.ndarray, shown: np.ndarray) -> np.ndarray:
+        seen.append((fold, hidden.tolist(), shown.tolist()))
+        return np.column_stack([np.full(len(hidden), fold), hidden])
+
+    judged = hold_out(folds, 6, judge)
+    assert seen == [(0, [1, 4], [0, 2, 3, 5]), (1, [0], [1, 2, 3, 4, 5]), (2, [2, 4], [0, 1, 3, 5])]
+    expected = np.full((6, 2), np.nan)  # rows 3 and 5 are in no fold
+    expected[[1, 0, 2]] = [[0, 1], [1, 0], [2, 2]]
+    expected[4] = [1, 4]  # the mean of two judgements
+    np.testing.assert_array_equal(judged.mean(), expected)
 
 
 # How good it is
 
 
 @pytest.mark.parametrize("inference", ["nearest", "euclidean", "knn"])
-def test_confidence_on_digits_is_calibrated(inference: str) -> None:
-    digits = load_handwritten()
-    errors = []
-    for seed in range(2):
-        y = hide_labels(digits.target, 0.05, random_state=seed)
-        model = FSSMSC(random_state=seed, inference=inference).fit(digits.views, y)
-        right = (model.labels_ == digits.target)[y == -1]
-        errors.append(expected_calibration_error(right, model.confidence_[y == -1]))
-    assert np.mean(errors) < 0.03  # 0.012 when this was written
+def test_confidence_on_digits_is_calibrated(
+    inference: str, digits: Any, digits_y: np.ndarray, digits_model: FSSMSC
+) -> None:
+    model = digits_model
+    if inference != "nearest":
+        model = FSSMSC(random_state=0, inference=inference).fit(digits.views, digits_y)
+    hidden = digits_y == -1
+    right = (model.labels_ == digits.target)[hidden]
+    assert expected_calibration_error(right, model.confidence_[hidden]) < 0.03  # 0.01 when this was written
 
 
 @pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")
@@ -69,14 +86,13 @@ def test_held_out_rows_make_it_less_sure_than_seen_ones() -> None:
     rows = np.arange(0, 300, 3)
     y[rows] = np.random.default_rng(0).integers(4, size=len(rows))
     model = build().fit(made.views, y)
-    seen = fit_neighbours(model.embedding_[rows], y[rows], "nearest", 5)
+    seen = calibrate_on_seen(keep_labelled(model.embedding_[rows], y[rows], "nearest", 5))
     hidden = y == -1
     assert seen.probabilities(seen.evidence(model.embedding_[hidden])).max(axis=1).mean() > 0.4
     assert model.confidence_[hidden].mean() < 0.35  # there is nothing to know: 0.25 would be right
 
 
-def test_labels_are_those_of_the_evidence(data: Any) -> None:
-    model = build().fit(data.views, data.y)
+def test_labels_are_those_of_the_evidence(data: Any, model: FSSMSC) -> None:
     probabilities = model.predict_proba(data.views)
     np.testing.assert_array_equal(model.classes_[probabilities.argmax(axis=1)], model.predict(data.views))
     hidden = data.y == -1
@@ -85,90 +101,71 @@ def test_labels_are_those_of_the_evidence(data: Any) -> None:
     assert (model.confidence_[~hidden] == 1).all()
 
 
-def test_confidence_does_not_depend_on_threads_or_pickling(data: Any) -> None:
-    one, two = (build(n_jobs=n).fit(data.views, data.y) for n in (1, 2))
-    np.testing.assert_array_equal(one.confidence_, two.confidence_)
-    again = pickle.loads(pickle.dumps(one))
-    np.testing.assert_array_equal(again.predict_proba(data.views), one.predict_proba(data.views))
+def test_confidence_does_not_depend_on_threads_or_pickling(data: Any, model: FSSMSC) -> None:
+    two = build(n_jobs=2).fit(data.views, data.y)
+    np.testing.assert_array_equal(model.confidence_, two.confidence_)
+    again = pickle.loads(pickle.dumps(model))
+    np.testing.assert_array_equal(again.predict_proba(data.views), model.predict_proba(data.views))
 
 
 # No label judges itself
 
 
-def test_a_hidden_label_has_no_influence(asked: dict[str, Any], monkeypatch: pytest.MonkeyPatch) -> None:
-    known, rows = asked["known"], asked["rows"]
-    folds = split_labels(known.codes[rows], 3, np.random.RandomState(0))
-    monkeypatch.setattr(calibration_module, "split_labels", lambda *_: folds)
-    before, _ = held_out_logits(**asked)
+def test_a_hidden_label_has_no_influence(solved: Solved) -> None:
+    """Other labels in a fold leave what is said of its rows as it is; the other folds do hear of them."""
+    known, rows = solved.known, solved.rows
+    folds = split_labels(known.class_ids[rows], 3, np.random.RandomState(0))
+    before, _ = logits_of(solved)
     ends = np.cumsum([0, *map(len, folds)])
     for number, fold in enumerate(folds):
-        codes = known.codes.copy()
-        codes[rows[fold]] = (codes[rows[fold]] + 1) % 4
-        after, _ = held_out_logits(**{**asked, "known": replace(known, codes=codes)})
+        class_ids = known.class_ids.copy()
+        class_ids[rows] = swap_neighbours(known.class_ids[rows], fold)
+        assert (class_ids != known.class_ids).any()
+        after, _ = logits_of(replace(solved, known=replace(known, class_ids=class_ids)))
         own = slice(ends[number], ends[number + 1])
         np.testing.assert_array_equal(after[own], before[own])
-        assert np.abs(np.delete(after - before, np.r_[own], axis=0)).max() > 0.1  # the other folds do hear of it
+        assert np.abs(np.delete(after - before, np.r_[own], axis=0)).max() > 0.1
 
 
-def test_the_classes_come_with_their_rows(asked: dict[str, Any]) -> None:
-    logits, classes = held_out_logits(**asked)
-    assert sorted(classes) == sorted(asked["known"].codes[asked["rows"]])
-    assert (logits.argmax(axis=1) == classes).mean() > 0.6
+def test_the_classes_come_with_their_rows(solved: Solved) -> None:
+    logits, class_ids = logits_of(solved)
+    assert sorted(class_ids) == sorted(solved.known.class_ids[solved.rows])
+    assert (logits.argmax(axis=1) == class_ids).mean() > 0.6
 
 
-def test_the_small_space_is_as_good_as_the_whole(asked: dict[str, Any], monkeypatch: pytest.MonkeyPatch) -> None:
-    assert calibration_module._basis(
-        asked["result"].encoded[asked["rows"]][:20], np.eye(asked["problem"].n_landmarks), 4
-    ).shape == (asked["problem"].n_landmarks, 20)
-    few = replace(asked["known"], codes=np.where(np.arange(300) % 2, asked["known"].codes, -1))
-    rows = few.labelled
-    labelled, must, cannot = few.laplacians(None, None)
-    task = {
-        **asked,
-        "known": few,
-        "rows": rows,
-        "problem": replace(asked["problem"], labelled=labelled, must=must, cannot=cannot),
-    }
-    small, classes = held_out_logits(**task)
-    monkeypatch.setattr(calibration_module, "_basis", lambda *_: None)
-    whole, _ = held_out_logits(**task)
+def test_the_small_space_is_as_good_as_the_whole(data: Any) -> None:
+    few = solve(data.views, np.where(np.arange(300) % 2, data.y, -1), 60)
+    assert len(few.rows) < 0.5 * len(few.problem.gram)
+    small, class_ids = logits_of(few)
+    whole, _ = logits_of(few, reduced=False)
     assert np.abs(small - whole).max() > 0  # it was small indeed
-    assert abs((small.argmax(axis=1) == classes).mean() - (whole.argmax(axis=1) == classes).mean()) < 0.1
-    temperatures = choose_temperature(small, classes), choose_temperature(whole, classes)
+    assert abs((small.argmax(axis=1) == class_ids).mean() - (whole.argmax(axis=1) == class_ids).mean()) < 0.1
+    temperatures = [choose_temperature(logits, class_ids, Mistakes()) for logits in (small, whole)]
     assert temperatures[0] == pytest.approx(temperatures[1], rel=0.3)
 
 
-def test_many_labels_are_judged_in_part(asked: dict[str, Any], monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(calibration_module, "_ENOUGH_JUDGED", 10)
-    logits, classes = held_out_logits(**asked)
-    assert 10 <= len(classes) < 20 and len(logits) == len(classes)  # of 45
+def test_many_labels_are_judged_in_part(solved: Solved) -> None:
+    logits, class_ids = logits_of(solved, enough=10)
+    assert 10 <= len(class_ids) < 20 and len(logits) == len(class_ids)  # of 45
+    every, _ = logits_of(solved)
+    assert all((every == row).all(axis=1).any() for row in logits)  # the same judgements, fewer of them
 
 
-# The temperature
+def test_calibration_chooses_the_temperature_on_held_out_rows(solved: Solved) -> None:
+    rule = solved.rule()
+    calibrated = calibrate(rule, solved.problem, solved.result, solved.known, solved.rows)
+    assert calibrated.temperature == choose_temperature(*logits_of(solved), Mistakes())
+    assert calibrated.reference is rule.reference and calibrated.rule == rule.rule
 
 
-@pytest.mark.parametrize("seed", range(3))
-def test_the_temperature_has_the_least_log_loss(seed: int) -> None:
-    rng = np.random.default_rng(seed)
-    logits = rng.normal(size=(500, 3))
-    classes = np.array([rng.choice(3, p=p) for p in softmax(logits / 0.7)])
-    found = choose_temperature(logits, classes)
-    assert found == pytest.approx(0.7, rel=0.25)
-    second = np.argsort(logits, axis=1)[:, -2]
-
-    def loss(temperature: float) -> float:
-        logs = np.log(softmax(logits / temperature))
-        return float(-logs[np.arange(500), classes].sum() - 0.5 * logs[np.arange(500), second].mean())
-
-    assert loss(found) <= min(loss(t) for t in np.geomspace(0.05, 10, 200)) + 1e-3
-
-
-def test_faultless_rows_leave_some_doubt() -> None:
-    few, many = (
-        softmax(logits / choose_temperature(logits, np.arange(n) % 2)).max(axis=1).mean()
-        for n, logits in ((n, np.eye(2)[np.arange(n) % 2]) for n in (10, 1000))
-    )
-    assert few == pytest.approx(10 / 10.5, abs=0.01) and many == pytest.approx(1000 / 1000.5, abs=1e-3)
+def test_where_no_label_can_be_held_out_those_that_were_seen_must_do(data: Any) -> None:
+    one_each = np.full(300, -1)
+    one_each[np.unique(data.target, return_index=True)[1]] = np.arange(4)
+    solved = solve(data.views, one_each, 60)
+    logits, class_ids = logits_of(solved)
+    assert logits.shape == (0, 4) and class_ids.shape == (0,)
+    calibrated = calibrate(solved.rule(), solved.problem, solved.result, solved.known, solved.rows)
+    assert calibrated.temperature == calibrate_on_seen(solved.rule()).temperature
 
 
 # Where there is little or nothing to hold out, and other forms of a fit

@@ -72,7 +72,7 @@ def test_a_sample_is_grouped_when_there_are_many_rows() -> None:
     rows, place = islands((12_000, 12_000))
     doubt = np.array([0.1, 0.4])[place]
     for first in (0, 4000):
-        allowed = np.array([first, 20_000 + first, 20_001 + first])
+        allowed = np.array([first, 15_000 + first, 15_001 + first])
         candidates = np.isin(np.arange(24_000), allowed)
         found = suggest_rows(rows, doubt, candidates, 2, n_labelled=5)
         assert len(np.unique(found)) == 2 and np.isin(found, allowed).all()
@@ -126,8 +126,7 @@ def test_suggested_labels_beat_random_ones(digits: Any) -> None:
             again = FSSMSC(n_landmarks=150, n_clusters=10, random_state=0).fit(digits.views, more)
             found.append((again.labels_ == digits.target).mean())
         gains.append(found[0] - found[1])
-    print(gains)
-    assert np.mean(gains) > 0.005  # 0.016 when this was written
+    assert np.mean(gains) > 0.005  # 0.025 when this was written
 
 
 def test_without_any_label(data: Any) -> None:

@@ -1,19 +1,12 @@
-"""Labels spread over a graph of neighbours, the choice of what is averaged, and the fit on sure rows."""
+"""Labels spread over a graph of neighbours."""
 
 from __future__ import annotations
-
-from typing import Any
 
 import numpy as np
 import pytest
 from scipy import sparse
 
-from anchorview import FSSMSCCV, Views, datasets
-from anchorview.tuning import ensemble, task
 from anchorview.tuning.graph import FittedRows, GraphHead, make_graph, make_space, propagate, share_scores
-from anchorview.tuning.heads import choose_temperature, log_loss
-from anchorview.tuning.selection import select
-from anchorview.tuning.settings import scalings_to_try
 
 RNG = np.random.RandomState(0)
 
@@ -79,75 +72,3 @@ def test_a_row_of_the_fit_keeps_its_shares_and_a_new_one_takes_the_mean() -> Non
     np.testing.assert_allclose(head.scores(rows.weights(landmarks @ landmarks.T)), share_scores(shares), atol=1e-3)
     middle = np.exp(head.scores(rows.weights(np.array([[5.0, 0.0]]) @ landmarks.T)))[0]
     assert 0.2 < middle[0] < 0.9
-
-
-def test_the_choice_is_at_least_as_good_as_its_first_members() -> None:
-    classes = RNG.randint(3, size=30)
-    members = [RNG.dirichlet(np.ones(3), size=30) for _ in range(8)]
-    first = [0, 3]
-    picks = select(members, classes, [0.0] * 8, 20, first)
-    assert sum(picks.values()) == 20
-    assert picks[0] >= 1
-    assert picks[3] >= 1
-    total = sum(count * members[number] for number, count in picks.items()) / 20
-    start = (members[0] + members[3]) / 2
-    assert log_loss(total, classes).mean() < log_loss(start, classes).mean()
-
-
-def test_few_right_answers_do_not_make_it_certain() -> None:
-    scores, classes = np.array([[1.0, 0.0], [0.0, 1.0]]), np.array([0, 1])
-    few = choose_temperature(scores, classes)
-    many = choose_temperature(np.tile(scores, (200, 1)), np.tile(classes, 200))
-    assert few > 2 * many
-
-
-DIGITS = datasets.load_handwritten()
-X, TRUTH = DIGITS.views[::8], DIGITS.target[::8]
-Y = datasets.hide_labels(TRUTH, 0.12, random_state=0)
-
-
-def fit(**parameters: Any) -> FSSMSCCV:
-    return FSSMSCCV(**{"n_landmarks": 60, "n_repeats": 1, "scaling": "minmax", "random_state": 0} | parameters).fit(
-        X, Y
-    )
-
-
-def test_sure_rows_are_fitted_too(monkeypatch: pytest.MonkeyPatch) -> None:
-    seen: list[tuple[Any, Any]] = []
-    add = ensemble.Ensemble.add
-
-    def noted(self: Any, chosen: Any, rows: Any, classes: Any, **kind: bool) -> None:
-        seen.append((rows, classes))
-        add(self, chosen, rows, classes, **kind)
-
-    monkeypatch.setattr(ensemble.Ensemble, "add", noted)
-    model = fit()
-    (given, classes), (sure, guessed) = seen
-    assert set(given) < set(sure)
-    np.testing.assert_array_equal(guessed[np.isin(sure, given)], classes)  # what is given is never changed
-    assert len(sure) > 0.7 * len(TRUTH)
-    assert (guessed == TRUTH[sure]).mean() > 0.85
-    np.testing.assert_array_equal(model.predict(X)[Y == -1], model.labels_[Y == -1])
-
-
-def test_above_the_limit_there_is_no_graph(monkeypatch: pytest.MonkeyPatch) -> None:
-    assert "graph" in set(fit().cv_results_["param_head"])
-    monkeypatch.setattr(task, "MAX_ROWS", len(Y) - 1)
-    assert "graph" not in set(fit().cv_results_["param_head"])
-
-
-def test_dense_counts_are_tried_as_text() -> None:
-    counts = RNG.poisson(0.07, size=(60, 140)).astype(float)  # 93 % zeros: perhaps text
-    text = RNG.poisson(0.02, size=(60, 140)).astype(float)  # 98 %: the default takes it for text
-    plain = RNG.normal(size=(60, 5))
-    assert scalings_to_try(Views([plain])) == ["minmax", "symmetric", "standard", "l2"]
-    assert scalings_to_try(Views([counts])) == ["minmax", "symmetric", "standard", "l2", "lsa"]
-    assert scalings_to_try(Views([text])) == ["lsa", "minmax", "symmetric", "standard", "l2"]
-    assert scalings_to_try(Views([plain, counts]))[-1] == ("minmax", "lsa")
-    assert scalings_to_try(Views([sparse.csr_array(counts), plain]))[0] == ("lsa", "minmax")
-
-
-def test_nearly_parallel_rows_are_not_scaled_to_0_1() -> None:
-    parallel = 5 + RNG.uniform(size=(60, 1)) + 0.02 * RNG.uniform(size=(60, 8))
-    parallel[0] = 0
-    assert scalings_to_try(Views([parallel])) == ["standard", "symmetric", "l2"]

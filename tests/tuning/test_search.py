@@ -2,25 +2,20 @@
 
 from __future__ import annotations
 
+import logging
 from typing import Any
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
-from hypothesis import strategies as st
 from scipy import sparse
-from sklearn.linear_model import LogisticRegression
-from sklearn.model_selection import GridSearchCV
 
-from anchorview import FSSMSC, FSSMSCCV, LabelHidingKFold, Views, datasets
-from anchorview.tuning import judging
-from anchorview.tuning.heads import choose_temperature, fit_linear_head, log_loss
-
-DIGITS = datasets.load_handwritten()
-ROWS = np.arange(0, 2000, 8)
-X, TRUTH = DIGITS.views[ROWS], DIGITS.target[ROWS]
-Y = datasets.hide_labels(TRUTH, 0.16, random_state=0)
-HIDDEN = Y == -1
+from anchorview import FSSMSCCV, Views
+from anchorview.data.labels import split_labels
+from anchorview.tuning.ensemble import Ensemble
+from anchorview.tuning.judging import judge
+from anchorview.tuning.options import SearchOptions
+from anchorview.tuning.search_data import SearchData
+from anchorview.tuning.settings import Setting, heads_of
 
 
 def quick(**parameters: Any) -> FSSMSCCV:
@@ -28,21 +23,38 @@ def quick(**parameters: Any) -> FSSMSCCV:
 
 
 @pytest.fixture(scope="module")
-def fitted() -> FSSMSCCV:
-    return FSSMSCCV(n_landmarks=60, n_repeats=1, random_state=0).fit(X, Y)
+def fitted(some_digits: Any) -> FSSMSCCV:
+    """A search over all scalings."""
+    return FSSMSCCV(n_landmarks=60, n_repeats=1, random_state=0).fit(some_digits.views, some_digits.y)
 
 
-def test_labels_and_probabilities(fitted: FSSMSCCV) -> None:
-    assert (fitted.labels_[HIDDEN] == TRUTH[HIDDEN]).mean() > 0.85
-    np.testing.assert_array_equal(fitted.labels_[~HIDDEN], Y[~HIDDEN])
-    np.testing.assert_array_equal(fitted.predict(X)[HIDDEN], fitted.labels_[HIDDEN])
+@pytest.fixture(scope="module")
+def one_scaling(some_digits: Any) -> FSSMSCCV:
+    """A search in one scaling."""
+    return quick().fit(some_digits.views, some_digits.y)
+
+
+def tried(model: FSSMSCCV, *names: str) -> set[Any]:
+    """Return the values of some parameters that were tried together."""
+    return {tuple(p[name] for name in names) for p in model.cv_results_["params"]}
+
+
+# The result
+
+
+def test_labels_and_probabilities(fitted: FSSMSCCV, some_digits: Any) -> None:
+    X, y, truth, hidden = some_digits.views, some_digits.y, some_digits.target, some_digits.hidden
+    assert (fitted.labels_[hidden] == truth[hidden]).mean() > 0.85
+    np.testing.assert_array_equal(fitted.labels_[~hidden], y[~hidden])
+    np.testing.assert_array_equal(fitted.predict(X)[hidden], fitted.labels_[hidden])
     probabilities = fitted.predict_proba(X)
     np.testing.assert_allclose(probabilities.sum(axis=1), 1)
-    np.testing.assert_allclose(probabilities.max(axis=1)[HIDDEN], fitted.confidence_[HIDDEN], atol=1e-5)
-    assert fitted.score(X, np.where(HIDDEN, TRUTH, -1)) == (fitted.labels_[HIDDEN] == TRUTH[HIDDEN]).mean()
+    np.testing.assert_allclose(probabilities.max(axis=1)[hidden], fitted.confidence_[hidden], atol=1e-5)
+    assert fitted.score(X, np.where(hidden, truth, -1)) == (fitted.labels_[hidden] == truth[hidden]).mean()
 
 
-def test_a_row_is_predicted_alone_as_among_others(fitted: FSSMSCCV) -> None:
+def test_a_row_is_predicted_alone_as_among_others(fitted: FSSMSCCV, some_digits: Any) -> None:
+    X = some_digits.views
     np.testing.assert_allclose(fitted.predict_proba(X[7:9]), fitted.predict_proba(X)[7:9], atol=1e-6)
 
 
@@ -61,157 +73,224 @@ def test_the_table_of_the_search(fitted: FSSMSCCV) -> None:
     assert sum(p["weight"] for p in fitted.averaged_) == 20
 
 
-def test_the_judgement_is_honest() -> None:
+def test_the_judgement_is_honest(one_scaling: FSSMSCCV, some_digits: Any) -> None:
     """Labels that mean nothing are not found again: no hidden label reaches the models that are judged by it."""
-    shuffled = Y.copy()
-    shuffled[~HIDDEN] = np.random.RandomState(1).permutation(Y[~HIDDEN])
-    scores = quick().fit(X, shuffled).cv_results_["mean_test_score"]
+    shuffled, given = some_digits.y.copy(), ~some_digits.hidden
+    shuffled[given] = np.random.RandomState(1).permutation(shuffled[given])
+    scores = quick().fit(some_digits.views, shuffled).cv_results_["mean_test_score"]
     assert scores.max() < 0.45  # chance is 0.1, the best of 20 tries on 40 rows somewhat above
-    assert quick().fit(X, Y).cv_results_["mean_test_score"].max() > 0.85
+    assert one_scaling.cv_results_["mean_test_score"].max() > 0.85
 
 
-def test_the_same_with_any_number_of_threads() -> None:
-    one, two = (quick(n_jobs=n).fit(X, Y) for n in (1, 2))
+def test_the_same_with_any_number_of_threads(some_digits: Any) -> None:
+    one, two = (quick(n_jobs=n).fit(some_digits.views, some_digits.y) for n in (1, 2))
     np.testing.assert_array_equal(one.labels_, two.labels_)
     np.testing.assert_array_equal(one.confidence_, two.confidence_)
 
 
-def interrupt_after(monkeypatch: pytest.MonkeyPatch, n_settings: int) -> list[Any]:
-    judged: list[Any] = []
-    judge = judging._judge_one
-
-    def counted(task: Any, setting: Any, embeddings: Any) -> Any:
-        if len(judged) == n_settings:
-            raise KeyboardInterrupt
-        judged.append(setting)
-        return judge(task, setting, embeddings)
-
-    monkeypatch.setattr(judging, "_judge_one", counted)
-    return judged
+# Interrupts
 
 
-def test_an_interrupted_search_is_used_and_resumed(monkeypatch: pytest.MonkeyPatch) -> None:
-    whole = quick().fit(X, Y)
-    model = quick(warm_start=True)
-    with monkeypatch.context() as patch:
-        interrupt_after(patch, 5)
-        with pytest.warns(UserWarning, match="interrupted after 5 settings"):
-            model.fit(X, Y)
+class CtrlC(logging.Handler):
+    """Interrupts when so many settings have been reported; counts them all."""
+
+    def __init__(self, after: int | None = None) -> None:
+        super().__init__()
+        self.after, self.n_settings = after, 0
+
+    def emit(self, record: logging.LogRecord) -> None:
+        if "log loss" in record.getMessage():
+            self.n_settings += 1
+            if self.n_settings == self.after:
+                raise KeyboardInterrupt
+
+    def __enter__(self) -> CtrlC:
+        logging.getLogger("anchorview").addHandler(self)
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        logging.getLogger("anchorview").removeHandler(self)
+
+
+def test_an_interrupted_search_is_used_and_resumed(one_scaling: FSSMSCCV, some_digits: Any) -> None:
+    X, y = some_digits.views, some_digits.y
+    model = quick(warm_start=True, verbose=True)
+    with CtrlC(after=5), pytest.warns(UserWarning, match="interrupted after 5 settings"):
+        model.fit(X, y)
     assert model.interrupted_
     assert len(model.cv_results_["params"]) == 5
     assert model.predict(X[:3]).shape == (3,)
-    with monkeypatch.context() as patch:
-        resumed = interrupt_after(patch, 10**6)
-        model.fit(X, Y)
-    assert len(resumed) == len(whole.cv_results_["params"]) - 5
-    np.testing.assert_array_equal(model.labels_, whole.labels_)
+    with CtrlC() as resumed:
+        model.fit(X, y)
+    assert not model.interrupted_
+    assert resumed.n_settings == len(one_scaling.cv_results_["params"]) - 5
+    np.testing.assert_array_equal(model.labels_, one_scaling.labels_)
+    with CtrlC() as again:  # other data start anew
+        model.fit(X, np.where(np.arange(len(y)) == np.flatnonzero(y >= 0)[0], -1, y))
+    assert again.n_settings == len(model.cv_results_["params"])
 
 
-def test_warm_start_on_other_data_starts_anew(monkeypatch: pytest.MonkeyPatch) -> None:
-    model = quick(warm_start=True).fit(X, Y)
-    other = np.where(np.arange(len(Y)) == np.flatnonzero(~HIDDEN)[0], -1, Y)
-    judged = interrupt_after(monkeypatch, 10**6)
-    model.fit(X, other)
-    assert len(judged) == len(model.cv_results_["params"])
+class Interrupting(tuple[float, ...]):
+    """Strengths that are never tried: the user interrupts before."""
+
+    def __iter__(self) -> Any:
+        raise KeyboardInterrupt
 
 
-def test_an_interrupt_before_anything_is_judged_is_passed_on(monkeypatch: pytest.MonkeyPatch) -> None:
-    interrupt_after(monkeypatch, 0)
+def test_an_interrupt_before_anything_is_judged_is_passed_on(some_digits: Any) -> None:
+    model = quick(search_options={"feature_strengths": Interrupting([1.0])})
     with pytest.raises(KeyboardInterrupt):
-        quick().fit(X, Y)
+        model.fit(some_digits.views, some_digits.y)
 
 
-def test_two_labels_per_class_are_enough() -> None:
-    y = np.full(len(TRUTH), -1)
+# Labels and views of any kind
+
+
+def test_two_labels_per_class_are_enough(some_digits: Any) -> None:
+    truth = some_digits.target
+    y = np.full(len(truth), -1)
     for number in range(10):
-        y[np.flatnonzero(number == TRUTH)[:2]] = number
-    model = quick().fit(X, y)
-    assert (model.labels_ == TRUTH).mean() > 0.5
+        y[np.flatnonzero(number == truth)[:2]] = number
+    model = quick().fit(some_digits.views, y)
+    assert (model.labels_ == truth).mean() > 0.5
 
 
-def test_labels_that_cannot_be_hidden() -> None:
-    y = np.full(len(TRUTH), -1)
+def test_labels_that_cannot_be_hidden(some_digits: Any) -> None:
+    y = np.full(len(some_digits.y), -1)
     y[[0, 30]] = 0, 1
     with pytest.raises(ValueError, match="single labelled row"):
-        quick().fit(X, y)
+        quick().fit(some_digits.views, y)
     y[[1, 2]] = 0
-    assert set(quick().fit(X, y).labels_) <= {0, 1}  # class 1 is never hidden, and can still be predicted
+    model = quick().fit(some_digits.views, y)
+    assert set(model.labels_) <= {0, 1}  # class 1 is never hidden, and can still be predicted
     with pytest.raises(ValueError, match="at least two classes"):
-        quick().fit(X, np.where(Y == 0, 0, -1))
+        quick().fit(some_digits.views, np.where(some_digits.y == 0, 0, -1))
 
 
-def test_missing_and_sparse_views() -> None:
+def test_missing_and_sparse_views(some_digits: Any) -> None:
+    X, y, truth, hidden = some_digits.views, some_digits.y, some_digits.target, some_digits.hidden
     rng = np.random.RandomState(0)
     mask = rng.rand(len(X), 6) > 0.2
     mask[~mask.any(axis=1), 0] = True
-    words = sparse.csr_array(np.eye(10)[TRUTH] + (rng.rand(len(X), 10) < 0.1))
+    words = sparse.csr_array(np.eye(10)[truth] + (rng.rand(len(X), 10) < 0.1))
     views = Views([*X.arrays, words], mask=np.c_[mask, np.ones(len(X), dtype=bool)])
-    model = quick(scaling=None).fit(views, Y)
-    assert (model.labels_[HIDDEN] == TRUTH[HIDDEN]).mean() > 0.85
-    text = quick(scaling=None).fit(Views([words]), Y)
-    assert {p["scaling"] for p in text.cv_results_["params"]} == {"lsa", "tfidf"}
+    model = quick(scaling=None).fit(views, y)
+    assert (model.labels_[hidden] == truth[hidden]).mean() > 0.85
+    text = quick(scaling=None).fit(Views([words]), y)
+    assert tried(text, "scaling") == {("lsa",), ("tfidf",)}
 
 
-def test_text_labels() -> None:
+def test_text_labels(one_scaling: FSSMSCCV, some_digits: Any) -> None:
     names = np.array([f"digit {number}" for number in range(10)], dtype=object)
-    y = np.where(HIDDEN, None, names[TRUTH])
-    assert (quick().fit(X, y).labels_[HIDDEN] == names[TRUTH][HIDDEN]).mean() > 0.85
+    y = np.where(some_digits.hidden, None, names[some_digits.target])
+    model = quick().fit(some_digits.views, y)
+    np.testing.assert_array_equal(model.labels_, names[one_scaling.labels_])
+
+
+# Parameters
 
 
 @pytest.mark.parametrize("name", ["n_landmarks", "n_averaged", "n_splits", "n_repeats"])
-def test_bad_numbers(name: str) -> None:
+def test_bad_numbers(name: str, some_digits: Any) -> None:
     with pytest.raises(ValueError, match=name):
-        quick(**{name: 0}).fit(X, Y)
+        quick(**{name: 0}).fit(some_digits.views, some_digits.y)
 
 
-def test_label_hiding_in_a_grid_search() -> None:
-    folds = LabelHidingKFold(3, random_state=0)
-    found = GridSearchCV(FSSMSC(n_landmarks=60, random_state=0), {"scaling": ["minmax", "l2"]}, cv=folds).fit(X, Y)
-    assert found.best_score_ > 0.8
-    assert set(found.cv_results_) >= {"split2_test_score", "mean_test_score"}
+@pytest.mark.parametrize("number", [[], [50, 0], 2.5, "many"])
+def test_a_bad_number_of_landmarks_is_named(number: Any, some_digits: Any) -> None:
+    with pytest.raises(ValueError, match="n_landmarks"):
+        quick(n_landmarks=number).fit(some_digits.views, some_digits.y)
 
 
-@given(st.lists(st.integers(-1, 3), min_size=6, max_size=60), st.integers(2, 5), st.integers(1, 3))
-@settings(max_examples=80, deadline=None)
-def test_hidden_folds(y: list[int], n_splits: int, n_repeats: int) -> None:
-    labels = np.array([9, 9, *y])
-    splits = list(LabelHidingKFold(n_splits, n_repeats, random_state=0).split(labels, labels))
-    counts = {c: int((labels == c).sum()) for c in set(labels.tolist()) - {-1}}
-    for train, test in splits:
-        assert not set(train) & set(test)
-        assert len(train) + len(test) == len(labels)
-        assert (labels[test] >= 0).all()
-        assert set(labels[train]) >= set(counts)  # a class is never hidden as a whole
-    tested = np.concatenate([test for _, test in splits])
-    judged = sum(count for count in counts.values() if count > 1)
-    assert len(tested) == n_repeats * judged
+def test_several_numbers_of_landmarks(some_digits: Any) -> None:
+    X, hidden = some_digits.views, some_digits.hidden
+    model = quick(n_landmarks=[60, 40]).fit(X, some_digits.y)
+    assert {number for number, _ in tried(model, "n_landmarks", "head")} == {60, 40}
+    assert (40, "nearest") in tried(model, "n_landmarks", "head")
+    assert (40, "graph") not in tried(model, "n_landmarks", "head")
+    assert (model.labels_ == some_digits.target)[hidden].mean() > 0.85
+    np.testing.assert_array_equal(model.predict(X)[hidden], model.labels_[hidden])
 
 
-def test_no_label_can_be_hidden() -> None:
-    with pytest.raises(ValueError, match="at most one labelled row"):
-        list(LabelHidingKFold().split([0, 1, -1], [0, 1, -1]))
+def test_limits_of_the_search(one_scaling: FSSMSCCV, some_digits: Any) -> None:
+    """No graph above a number of rows; dense codes are not made denser."""
+    limits = {"max_graph_rows": len(some_digits.y) - 1, "dense_codes": 1}
+    model = quick(search_options=limits).fit(some_digits.views, some_digits.y)
+    assert ("graph",) in tried(one_scaling, "head")
+    assert ("graph",) not in tried(model, "head")
+    assert tried(one_scaling, "ridge", "l1") > {(0.3, 0.2), (3.0, 0.2)}
+    assert tried(model, "ridge", "l1") == {(1.0, 0.2), (0.3, 0.2)}
 
 
-@pytest.mark.parametrize("shape", [(30, 200), (200, 30)])
-@pytest.mark.parametrize("n_classes", [2, 3])
-def test_the_linear_head_is_logistic_regression(shape: tuple[int, int], n_classes: int) -> None:
-    rng = np.random.RandomState(0)
-    rows, classes = rng.normal(size=shape), np.arange(shape[0]) % n_classes
-    expected = LogisticRegression(C=2.0, tol=1e-8, max_iter=10_000).fit(rows, classes)
-    for features in (rows, sparse.csr_array(rows)):
-        head = fit_linear_head(features, classes, n_classes, 2.0)
-        found = head.scores(features)
-        probabilities = np.exp(found - found.max(axis=1, keepdims=True))
-        probabilities /= probabilities.sum(axis=1, keepdims=True)
-        np.testing.assert_allclose(probabilities, expected.predict_proba(rows), atol=2e-2)
+def test_unknown_search_options_are_named(some_digits: Any) -> None:
+    with pytest.raises(ValueError, match=r"search_options \['speed'\] are not known"):
+        quick(search_options={"speed": 9}).fit(some_digits.views, some_digits.y)
 
 
-def test_temperature_fits_the_scores() -> None:
-    rng = np.random.RandomState(0)
-    classes = rng.randint(0, 3, 2000)
-    noisy = np.where(rng.rand(2000) < 0.7, classes, rng.randint(0, 3, 2000))
-    scores = 100.0 * np.eye(3)[noisy]  # sure of everything, right in 80 % of cases
-    temperature = choose_temperature(scores, classes)
-    exponent = np.exp(-100 / temperature)
-    assert abs(1 / (1 + 2 * exponent) - 0.8) < 0.05
-    assert log_loss(np.array([[1.0, 0.0]]), np.array([1]))[0] == pytest.approx(-np.log(1e-3))
+# The second fit
+
+
+def test_a_second_fit_needs_to_be_wanted(one_scaling: FSSMSCCV, some_digits: Any) -> None:
+    once = quick(search_options={"second_fit": False}).fit(some_digits.views, some_digits.y)
+    assert once.averaged_ == one_scaling.averaged_
+    assert (once.predict_proba(some_digits.views) != one_scaling.predict_proba(some_digits.views)).any()
+
+
+class NotedEnsemble(Ensemble):
+    """Notes the labels that it is fitted with."""
+
+    def __init__(self, data: SearchData) -> None:
+        super().__init__(data)
+        self.seen: list[tuple[np.ndarray, np.ndarray]] = []
+
+    def add(self, chosen: Any, rows: Any, class_ids: Any, saw_sure_rows: bool = False) -> None:
+        self.seen.append((rows, class_ids))
+        super().add(chosen, rows, class_ids, saw_sure_rows)
+
+
+@pytest.mark.parametrize("max_sure", [5000, 60])
+def test_sure_rows_are_fitted_too(some_digits: Any, max_sure: int) -> None:
+    rows = np.flatnonzero(~some_digits.hidden)
+    data = SearchData(
+        views=some_digits.views,
+        present=None,
+        weights=None,
+        rows=rows,
+        class_ids=some_digits.y[rows],
+        n_classes=10,
+        n_landmarks=60,
+        other_n_landmarks=[],
+        default_scaling="minmax",
+        folds=split_labels(some_digits.y[rows], 3, np.random.RandomState(0)),
+        seed=0,
+        n_threads=1,
+        options=SearchOptions(max_sure=max_sure),
+        report=lambda message: None,
+    )
+    judge(data, heads_of(Setting("minmax", 60)))
+    chosen = [(judgement, 1.0) for judgement in data.judged.values()]
+    ensemble = NotedEnsemble(data)
+    ensemble.add(chosen, data.rows, data.class_ids)
+    ensemble.add_sure_rows(chosen)
+    (given, class_ids), (sure, guessed) = ensemble.seen
+    assert set(given) < set(sure)
+    np.testing.assert_array_equal(guessed[np.isin(sure, given)], class_ids)  # what is given is never changed
+    assert (guessed == some_digits.target[sure]).mean() > 0.85
+    if max_sure == 60:
+        assert len(sure) <= 60 + len(given)
+    else:
+        assert len(sure) > 0.7 * len(some_digits.target)
+
+
+def test_the_tuner_suggests_rows_without_label(one_scaling: FSSMSCCV, some_digits: Any) -> None:
+    names = np.array([f"row{i}" for i in range(len(some_digits.y))])
+    model = quick().fit(Views(some_digits.views.arrays, ids=names), some_digits.y)
+    np.testing.assert_array_equal(model.suggest_labels(12), names[one_scaling.suggest_labels(12)])
+    rows = one_scaling.suggest_labels(12)
+    assert len(set(rows)) == 12
+    assert some_digits.hidden[rows].all()
+    doubt = 1 - one_scaling.confidence_
+    assert doubt[rows].mean() > doubt[some_digits.hidden].mean()
+    assert set(model.suggest_labels(2, among=names[:40])) <= set(names[:40])
+    with pytest.raises(ValueError, match="n must be"):
+        model.suggest_labels(0)

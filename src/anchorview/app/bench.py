@@ -22,16 +22,16 @@ console = Console()
 
 DataOption = Annotated[
     list[Path] | None,
-    typer.Option("--data", help="Folder of .npz and .mat files, or one such file; may be repeated. [the digits]"),
+    typer.Option("--data", help="Folder of .npz and .mat files, or one such file; can be repeated. [the digits]"),
 ]
-NamesOption = Annotated[list[str] | None, typer.Option("--name", help="Only this data set; may be repeated.")]
-MethodsOption = Annotated[list[str] | None, typer.Option("--method", help="Only this method; may be repeated.")]
+NamesOption = Annotated[list[str] | None, typer.Option("--name", help="Only this data set; can be repeated.")]
+MethodsOption = Annotated[list[str] | None, typer.Option("--method", help="Only this method; can be repeated.")]
 RepeatsOption = Annotated[int | None, typer.Option(min=1, help="Draws of the labels. [20; --quick: 3]")]
 SelectOption = Annotated[
     list[str] | None,
     typer.Option(
         help="How parameters are chosen: oracle (best on the evaluation labels, the paper's way), cv (on the given "
-        "labels) or default; may be repeated. [default]"
+        "labels) or default; can be repeated. [default]"
     ),
 ]
 LabelsOption = Annotated[
@@ -43,7 +43,7 @@ MemoryOption = Annotated[
     float | None, typer.Option(min=0.1, help="GB above which a run is 'OM'. [85 % of what is free]")
 ]
 QuickOption = Annotated[bool, typer.Option("--quick", help="3 repetitions, small grids and sizes.")]
-SizesOption = Annotated[list[int] | None, typer.Option("--rows", min=100, help="Sizes for 'scaling'; may be repeated.")]
+SizesOption = Annotated[list[int] | None, typer.Option("--rows", min=100, help="Sizes for 'scaling'; can be repeated.")]
 SeedOption = Annotated[int, typer.Option(help="First random seed.")]
 
 HELP = {
@@ -131,6 +131,6 @@ def _check_selections(names: list[str]) -> None:
 
 
 def _refuse(message: str) -> NoReturn:
-    """Say what is wrong with the input and leave; nothing has been written."""
+    """Print what is wrong with the input and exit; nothing has been written."""
     typer.echo(f"Error: {message}", err=True)
     raise typer.Exit(2)

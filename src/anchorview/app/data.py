@@ -44,7 +44,7 @@ def list_data(
 
 @app.command()
 def check(path: Annotated[Path, typer.Argument(help="A .npz or .mat file, or a folder of them.")]) -> None:
-    """Read files, and say whether they are the paper's data sets and what differs."""
+    """Read files, and report whether they are the paper's data sets and what differs."""
     results = [_check(source) for source in _sources(path)]
     if not all(results):
         raise typer.Exit(1)
@@ -73,8 +73,8 @@ def _check(source: Source) -> bool:
         typer.echo(f"{place}: OK, the sizes of the paper's {about.paper.name} with features extracted anew: {about}.")
         return True
     if named is not None:
-        found = "; ".join(differences(named, about.n_rows, about.view_sizes, about.n_classes))
-        typer.echo(f"{place}: NOT the paper's {named.name}: {found}.")
+        differing = "; ".join(differences(named, about.n_rows, about.view_sizes, about.n_classes))
+        typer.echo(f"{place}: NOT the paper's {named.name}: {differing}.")
         return False
     typer.echo(f"{place}: OK, readable; not one of the paper's data sets: {about}.")
     return True

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import warnings
 from abc import ABC, abstractmethod
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any, Self
 
@@ -79,6 +79,8 @@ class _MultiViewEstimator(CallbackSupportMixin, BaseEstimator, ABC):
     random_state: int | np.random.RandomState | None
     n_jobs: int | None
     verbose: bool
+    max_iter: int  # of methods that make rounds, as is `tol`
+    tol: float
     _graphs: GraphBuilder = GraphBuilder()  # the bench sets one that keeps graphs from fit to fit
     labels_: npt.NDArray[Any]
     n_iter_: int
@@ -116,7 +118,33 @@ class _MultiViewEstimator(CallbackSupportMixin, BaseEstimator, ABC):
     def _max_rounds(self, n_views: int) -> int:
         return int(getattr(self, "max_iter", 1))
 
-    def _record(self, history: Sequence[float], *, converged: bool = True) -> None:
+    def _iterate(
+        self, task: Task, one_round: Callable[[], float], *, first_check: int = 2, expected: bool = False
+    ) -> None:
+        """Repeat rounds until the objective settles, and `_record` them.
+
+        Parameters
+        ----------
+        task : Task
+            Gets a report of each round.
+        one_round : callable
+            Makes a round and returns the objective.
+        first_check : int
+            The rounds end, from this one on, when the objective changes by no more than `tol` of itself.
+        expected : bool
+            Whether an end at `max_iter` needs no warning.
+        """
+        history: list[float] = []
+        while True:
+            history.append(one_round())
+            change = relative_change(history)
+            stop = task.report(len(history), history[-1], change)
+            converged = len(history) >= first_check and change <= self.tol
+            if converged or stop or len(history) >= self.max_iter:
+                break
+        self._record(history, converged=converged or stop or expected, stacklevel=6)
+
+    def _record(self, history: Sequence[float], *, converged: bool = True, stacklevel: int = 5) -> None:
         """Keep the objective of each round, and warn if the rounds ended before they had converged."""
         self.objective_history_ = np.asarray(history, dtype=np.float64)
         self.n_iter_ = len(self.objective_history_)
@@ -125,12 +153,12 @@ class _MultiViewEstimator(CallbackSupportMixin, BaseEstimator, ABC):
                 f"{type(self).__name__} stopped at max_iter={self.n_iter_} before the objective settled; raise "
                 "max_iter or tol.",
                 ConvergenceWarning,
-                stacklevel=5,
+                stacklevel=stacklevel,  # the line that calls `fit`
             )
 
 
 class MultiViewClusterer(ClusterMixin, _MultiViewEstimator):
-    """A method without labels; a subclass says in `_cluster` how."""
+    """A method without labels; subclasses implement `_cluster`."""
 
     n_clusters: int | None
 
@@ -165,26 +193,9 @@ class MultiViewClusterer(ClusterMixin, _MultiViewEstimator):
         task.progress.finish()
         return self
 
-    def fit_predict(self, X: Any, y: Any = None) -> npt.NDArray[Any]:
-        """Fit and return ``labels_``.
-
-        Parameters
-        ----------
-        X : Views, list or dict of arrays, or array-like of shape (n_rows, n_features)
-            The views.
-        y : ignored
-            Here for scikit-learn.
-
-        Returns
-        -------
-        ndarray of shape (n_rows,)
-        """
-        labels: npt.NDArray[Any] = self.fit(X).labels_
-        return labels
-
 
 class SemiSupervisedMultiView(_MultiViewEstimator):
-    """A method that carries labels to the unlabelled rows of its input; a subclass says in `_classify` how."""
+    """A method that carries labels to the unlabelled rows of its input; subclasses implement `_classify`."""
 
     classes_: npt.NDArray[Any]
 

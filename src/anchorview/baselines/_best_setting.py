@@ -44,10 +44,10 @@ def best_setting(
             return probabilities(setting, known)[hidden]
 
         right, likelihood = 0, 0.0
-        for hidden, judged in hold_out(folds, len(class_ids), judge).folds:
+        for hidden, shares in zip(folds, hold_out(folds, len(class_ids), judge).scores, strict=True):
             true = class_ids[hidden]
-            right += int((judged.argmax(axis=1) == true).sum())
-            likelihood += float(np.log(np.maximum(judged[np.arange(len(true)), true], _FLOOR)).sum())
+            right += int((shares.argmax(axis=1) == true).sum())
+            likelihood += float(np.log(np.maximum(shares[np.arange(len(true)), true], _FLOOR)).sum())
         return right, likelihood
 
     return max(settings, key=quality)

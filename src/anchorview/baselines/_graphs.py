@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import numpy as np
-import numpy.typing as npt
 from scipy import sparse
 
 from ..core.arrays import AnyMatrix, Matrix, Rows, as_dense, squared_norms
@@ -88,7 +87,7 @@ def to_csr(index: Rows, weights: Matrix, n: int) -> sparse.csr_array:
     return graph
 
 
-def degrees(graph: sparse.csr_array) -> npt.NDArray[np.float64]:
+def degrees(graph: sparse.csr_array) -> Matrix:
     """Return the row sums."""
     return as_dense(graph.sum(axis=1)).ravel()
 

@@ -39,8 +39,8 @@ def litekmeans(
 
     Examples
     --------
-    >>> found = litekmeans(np.array([[0.0], [0.2], [5.0], [5.4]]), 2, np.random.RandomState(0))
-    >>> np.sort(found.centres.ravel())
+    >>> best = litekmeans(np.array([[0.0], [0.2], [5.0], [5.4]]), 2, np.random.RandomState(0))
+    >>> np.sort(best.centres.ravel())
     array([0.1, 5.2])
     """
     if rows.shape[0] < n_clusters:

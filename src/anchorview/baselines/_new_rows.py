@@ -56,7 +56,7 @@ class NewRowScaling:
     scaled : list of ndarray or csr_array
         What `scale_views` made of them.
     scaling : str or sequence of str
-        How.
+        The scaling that was used, one for all views or one per view.
 
     Examples
     --------

@@ -2,14 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-
 import numpy as np
 
 from ..core.arrays import AnyMatrix, Matrix
 from ..core.checks import check_number
 from ..engine.blocks import map_blocks
-from ._base import SemiSupervisedMultiView, Task, relative_change
+from ._base import SemiSupervisedMultiView, Task
 from ._matrix import multiply
 from ._scaling import check_nonnegative
 
@@ -20,8 +18,6 @@ class NonnegativeFactorization(SemiSupervisedMultiView):
     """A semi-supervised method on non-negative views, dense or sparse, in rounds until the objective settles."""
 
     n_neighbors: int
-    max_iter: int
-    tol: float
 
     def _check_parameters(self) -> None:
         super()._check_parameters()
@@ -32,28 +28,16 @@ class NonnegativeFactorization(SemiSupervisedMultiView):
     def _check_views(self, task: Task) -> None:
         check_nonnegative(task.views, task.names, type(self).__name__)
 
-    def _iterate(self, task: Task, one_round: Callable[[], float]) -> None:
-        """Repeat rounds, each of which returns the objective, until it changes by less than `tol` of itself."""
-        history: list[float] = []
-        change = np.inf
-        while len(history) < self.max_iter and change > self.tol:
-            history.append(one_round())
-            change = relative_change(history)
-            if task.report(len(history), history[-1], change):
-                break
-        # Rounds that were asked for by tol=0, and an end that a callback asked for, are no surprise.
-        self._record(history, converged=change <= self.tol or self.tol == 0 or len(history) < self.max_iter)
 
-
-def ratio(wanted: Matrix, present: Matrix) -> Matrix:
+def ratio(wanted: Matrix, current: Matrix) -> Matrix:
     """Return a / b with both at least the machine's epsilon, so that 0 / 0 is 1: no reason to change."""
-    result: Matrix = np.maximum(wanted, EPS) / np.maximum(present, EPS)
+    result: Matrix = np.maximum(wanted, EPS) / np.maximum(current, EPS)
     return result
 
 
-def update_basis(rows: AnyMatrix, codes: Matrix, gram: Matrix, basis: Matrix) -> Matrix:
+def update_basis(rows: AnyMatrix, coefficients: Matrix, gram: Matrix, basis: Matrix) -> Matrix:
     """Return U ∘ (Xᵀ V) / (U Vᵀ V), the step of Lee and Seung, after which ‖X − V Uᵀ‖ is not larger; Vᵀ V is given."""
-    return basis * ratio(multiply(rows.T, codes), basis @ gram)
+    return basis * ratio(multiply(rows.T, coefficients), basis @ gram)
 
 
 def project_views(views: list[AnyMatrix], bases: list[Matrix], n_threads: int) -> list[Matrix]:

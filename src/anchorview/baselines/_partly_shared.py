@@ -1,4 +1,4 @@
-"""The steps of GPSNMF: bases U_p, regression W and codes V, of which view p uses the columns V_p.
+"""The steps of GPSNMF: bases U_p, regression W and coefficients V, of which view p uses the columns V_p.
 
 The objective is quadratic in V: Tr(V H Vᵀ) − 2 ⟨V, A⟩ for the views, where H adds up U_pᵀ U_p / P and A adds up
 X_p U_p / P at the columns of each view; μ Σ_p Tr(V_pᵀ (D_p − S_p) V_p) for the graphs; β ‖V_l W − Y‖² for the labels.
@@ -48,7 +48,7 @@ class PartlyShared:
         S_p.
     blocks : list of ndarray
         From `split_components`.
-    codes : ndarray of shape (n, n_components)
+    coefficients : ndarray of shape (n, n_components)
         First V.
     bases : list of ndarray of shape (d_p, number of components of the view)
         First U_p.
@@ -61,7 +61,7 @@ class PartlyShared:
     views: list[AnyMatrix]
     graphs: list[sparse.csr_array]
     blocks: list[Rows]
-    codes: Matrix
+    coefficients: Matrix
     bases: list[Matrix]
     labelled: Rows
     targets: Matrix
@@ -70,32 +70,32 @@ class PartlyShared:
     sparsity: float
 
     def __post_init__(self) -> None:
-        n_components = self.codes.shape[1]
+        n_components = self.coefficients.shape[1]
         self.columns = [np.concatenate([block, self.blocks[-1]]) for block in self.blocks[:-1]]
         # Σ_p Tr(V_pᵀ L_p V_p): components of a view are smooth on its graph, shared ones on the sum of all graphs.
         self._block_graphs = [*self.graphs, sum(self.graphs[1:], start=self.graphs[0])]
-        self._degree = np.empty_like(self.codes)
+        self._degree = np.empty_like(self.coefficients)
         for block, graph in zip(self.blocks, self._block_graphs, strict=True):
             self._degree[:, block] = degrees(graph)[:, None]
         self._total = sum(float(squared_norms(rows).sum()) for rows in self.views) / len(self.views)
         self.weights = np.zeros((n_components, self.targets.shape[1]))
         self._row_penalty = np.ones(n_components)
-        self._set_codes(self.codes)
+        self._set_coefficients(self.coefficients)
 
-    def _set_codes(self, codes: Matrix) -> None:
+    def _set_coefficients(self, coefficients: Matrix) -> None:
         """Keep V with Vᵀ V and S V, which both the objective and the next round need."""
-        self.codes = codes
-        self._gram = codes.T @ codes
-        self._smoothed = np.empty_like(codes)
+        self.coefficients = coefficients
+        self._gram = coefficients.T @ coefficients
+        self._smoothed = np.empty_like(coefficients)
         for block, graph in zip(self.blocks, self._block_graphs, strict=True):
-            self._smoothed[:, block] = graph @ codes[:, block]
+            self._smoothed[:, block] = graph @ coefficients[:, block]
 
     def one_round(self, n_threads: int = 1) -> float:
         """Update all factors once and return the objective."""
         self.update_bases(n_threads)
         self.rescale_bases()
         self.update_regression()
-        return self.update_codes(n_threads)
+        return self.update_coefficients(n_threads)
 
     def update_bases(self, n_threads: int = 1) -> None:
         """U_p ← U_p ∘ (X_pᵀ V_p) / (U_p V_pᵀ V_p)."""
@@ -103,7 +103,7 @@ class PartlyShared:
         def of_view(number: int) -> Matrix:
             columns = self.columns[number]
             gram = self._gram[np.ix_(columns, columns)]
-            return update_basis(self.views[number], self.codes[:, columns], gram, self.bases[number])
+            return update_basis(self.views[number], self.coefficients[:, columns], gram, self.bases[number])
 
         self.bases = map_blocks(of_view, range(len(self.views)), n_threads)
 
@@ -113,12 +113,12 @@ class PartlyShared:
 
     def update_regression(self) -> None:
         """W = (V_lᵀ V_l + γ D)⁻¹ V_lᵀ Y with D_ii = 1 / (2 ‖w_i‖) of the W before: a bound of ‖W‖₂,₁ is minimised."""
-        known = self.codes[self.labelled]
+        known = self.coefficients[self.labelled]
         matrix = known.T @ known + np.diag(self.sparsity * self._row_penalty + _RIDGE)
         self.weights = linalg.solve(matrix, known.T @ self.targets, assume_a="pos")
         self._row_penalty = 0.5 / np.sqrt(squared_norms(self.weights) + EPS)
 
-    def update_codes(self, n_threads: int = 1) -> float:
+    def update_coefficients(self, n_threads: int = 1) -> float:
         """V ← V ∘ √(N / M), where M − N is half the gradient and both are ≥ 0; return the objective after it.
 
         N = A + μ S V and M = V H + μ D V; in labelled rows β (V_l Q⁻ + Y W⁺ᵀ) and β (V_l Q⁺ + Y W⁻ᵀ) are added, with
@@ -127,12 +127,12 @@ class PartlyShared:
         linear, quadratic = self._data_terms(n_threads)
         wanted = self.graph_weight * self._smoothed
         wanted += linear
-        present = self.graph_weight * self._degree * self.codes
-        present += self.codes @ quadratic
-        known, weights, gram = self.codes[self.labelled], self.weights, self.weights @ self.weights.T
+        current = self.graph_weight * self._degree * self.coefficients
+        current += self.coefficients @ quadratic
+        known, weights, gram = self.coefficients[self.labelled], self.weights, self.weights @ self.weights.T
         wanted[self.labelled] += self.label_weight * (known @ _negative(gram) + self.targets @ _positive(weights).T)
-        present[self.labelled] += self.label_weight * (known @ _positive(gram) + self.targets @ _negative(weights).T)
-        self._set_codes(self.codes * np.sqrt(ratio(wanted, present)))
+        current[self.labelled] += self.label_weight * (known @ _positive(gram) + self.targets @ _negative(weights).T)
+        self._set_coefficients(self.coefficients * np.sqrt(ratio(wanted, current)))
         return self._objective(linear, quadratic)
 
     def objective(self, n_threads: int = 1) -> float:
@@ -141,7 +141,7 @@ class PartlyShared:
 
     def _data_terms(self, n_threads: int) -> tuple[Matrix, Matrix]:
         """Return A and H."""
-        linear, quadratic = np.zeros_like(self.codes), np.zeros_like(self._gram)
+        linear, quadratic = np.zeros_like(self.coefficients), np.zeros_like(self._gram)
         products = project_views(self.views, self.bases, n_threads)
         for columns, basis, product in zip(self.columns, self.bases, products, strict=True):
             linear[:, columns] += product
@@ -151,9 +151,10 @@ class PartlyShared:
         return linear, quadratic
 
     def _objective(self, linear: Matrix, quadratic: Matrix) -> float:
-        data = self._total - 2 * np.vdot(self.codes, linear) + np.vdot(self._gram, quadratic)
-        rough = np.einsum("ij,ij,ij->", self.codes, self._degree, self.codes) - np.vdot(self.codes, self._smoothed)
-        misfit = self.codes[self.labelled] @ self.weights - self.targets
+        data = self._total - 2 * np.vdot(self.coefficients, linear) + np.vdot(self._gram, quadratic)
+        v = self.coefficients
+        rough = np.einsum("ij,ij,ij->", v, self._degree, v) - np.vdot(v, self._smoothed)
+        misfit = self.coefficients[self.labelled] @ self.weights - self.targets
         squared = squared_norms(self.weights)
         penalty = self.sparsity * np.sqrt(squared + EPS).sum() + _RIDGE * squared.sum()
         label = np.vdot(misfit, misfit) + penalty

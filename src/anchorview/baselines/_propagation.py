@@ -14,7 +14,14 @@ _DENSE_ROWS = 500  # up to here a dense factorisation is the quickest
 _LARGE_ROWS = 20_000  # from here on a tolerance of 1e-8 does
 
 
-def harmonic(laplacian: sparse.csr_array, labelled: Rows, targets: Matrix, start: Matrix | None = None) -> Matrix:
+def harmonic(
+    laplacian: sparse.csr_array,
+    labelled: Rows,
+    targets: Matrix,
+    start: Matrix | None = None,
+    *,
+    dense_rows: int = _DENSE_ROWS,
+) -> Matrix:
     """Return F with F_l given and F_u = −L_uu⁻¹ L_ul F_l.
 
     Parameters
@@ -28,6 +35,8 @@ def harmonic(laplacian: sparse.csr_array, labelled: Rows, targets: Matrix, start
         Their rows of F.
     start : ndarray of shape (n, n_classes), optional
         A guess, such as F of the round before.
+    dense_rows : int
+        As for `solve_definite`.
 
     Returns
     -------
@@ -53,7 +62,7 @@ def harmonic(laplacian: sparse.csr_array, labelled: Rows, targets: Matrix, start
         rows = laplacian[unknown]
         right = -(rows[:, labelled] @ targets)
         guess = None if start is None else start[unknown]
-        result[unknown] = solve_definite(sparse.csr_array(rows[:, unknown]), right, guess)
+        result[unknown] = solve_definite(sparse.csr_array(rows[:, unknown]), right, guess, dense_rows=dense_rows)
     return result
 
 

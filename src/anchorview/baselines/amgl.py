@@ -2,18 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
-from dataclasses import dataclass
-from typing import Any
+from collections.abc import Sequence
 
 import numpy as np
-import numpy.typing as npt
 from scipy import sparse
 
 from ..core.arrays import ClassIds, Matrix
 from ..core.checks import check_number
 from ..data.reading import ColumnGroups
-from ._base import Labels, SemiSupervisedMultiView, Task, relative_change
+from ._base import Labels, SemiSupervisedMultiView, Task
 from ._graphs import normalized_laplacian, pkn_graph
 from ._propagation import harmonic
 
@@ -46,7 +43,7 @@ class AMGL(SemiSupervisedMultiView):
     random_state : int, RandomState or None, default=None
         Not used: the method draws no random numbers.
     n_jobs : int, optional
-        Threads; by default as many as BLAS may use. The result does not depend on it.
+        Threads; by default as many as BLAS uses. The result does not depend on it.
     verbose : bool, default=False
         Log each stage and round.
 
@@ -101,7 +98,7 @@ class AMGL(SemiSupervisedMultiView):
     True
     """
 
-    view_weights_: npt.NDArray[np.float64]
+    view_weights_: Matrix
 
     def __init__(
         self,
@@ -124,12 +121,6 @@ class AMGL(SemiSupervisedMultiView):
         self.n_jobs = n_jobs
         self.verbose = verbose
 
-    def __sklearn_tags__(self) -> Any:
-        """Tell scikit-learn that views may be sparse."""
-        tags = super().__sklearn_tags__()
-        tags.input_tags.sparse = True
-        return tags
-
     def _check_parameters(self) -> None:
         super()._check_parameters()
         check_number("n_neighbors", self.n_neighbors, 1, integer=True)
@@ -141,46 +132,33 @@ class AMGL(SemiSupervisedMultiView):
         graphs = [self._graphs.build(pkn_graph, rows, self.n_neighbors, task.n_threads) for rows in task.views]
         laplacians = [normalized_laplacian(graph) for graph in graphs]
         task.progress.stage("solver", "label propagation")
-        result = _reweighted_propagation(laplacians, labels, self.max_iter, self.tol, task.report)
-        self.view_weights_ = result.weights / result.weights.sum()
-        self._record(result.history, converged=result.converged)
-        numbers: ClassIds = result.scores.argmax(axis=1)
-        return numbers
+        model = Propagation(laplacians, labels)
+        self._iterate(task, model.one_round, first_check=3)
+        self.view_weights_ = model.weights / model.weights.sum()
+        class_ids: ClassIds = model.scores.argmax(axis=1)
+        return class_ids
 
 
-@dataclass
-class _Result:
-    scores: Matrix
-    weights: Matrix
-    history: list[float]
-    converged: bool
-
-
-def _reweighted_propagation(
-    laplacians: list[sparse.csr_array],
-    labels: Labels,
-    max_iter: int,
-    tol: float,
-    report: Callable[[int, float, float], bool],
-) -> _Result:
-    """Minimise Σ_v √Tr(Fᵀ L_v F) over F with the labelled rows given.
+class Propagation:
+    """Class scores F that minimise Σ_v √Tr(Fᵀ L_v F) with the labelled rows given, and the weights of the graphs.
 
     √t ≤ √s + (t − s) / (2√s), with equality at t = s. So F of the next round, which minimises Σ_v α_v Tr(Fᵀ L_v F) for
     α_v = 1 / (2√Tr(Fᵀ L_v F)) of this one, cannot have a larger objective.
     """
-    n = laplacians[0].shape[0]
-    weights = np.full(len(laplacians), 1.0 / len(laplacians))
-    scores: Matrix | None = None
-    history: list[float] = []
-    while True:
+
+    scores: Matrix
+
+    def __init__(self, laplacians: Sequence[sparse.csr_array], labels: Labels) -> None:
+        self._laplacians, self._labels = laplacians, labels
+        self._start: Matrix | None = None
+        self.weights: Matrix = np.full(len(laplacians), 1.0 / len(laplacians))
+
+    def one_round(self) -> float:
+        """Propagate the labels, weigh the graphs anew and return the objective."""
         # F depends on the ratios of the weights alone; with sum 1 the system keeps its scale.
-        total = sum(w * matrix for w, matrix in zip(weights / weights.sum(), laplacians, strict=True))
-        scores = harmonic(sparse.csr_array(total), labels.labelled, labels.targets, scores)
-        traces = np.array([max(float(np.vdot(scores, matrix @ scores)), 0.0) for matrix in laplacians])
-        weights = 0.5 / np.sqrt(np.maximum(traces, _FLOOR * n))
-        history.append(float(np.sqrt(traces).sum()))
-        change = relative_change(history)
-        stop = report(len(history), history[-1], change)
-        converged = len(history) >= 3 and change <= tol
-        if converged or stop or len(history) >= max_iter:
-            return _Result(scores, weights, history, converged or stop)
+        shares = self.weights / self.weights.sum()
+        total = sparse.csr_array(sum(w * matrix for w, matrix in zip(shares, self._laplacians, strict=True)))
+        self.scores = self._start = harmonic(total, self._labels.labelled, self._labels.targets, self._start)
+        traces = np.array([max(float(np.vdot(self.scores, matrix @ self.scores)), 0.0) for matrix in self._laplacians])
+        self.weights = 0.5 / np.sqrt(np.maximum(traces, _FLOOR * len(self.scores)))
+        return float(np.sqrt(traces).sum())

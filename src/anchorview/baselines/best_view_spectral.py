@@ -19,8 +19,6 @@ from ._base import MultiViewClusterer, Task
 from ._graphs import knn_graph, normalized_laplacian
 from ._matrix import diagonal, multiply
 
-_DENSE_ROWS = 300  # up to here all eigenvectors are computed
-_BLOCK_ENTRIES = 2**22  # distances of one block: 32 MB
 _SILHOUETTE_ROWS = 2000  # a sample: all pairs of more rows would take too long
 
 
@@ -116,16 +114,16 @@ class BestViewSpectral(MultiViewClusterer):
 
     def _cluster(self, task: Task, n_clusters: int) -> ClassIds:
         tried = range(len(task.views)) if self.view is None else [self._fixed_view(task.names)]
-        found: dict[str, _Clustering] = {}
+        clusterings: dict[str, _Clustering] = {}
         for number, place in enumerate(tried, start=1):
             result = self._of_view(task, task.views[place], n_clusters)
-            found[task.names[place]] = result
+            clusterings[task.names[place]] = result
             if task.report(number, result.score, np.inf):
                 break
-        self.view_scores_ = {name: result.score for name, result in found.items()}
-        self.view_ = max(found, key=lambda name: found[name].score)
+        self.view_scores_ = {name: result.score for name, result in clusterings.items()}
+        self.view_ = max(clusterings, key=lambda name: clusterings[name].score)
         self._record(list(self.view_scores_.values()))
-        return found[self.view_].labels
+        return clusterings[self.view_].labels
 
     def _fixed_view(self, names: list[str]) -> int:
         if isinstance(self.view, str) and self.view in names:
@@ -136,7 +134,7 @@ class BestViewSpectral(MultiViewClusterer):
 
     def _of_view(self, task: Task, rows: AnyMatrix, n_clusters: int) -> _Clustering:
         graph = connect(self._graphs.build(knn_graph, rows, self.n_neighbors, n_threads=task.n_threads), rows)
-        values, vectors = _leading(graph, n_clusters, task.rng)
+        values, vectors = leading_eigenvectors(graph, n_clusters, task.rng)
         embedded = unit_rows(vectors)
         labels = KMeans(n_clusters, n_init=self.n_init, random_state=task.rng).fit_predict(embedded).astype(np.intp)
         if self.criterion == "eigengap":
@@ -150,11 +148,12 @@ class _Clustering:
     score: float
 
 
-def connect(graph: sparse.csr_array, rows: AnyMatrix) -> sparse.csr_array:
+def connect(graph: sparse.csr_array, rows: AnyMatrix, *, block_entries: int = 2**22) -> sparse.csr_array:
     """Join the components of a graph: one row of each with the nearest row outside, until a single one is left.
 
-    Groups of duplicates are components of their own; with more components than clusters the eigenvectors would tell
-    nothing else, and Lanczos' method may miss copies of an eigenvalue.
+    Groups of duplicates are components of their own; with more components than clusters the eigenvectors would show
+    nothing else, and Lanczos' method can miss copies of an eigenvalue. Distances are computed `block_entries` at a
+    time, by default 32 MB.
 
     Examples
     --------
@@ -165,7 +164,7 @@ def connect(graph: sparse.csr_array, rows: AnyMatrix) -> sparse.csr_array:
            [1., 0., 0., 1.],
            [1., 0., 1., 0.]])
     """
-    squared, step = squared_norms(rows), max(1, _BLOCK_ENTRIES // rows.shape[0])
+    squared, step = squared_norms(rows), max(1, block_entries // rows.shape[0])
     while True:
         count, component = connected_components(graph, directed=False)
         if count == 1:
@@ -181,12 +180,17 @@ def connect(graph: sparse.csr_array, rows: AnyMatrix) -> sparse.csr_array:
         graph = sparse.csr_array(graph.maximum(links).maximum(links.T))
 
 
-def _leading(graph: sparse.csr_array, count: int, rng: np.random.RandomState) -> tuple[Matrix, Matrix]:
-    """Return the `count` + 1 smallest eigenvalues μ of I − D^{−1/2} W D^{−1/2} and the first `count` vectors."""
+def leading_eigenvectors(
+    graph: sparse.csr_array, count: int, rng: np.random.RandomState, *, dense_rows: int = 300
+) -> tuple[Matrix, Matrix]:
+    """Return the `count` + 1 smallest eigenvalues μ of I − D^{−1/2} W D^{−1/2} and the first `count` vectors.
+
+    Up to `dense_rows` rows all eigenvectors are computed; above, only those wanted, from a random start.
+    """
     n = graph.shape[0]
     # 2I − L has the same vectors with eigenvalues 2 − μ: largest ones, all positive, are easier to find.
     matrix = sparse.csr_array(diagonal(np.full(n, 2.0)) - normalized_laplacian(graph))
-    if n <= max(_DENSE_ROWS, 4 * count):
+    if n <= max(dense_rows, 4 * count):
         values, vectors = linalg.eigh(matrix.toarray())
         values = np.concatenate([[values[0]], values])  # with as many clusters as rows there is no eigenvalue k + 1
     else:

@@ -26,7 +26,7 @@ class ConcatKMeans(MultiViewClusterer):
     max_iter : int, default=300
         Iterations of a run at most.
     equal_views : bool, default=True
-        Divide each view, after `scaling`, by the root of its total variance, so that all views have the same say.
+        Divide each view, after `scaling`, by the root of its total variance, so that all views count the same.
     views : sequence or mapping, optional
         How to cut a 2-D `X` into views; see `anchorview.Views`.
     scaling : str or sequence of str, default="minmax"
@@ -91,10 +91,10 @@ class ConcatKMeans(MultiViewClusterer):
         return 1
 
     def _cluster(self, task: Task, n_clusters: int) -> ClassIds:
-        found = KMeans(n_clusters, n_init=self.n_init, max_iter=self.max_iter, random_state=task.rng)
+        model = KMeans(n_clusters, n_init=self.n_init, max_iter=self.max_iter, random_state=task.rng)
         rows = side_by_side(task.views, view_factors(task.views, self.equal_views))
-        labels: ClassIds = found.fit_predict(rows).astype(np.intp)
-        task.report(1, float(found.inertia_), 0.0)
-        self._record([float(found.inertia_)])
-        self.inertia_, self.n_iter_ = float(found.inertia_), int(found.n_iter_)
+        labels: ClassIds = model.fit_predict(rows).astype(np.intp)
+        task.report(1, float(model.inertia_), 0.0)
+        self._record([float(model.inertia_)])
+        self.inertia_, self.n_iter_ = float(model.inertia_), int(model.n_iter_)
         return labels

@@ -42,7 +42,7 @@ class ConcatLabelSpreading(SemiSupervisedMultiView):
     tol : float, default=1e-3
         Change of all labels together at which it ends.
     equal_views : bool, default=True
-        Divide each view, after `scaling`, by the root of its total variance, so that all views have the same say.
+        Divide each view, after `scaling`, by the root of its total variance, so that all views count the same.
     views : sequence or mapping, optional
         How to cut a 2-D `X` into views; see `anchorview.Views`.
     scaling : str or sequence of str, default="minmax"

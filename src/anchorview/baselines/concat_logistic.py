@@ -4,31 +4,24 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Sequence
-from typing import Any
 
 import numpy as np
-import numpy.typing as npt
-from sklearn.base import ClassifierMixin
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.linear_model import LogisticRegression
-from sklearn.utils.validation import check_is_fitted
 
-from ..core.arrays import ClassIds, Matrix
+from ..core.arrays import AnyMatrix, ClassIds, Matrix
 from ..core.checks import check_number
 from ..data.labels import split_labels
 from ..data.reading import ColumnGroups
-from ..data.validation import read_views
-from ..data.views import Views
-from ..features.scaling import check_finite
-from ._base import Labels, SemiSupervisedMultiView, Task
+from ._base import Labels, Task
 from ._best_setting import best_setting
 from ._concat import side_by_side, view_factors
-from ._new_rows import NewRowScaling
+from ._inductive import InductiveMultiView
 
 _STRENGTHS = (10.0, 0.1, 1.0, 1e2, 1e3, 1e4)  # the first is taken where nothing can be compared
 
 
-class ConcatLogisticRegression(ClassifierMixin, SemiSupervisedMultiView):
+class ConcatLogisticRegression(InductiveMultiView):
     """Logistic regression on the concatenated views of the labelled rows.
 
     Parameters
@@ -40,7 +33,7 @@ class ConcatLogisticRegression(ClassifierMixin, SemiSupervisedMultiView):
     max_iter : int, default=1000
         Iterations of the solver at most.
     equal_views : bool, default=True
-        Divide each view, after `scaling`, by the root of its total variance, so that all views have the same say.
+        Divide each view, after `scaling`, by the root of its total variance, so that all views count the same.
     views : sequence or mapping, optional
         How to cut a 2-D `X` into views; see `anchorview.Views`.
     scaling : str or sequence of str, default="minmax"
@@ -78,7 +71,6 @@ class ConcatLogisticRegression(ClassifierMixin, SemiSupervisedMultiView):
     C_: float
     _model: LogisticRegression
     _factors: Matrix
-    _new_rows: NewRowScaling
 
     def __init__(
         self,
@@ -113,11 +105,6 @@ class ConcatLogisticRegression(ClassifierMixin, SemiSupervisedMultiView):
     def _max_rounds(self, n_views: int) -> int:
         return 1
 
-    def _begin(self, views: Views) -> Task:
-        task = super()._begin(views)
-        self._new_rows = NewRowScaling(views, task.views, self.scaling)
-        return task
-
     def _classify(self, task: Task, labels: Labels) -> ClassIds:
         self._factors = view_factors(task.views, self.equal_views)
         rows = side_by_side(task.views, self._factors)
@@ -141,21 +128,6 @@ class ConcatLogisticRegression(ClassifierMixin, SemiSupervisedMultiView):
         result: ClassIds = self._model.predict(rows)
         return result
 
-    def predict(self, X: Any) -> npt.NDArray[Any]:
-        """Return the class of each row.
-
-        Parameters
-        ----------
-        X : Views, list or dict of arrays, or array-like of shape (n_rows, n_features)
-            Rows with the views of the fit.
-
-        Returns
-        -------
-        ndarray of shape (n_rows,)
-        """
-        check_is_fitted(self)
-        views = read_views(self, X, reset=False)
-        check_finite(views)
-        rows = side_by_side(self._new_rows.apply(views), self._factors)
-        predicted: npt.NDArray[Any] = self.classes_[self._model.predict(rows)]
-        return predicted
+    def _choose(self, views: list[AnyMatrix]) -> ClassIds:
+        class_ids: ClassIds = self._model.predict(side_by_side(views, self._factors))
+        return class_ids

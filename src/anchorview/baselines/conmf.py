@@ -1,4 +1,4 @@
-"""CONMF: a factorisation in which the codes are shared by the views and nearly orthogonal: a column per class."""
+"""CONMF: a factorisation whose coefficients are shared by the views and nearly orthogonal: a column per class."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from ..core.arrays import ClassIds
 from ..core.checks import check_number
 from ..data.reading import ColumnGroups
 from ._base import Labels, Task
-from ._class_codes import ClassCodes, fixed_codes
+from ._class_factors import ClassFactors, fixed_coefficients
 from ._graphs import knn_graph
 from ._matrix import inverse, scale_each_row
 from ._nmf import NonnegativeFactorization
@@ -19,23 +19,23 @@ __all__ = ["CONMF"]
 
 
 class CONMF(NonnegativeFactorization):
-    """Semi-supervised multi-view clustering by factorisation with orthogonal codes, a column of which is a class.
+    """Semi-supervised multi-view clustering by factorisation with orthogonal coefficients, a column per class.
 
-    Each view is written as X_p ≈ V U_pᵀ with non-negative factors and the same codes V, which have a column per
+    Each view is written as X_p ≈ V U_pᵀ with non-negative factors and the same coefficients V, which have a column per
     class. Labelled rows V_l hold their class; the others, V_u, minimise, together with the U_p, ::
 
         Σ_p ‖X_p − V U_pᵀ‖_F / 2 + (σ/2) Tr(Vᵀ (D − S) V) + (μ/2) ‖V_uᵀ V_u − I/2‖²
 
     where S adds up the neighbour graphs of all views. The norms are not squared, so views that fit badly count less.
-    A row takes the class with its largest code. Time per round grows linearly with the number of rows (the
-    neighbours, found once, take quadratic time); graphs are sparse, and so stay sparse views.
+    A row takes the class with its largest coefficient. Time per round grows linearly with the number of rows (the
+    search for neighbours, made once, takes quadratic time); graphs are sparse, and sparse views stay sparse.
 
     Parameters
     ----------
     graph_weight : float, default=0.01
         Weight σ of the neighbour graphs.
     orthogonality : float, default=5.0
-        Weight μ of the orthogonality of the codes.
+        Weight μ of the orthogonality of the coefficients.
     n_neighbors : int, default=5
         Neighbours of a row, by angle, in the graph of a view.
     max_iter : int, default=500
@@ -50,7 +50,7 @@ class CONMF(NonnegativeFactorization):
     random_state : int, RandomState or None, default=None
         Draws the first factors.
     n_jobs : int, optional
-        Threads; by default as many as BLAS may use. The result does not depend on it.
+        Threads; by default as many as BLAS uses. The result does not depend on it.
     verbose : bool, default=False
         Log each round.
 
@@ -75,9 +75,9 @@ class CONMF(NonnegativeFactorization):
 
     - features are mapped to 0 … 1 before rows are divided by their sums, so negative features are welcome;
       ``scaling="none"`` leaves that out;
-    - a round has five steps for the codes instead of one: they are slow, and cheap next to the step for the bases;
-    - a step for the codes that raises the objective is taken again with the square root, then the fourth root of its
-      factors, which cannot raise it;
+    - a round has five steps for V instead of one: they are slow, and cheap next to the step for the bases;
+    - a step for V that raises the objective is taken again with the square root, then the fourth root of its factors,
+      which cannot raise it;
     - the weights of the views are those of the current factors, not of the round before;
     - rounds end by the change of the objective; there they are always 200. At a large μ that is too early.
 
@@ -134,17 +134,18 @@ class CONMF(NonnegativeFactorization):
             for rows in task.views
         ]
         task.views[:] = [scale_each_row(rows, inverse(np.asarray(rows.sum(axis=1)).ravel())) for rows in task.views]
-        codes = task.rng.random_sample((task.n_rows, labels.n_classes))
-        codes[labels.labelled] = fixed_codes(labels.targets)
-        model = ClassCodes(
+        coefficients = task.rng.random_sample((task.n_rows, labels.n_classes))
+        coefficients[labels.labelled] = fixed_coefficients(labels.targets)
+        model = ClassFactors(
             task.views,
             sum(graphs[1:], start=graphs[0]),
-            codes,
+            coefficients,
             [task.rng.random_sample((rows.shape[1], labels.n_classes)) for rows in task.views],
             labels.unlabelled,
             self.graph_weight,
             self.orthogonality,
         )
-        self._iterate(task, lambda: model.one_round(task.n_threads))
-        result: ClassIds = model.codes.argmax(axis=1)
+        # Rounds that tol=0 asks for are no surprise.
+        self._iterate(task, lambda: model.one_round(task.n_threads), expected=self.tol == 0)
+        result: ClassIds = model.coefficients.argmax(axis=1)
         return result

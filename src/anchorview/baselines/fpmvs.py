@@ -5,12 +5,11 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 import numpy as np
-import numpy.typing as npt
 
 from ..core.arrays import AnyMatrix, ClassIds, Matrix, squared_norms, unit_rows
 from ..core.checks import check_choice, check_number
 from ..data.reading import ColumnGroups
-from ._base import MultiViewClusterer, Task, check_anchors, relative_change
+from ._base import MultiViewClusterer, Task, check_anchors
 from ._kmeans import litekmeans
 from ._matrix import leading_vectors, multiply
 from ._simplex import project_rows
@@ -54,7 +53,7 @@ class FPMVS(MultiViewClusterer):
     random_state : int, RandomState or None, default=None
         Starts of k-means.
     n_jobs : int, optional
-        Threads; by default as many as BLAS may use. The result does not depend on it.
+        Threads; by default as many as BLAS uses. The result does not depend on it.
     verbose : bool, default=False
         Log each round.
 
@@ -99,8 +98,8 @@ class FPMVS(MultiViewClusterer):
     True
     """
 
-    codes_: npt.NDArray[np.float64]
-    view_weights_: npt.NDArray[np.float64]
+    codes_: Matrix
+    view_weights_: Matrix
 
     def __init__(
         self,
@@ -142,35 +141,34 @@ class FPMVS(MultiViewClusterer):
         n_anchors = check_anchors(self.n_anchors, n_clusters, task.n_rows)
         n_dims = n_anchors if self.n_dims is None else self.n_dims
         check_number("n_dims", n_dims, n_anchors, integer=True)
-        history, converged = self._alternate(task, n_anchors, n_dims)
-        self._record(history, converged=converged)
+        model = _Alternation(task.views, n_anchors, n_dims, exact=self.z_weighting == "exact")
+        self._iterate(task, model.one_round, first_check=_FIRST_CHECK)
+        self.codes_, self.view_weights_ = model.codes, model.weights
         embedding = unit_rows(leading_vectors(self.codes_, n_clusters))
         return litekmeans(embedding, n_clusters, task.rng, n_replicates=self.n_init, n_threads=task.n_threads).labels
 
-    def _alternate(self, task: Task, n_anchors: int, n_dims: int) -> tuple[list[float], bool]:
-        """Update W, A, Z and α in turn; Z has a row per sample here, so X_v Zᵀ of the paper is rowsᵀ @ codes."""
-        squares = np.array([squared_norms(rows).sum() for rows in task.views])
-        weights = np.full(len(squares), 1 / len(squares))
-        codes = np.eye(task.n_rows, n_anchors)
-        anchors = np.zeros((n_dims, n_anchors))
-        moments = [multiply(rows.T, codes) for rows in task.views]
-        history: list[float] = []
-        converged = False
-        for number in range(1, self.max_iter + 1):
-            projections = [nearest_orthonormal(moment @ anchors.T) for moment in moments]
-            anchors = update_anchors(moments, projections, weights)
-            bases = [projection @ anchors for projection in projections]
-            codes = update_codes(task.views, bases, weights, exact=self.z_weighting == "exact")
-            moments = [multiply(rows.T, codes) for rows in task.views]
-            losses = measure_losses(squares, moments, bases, codes.T @ codes)
-            weights = update_weights(losses, squares)
-            history.append(float(weights**2 @ losses))
-            change = relative_change(history)
-            converged = number >= _FIRST_CHECK and change <= self.tol
-            if task.report(number, history[-1], change) or converged:
-                break
-        self.codes_, self.view_weights_ = codes, weights
-        return history, converged or number < self.max_iter
+
+class _Alternation:
+    """W, A, Z and α, updated in turn; Z has a row per sample here, so X_v Zᵀ of the paper is rowsᵀ @ codes."""
+
+    def __init__(self, views: list[AnyMatrix], n_anchors: int, n_dims: int, *, exact: bool) -> None:
+        self._views, self._exact = views, exact
+        self._squares: Matrix = np.array([squared_norms(rows).sum() for rows in views])
+        self._anchors: Matrix = np.zeros((n_dims, n_anchors))
+        self.weights: Matrix = np.full(len(views), 1 / len(views))
+        self.codes: Matrix = np.eye(views[0].shape[0], n_anchors)
+        self._moments = [multiply(rows.T, self.codes) for rows in views]
+
+    def one_round(self) -> float:
+        """Update everything once and return the objective."""
+        projections = [nearest_orthonormal(moment @ self._anchors.T) for moment in self._moments]
+        self._anchors = update_anchors(self._moments, projections, self.weights)
+        bases: list[Matrix] = [projection @ self._anchors for projection in projections]
+        self.codes = update_anchor_codes(self._views, bases, self.weights, exact=self._exact)
+        self._moments = [multiply(rows.T, self.codes) for rows in self._views]
+        losses = measure_losses(self._squares, self._moments, bases, self.codes.T @ self.codes)
+        self.weights = update_weights(losses, self._squares)
+        return float(self.weights**2 @ losses)
 
 
 def nearest_orthonormal(matrix: Matrix) -> Matrix:
@@ -197,7 +195,7 @@ def update_anchors(moments: list[Matrix], projections: list[Matrix], weights: Ma
     return nearest_orthonormal(target)
 
 
-def update_codes(views: list[AnyMatrix], bases: list[Matrix], weights: Matrix, *, exact: bool) -> Matrix:
+def update_anchor_codes(views: list[AnyMatrix], bases: list[Matrix], weights: Matrix, *, exact: bool) -> Matrix:
     """Return the codes; as A has orthonormal columns, their Hessian is a multiple of the identity."""
     factors = weights**2 if exact else np.ones_like(weights)
     total = (weights**2).sum()

@@ -1,4 +1,4 @@
-"""GPSNMF: components of each view and components shared by all views; labels by regression on their codes."""
+"""GPSNMF: components of each view and components shared by all views; labels by regression on their coefficients."""
 
 from __future__ import annotations
 
@@ -22,13 +22,13 @@ class GPSNMF(NonnegativeFactorization):
     """Semi-supervised multi-view clustering by graph-regularised, partially shared non-negative matrix factorisation.
 
     Each view is written as X_p ≈ V_p U_pᵀ with non-negative factors. Some components belong to one view, the others
-    are shared, so V_p holds the columns of one matrix of codes V that view p uses. Codes of neighbouring rows are
-    drawn together, and a sparse linear regression W on the codes V_l of the labelled rows must give their labels Y::
+    are shared, so V_p holds the columns of one matrix of coefficients V that view p uses. Those of neighbouring rows
+    are drawn together, and a sparse linear regression W on the rows V_l that are labelled must give their labels Y::
 
         Σ_p ‖X_p − V_p U_pᵀ‖² / P + μ Σ_p Tr(V_pᵀ L_p V_p) + β (‖V_l W − Y‖² + γ ‖W‖₂,₁)
 
     A row takes the class with the largest entry of V W. Time per round grows linearly with the number of rows (the
-    neighbours, found once, take quadratic time); graphs are sparse, and so stay sparse views.
+    search for neighbours, made once, takes quadratic time); graphs are sparse, and sparse views stay sparse.
 
     Parameters
     ----------
@@ -57,7 +57,7 @@ class GPSNMF(NonnegativeFactorization):
     random_state : int, RandomState or None, default=None
         Draws the first factors.
     n_jobs : int, optional
-        Threads; by default as many as BLAS may use. The result does not depend on it.
+        Threads; by default as many as BLAS uses. The result does not depend on it.
     verbose : bool, default=False
         Log each round.
 
@@ -87,7 +87,7 @@ class GPSNMF(NonnegativeFactorization):
     - two rows are never joined in the graph because of rounding: ties go by row number;
     - the default weights suit 5 % of labels; theirs (β = 0.01, μ = 0.01², γ = 1), set for 50 %, do not.
 
-    Scaling the bases shifts the objective, so that it may rise in a round; without it no step can raise it.
+    Scaling the bases shifts the objective, so that it can rise in a round; without it no step can raise it.
 
     References
     ----------
@@ -166,6 +166,7 @@ class GPSNMF(NonnegativeFactorization):
             self.sparsity,
         )
         model.rescale_bases()
-        self._iterate(task, lambda: model.one_round(task.n_threads))
-        result: ClassIds = (model.codes @ model.weights).argmax(axis=1)
+        # Rounds that tol=0 asks for are no surprise.
+        self._iterate(task, lambda: model.one_round(task.n_threads), expected=self.tol == 0)
+        result: ClassIds = (model.coefficients @ model.weights).argmax(axis=1)
         return result

@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 import numpy as np
-import numpy.typing as npt
 
 from ..core.arrays import AnyMatrix, ClassIds, Matrix, is_sparse, squared_norms
 from ..core.checks import check_number
@@ -43,7 +42,7 @@ class LMVSC(MultiViewClusterer):
     random_state : int, RandomState or None, default=None
         Starts of k-means.
     n_jobs : int, optional
-        Threads; by default as many as BLAS may use. The result does not depend on it.
+        Threads; by default as many as BLAS uses. The result does not depend on it.
     verbose : bool, default=False
         Log each view.
 
@@ -85,7 +84,7 @@ class LMVSC(MultiViewClusterer):
     True
     """
 
-    embedding_: npt.NDArray[np.float64]
+    embedding_: Matrix
 
     def __init__(
         self,
@@ -139,10 +138,10 @@ class LMVSC(MultiViewClusterer):
         centre = np.asarray(rows.mean(axis=0)).ravel()
         if not is_sparse(rows):
             rows, centre = rows - centre, np.zeros_like(centre)
-        found = litekmeans(rows, n_anchors, task.rng, n_replicates=self.n_init, n_threads=task.n_threads)
+        clusters = litekmeans(rows, n_anchors, task.rng, n_replicates=self.n_init, n_threads=task.n_threads)
         # Codes add up to 1, so they are the same for rows and anchors with `centre` subtracted from both; around
         # the centre the Hessian is better conditioned.
-        anchors = found.centres - centre
+        anchors = clusters.centres - centre
         hessian = anchors @ anchors.T + self.alpha * np.eye(n_anchors)
         cross = multiply(rows, anchors.T) - anchors @ centre
         codes = minimize_on_simplex(hessian, cross, task.n_threads)

@@ -2,19 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
-from dataclasses import dataclass
-from typing import Any
+from collections.abc import Sequence
 
 import numpy as np
-import numpy.typing as npt
 from scipy import sparse
 
 from ..core.arrays import ClassIds, Matrix, Rows, is_sparse
 from ..core.checks import check_number
 from ..data.reading import ColumnGroups
 from ..features.neighbours import joint_neighbours
-from ._base import Labels, SemiSupervisedMultiView, Task, relative_change
+from ._base import Labels, SemiSupervisedMultiView, Task
 from ._graphs import laplacian, pkn_weights, to_csr
 from ._matrix import inverse
 from ._propagation import harmonic
@@ -53,7 +50,7 @@ class MLAN(SemiSupervisedMultiView):
     random_state : int, RandomState or None, default=None
         Not used: the method draws no random numbers.
     n_jobs : int, optional
-        Threads; by default as many as BLAS may use. The result does not depend on it.
+        Threads; by default as many as BLAS uses. The result does not depend on it.
     verbose : bool, default=False
         Log each stage and round.
 
@@ -114,7 +111,7 @@ class MLAN(SemiSupervisedMultiView):
     """
 
     graph_: sparse.csr_array
-    view_weights_: npt.NDArray[np.float64]
+    view_weights_: Matrix
 
     def __init__(
         self,
@@ -139,12 +136,6 @@ class MLAN(SemiSupervisedMultiView):
         self.n_jobs = n_jobs
         self.verbose = verbose
 
-    def __sklearn_tags__(self) -> Any:
-        """Tell scikit-learn that views may be sparse."""
-        tags = super().__sklearn_tags__()
-        tags.input_tags.sparse = True
-        return tags
-
     def _check_parameters(self) -> None:
         super()._check_parameters()
         check_number("n_neighbors", self.n_neighbors, 1, integer=True)
@@ -160,13 +151,13 @@ class MLAN(SemiSupervisedMultiView):
         count = self.n_neighbors + 1
         pairs = _Pairs(*self._graphs.build(joint_neighbours, task.views, count, centred, task.n_threads))
         task.progress.stage("solver", "graph and label propagation")
-        result = _learn_graph(pairs, labels, self.coupling, self.max_iter, self.tol, task.report)
-        total = result.weights.sum()
-        self.view_weights_ = result.weights / total if total > 0 else np.full(len(task.views), 1.0 / len(task.views))
-        self.graph_ = pairs.to_matrix(result.graph)
-        self._record(result.history, converged=result.converged)
-        numbers: ClassIds = result.scores.argmax(axis=1)
-        return numbers
+        model = _GraphAndScores(pairs, labels, self.coupling)
+        self._iterate(task, model.one_round, first_check=3)
+        total = model.weights.sum()
+        self.view_weights_ = model.weights / total if total > 0 else np.full(len(task.views), 1.0 / len(task.views))
+        self.graph_ = pairs.to_matrix(model.graph)
+        class_ids: ClassIds = model.scores.argmax(axis=1)
+        return class_ids
 
 
 class _Pairs:
@@ -202,44 +193,33 @@ class _Pairs:
         return sparse.csr_array((matrix + matrix.T) / 2)
 
 
-@dataclass
-class _Result:
-    graph: Matrix
-    scores: Matrix
-    weights: Matrix
-    history: list[float]
-    converged: bool
-
-
-def _learn_graph(
-    pairs: _Pairs,
-    labels: Labels,
-    coupling: float,
-    max_iter: int,
-    tol: float,
-    report: Callable[[int, float, float], bool],
-) -> _Result:
-    """Minimise the objective over the graph and the scores in turn.
+class _GraphAndScores:
+    """The graph and the scores, which minimise the objective in turn.
 
     √t ≤ √s + (t − s) / (2√s), with equality at t = s. So with w_v = 1 / (2√(Σ_ij D^v_ij s_ij)) of the graph before, the
     graph that minimises Σ_ij (Σ_v w_v D^v_ij + λ ‖f_i − f_j‖²) s_ij + α ‖S‖² cannot have a larger objective; nor can
     the scores that minimise 2 Tr(Fᵀ L_S F) = Σ_ij ‖f_i − f_j‖² s_ij after it.
     """
-    graph = pairs.start
-    scores = harmonic(laplacian(pairs.to_matrix(graph)), labels.labelled, labels.targets)
-    spreads, gaps = pairs.spreads(graph), pairs.gaps(scores)
-    floor = _FLOOR * pairs.distances.sum(axis=(1, 2))
-    history: list[float] = []
-    while True:
-        weights = 0.5 * inverse(np.sqrt(np.maximum(spreads, floor)))
-        costs = np.einsum("v,vij->ij", weights, pairs.distances) + coupling * gaps
-        graph = project_rows(-costs / (2 * pairs.ridge))
-        scores = harmonic(laplacian(pairs.to_matrix(graph)), labels.labelled, labels.targets, scores)
-        spreads, gaps = pairs.spreads(graph), pairs.gaps(scores)
-        penalty = pairs.ridge * np.vdot(graph, graph) + coupling * np.vdot(graph, gaps)
-        history.append(float(np.sqrt(spreads).sum() + penalty))
-        change = relative_change(history)
-        stop = report(len(history), history[-1], change)
-        converged = len(history) >= 3 and change <= tol
-        if converged or stop or len(history) >= max_iter:
-            return _Result(graph, scores, weights, history, converged or stop)
+
+    weights: Matrix
+
+    def __init__(self, pairs: _Pairs, labels: Labels, coupling: float) -> None:
+        self._pairs, self._labels, self._coupling = pairs, labels, coupling
+        self._floor = _FLOOR * pairs.distances.sum(axis=(1, 2))
+        self._set_graph(pairs.start, None)
+
+    def one_round(self) -> float:
+        """Update weights, graph and scores, and return the objective."""
+        pairs = self._pairs
+        self.weights = 0.5 * inverse(np.sqrt(np.maximum(self._spreads, self._floor)))
+        costs = np.einsum("v,vij->ij", self.weights, pairs.distances) + self._coupling * self._gaps
+        self._set_graph(project_rows(-costs / (2 * pairs.ridge)), self.scores)
+        penalty = pairs.ridge * np.vdot(self.graph, self.graph) + self._coupling * np.vdot(self.graph, self._gaps)
+        return float(np.sqrt(self._spreads).sum() + penalty)
+
+    def _set_graph(self, graph: Matrix, start: Matrix | None) -> None:
+        """Keep a graph, the scores that are smoothest on it, and what the next round needs of both."""
+        self.graph = graph
+        matrix = laplacian(self._pairs.to_matrix(graph))
+        self.scores = harmonic(matrix, self._labels.labelled, self._labels.targets, start)
+        self._spreads, self._gaps = self._pairs.spreads(graph), self._pairs.gaps(self.scores)

@@ -4,35 +4,28 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 from scipy import sparse
-from sklearn.base import ClassifierMixin
-from sklearn.utils.validation import check_is_fitted
 
 from ..core.arrays import AnyMatrix, ClassIds, Matrix, Rows, is_sparse, squared_norms
 from ..core.checks import check_number
 from ..data.reading import ColumnGroups
-from ..data.validation import read_views
-from ..data.views import Views
 from ..engine.blocks import map_blocks
-from ..features.scaling import check_finite
-from ._base import Labels, SemiSupervisedMultiView, Task
+from ._base import Labels, Task
+from ._inductive import InductiveMultiView
 from ._matrix import multiply, one_hot
-from ._new_rows import NewRowScaling
 from ._ridge import weighted_ridge
 
 _SMOOTHING = 1e-10  # ε in √(‖e‖² + ε), which keeps the weights of perfectly fitted rows finite
 _WINDOW = 6  # the rounds whose objectives have to agree
 
 
-class MVAR(ClassifierMixin, SemiSupervisedMultiView):
+class MVAR(InductiveMultiView):
     """Multi-view semi-supervised classification via adaptive regression.
 
     Every view predicts the one-hot labels F by a linear regression with an unsquared, and so robust, loss; the labels
-    of the unlabelled rows and the weights α of the views are found together with the regressions:
+    of the unlabelled rows and the weights α of the views are learned together with the regressions:
 
     min Σ_v α_vʳ [ Σ_i s_i ‖x_i W_v + b_v − f_i‖ + λ(‖W_v‖² + ‖b_v‖²) ],  Σ_v α_v = 1, α ≥ 0, f_i one-hot, F_l = Y_l.
 
@@ -45,8 +38,8 @@ class MVAR(ClassifierMixin, SemiSupervisedMultiView):
         Weight of the squared coefficients (λ), intercepts included.
     labelled_weight : float, default=100.0
         Weight of a labelled row (s_i) beside an unlabelled one, which has weight 1. The released code has 1e4. Small
-        weights let the unlabelled rows speak up: better where classes are easy to tell apart (1 is best on
-        handwritten digits), but the rows may all flow into a few classes where they are not.
+        weights make the unlabelled rows count more: better where classes are easy to tell apart (1 is best on
+        handwritten digits), but all rows can end in a few classes where they are not.
     view_exponent : float, default=2.0
         How evenly views are weighted (r), above 1: near 1 only the best view counts, large values make all equal.
     max_iter : int, default=30
@@ -69,8 +62,8 @@ class MVAR(ClassifierMixin, SemiSupervisedMultiView):
     Attributes
     ----------
     labels_ : ndarray of shape (n_rows,)
-        Labels of all rows: the last F, in which the views that fit a row well have a larger say in its label. This is
-        where `predict` on the same rows may differ.
+        Labels of all rows: the last F, in which the views that fit a row well count more for its label. This is
+        why `predict` on the same rows can differ.
     classes_ : ndarray
         The classes.
     coef_ : list of ndarrays of shape (n_features of the view, n_classes)
@@ -111,7 +104,6 @@ class MVAR(ClassifierMixin, SemiSupervisedMultiView):
     coef_: list[Matrix]
     intercept_: Matrix
     view_weights_: Matrix
-    _new_rows: NewRowScaling
 
     def __init__(
         self,
@@ -146,11 +138,6 @@ class MVAR(ClassifierMixin, SemiSupervisedMultiView):
         check_number("max_iter", self.max_iter, 1, integer=True)
         check_number("tol", self.tol, 0.0)
 
-    def _begin(self, views: Views) -> Task:
-        task = super()._begin(views)
-        self._new_rows = NewRowScaling(views, task.views, self.scaling)
-        return task
-
     def _classify(self, task: Task, labels: Labels) -> ClassIds:
         sizes = np.where(labels.class_ids >= 0, float(self.labelled_weight), 1.0)
         regressions = [_Regression.start(rows, sizes, labels, self.ridge) for rows in task.views]
@@ -170,29 +157,16 @@ class MVAR(ClassifierMixin, SemiSupervisedMultiView):
         self.intercept_ = np.array([view.coefficients[-1] for view in regressions])
         self.view_weights_ = alpha
         self._record(history, converged=number < self.max_iter or spread < self.tol)
-        numbers: ClassIds = targets.argmax(axis=1)
-        return numbers
+        class_ids: ClassIds = targets.argmax(axis=1)
+        return class_ids
 
-    def predict(self, X: Any) -> npt.NDArray[Any]:
-        """Return the class of each row: the largest entry of Σ_v α_vʳ (x W_v + b_v).
-
-        Parameters
-        ----------
-        X : Views, list or dict of arrays, or array-like of shape (n_rows, n_features)
-            Rows with the views of the fit.
-
-        Returns
-        -------
-        ndarray of shape (n_rows,)
-        """
-        check_is_fitted(self)
-        views = read_views(self, X, reset=False)
-        check_finite(views)
+    def _choose(self, views: list[AnyMatrix]) -> ClassIds:
+        """Return the largest entry of Σ_v α_vʳ (x W_v + b_v)."""
         weights = self.view_weights_**self.view_exponent
-        parts = zip(self._new_rows.apply(views), self.coef_, self.intercept_, weights, strict=True)
+        parts = zip(views, self.coef_, self.intercept_, weights, strict=True)
         scores = sum(weight * (multiply(rows, coef) + intercept) for rows, coef, intercept, weight in parts)
-        predicted: npt.NDArray[Any] = self.classes_[np.argmax(scores, axis=1)]
-        return predicted
+        class_ids: ClassIds = np.argmax(scores, axis=1)
+        return class_ids
 
 
 @dataclass

@@ -28,9 +28,9 @@ def describe_environment() -> dict[str, Any]:
 
 def environment_line() -> str:
     """Return the same on one line, for the foot of a table."""
-    found = describe_environment()
-    versions = ", ".join(f"{name} {version}" for name, version in found["versions"].items())
-    return f"{found['cpu']}, {found['cores']} cores; Python {found['python']}; {versions}; commit {found['commit']}"
+    about = describe_environment()
+    versions = ", ".join(f"{name} {version}" for name, version in about["versions"].items())
+    return f"{about['cpu']}, {about['cores']} cores; Python {about['python']}; {versions}; commit {about['commit']}"
 
 
 def _version(name: str) -> str:

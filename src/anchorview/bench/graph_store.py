@@ -66,14 +66,14 @@ class StoredGraphs(GraphBuilder):
             self._kept[key] = self._source.build(make, *arguments, **options), time.perf_counter() - before
             self.n_built += 1
         kept, seconds = self._kept[key]
-        graph: T = copy.deepcopy(kept)  # a copy: the fit may write into it
+        graph: T = copy.deepcopy(kept)  # a copy, as a fit can write into it
         self.seconds += seconds
         self.correction += seconds - (time.perf_counter() - start)
         return graph
 
 
 def graphs_of(method: str, data: Hashable) -> StoredGraphs:
-    """Return a builder that knows the graphs of earlier fits of a method on a data set.
+    """Return a builder that holds the graphs of earlier fits of a method on a data set.
 
     Graphs of one method and one data set are kept; those of another are forgotten.
     """

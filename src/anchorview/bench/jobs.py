@@ -117,7 +117,7 @@ def _count_right(make: Callable[[], Any], views: Any, y: Any, folds: list[Rows])
         known = y.copy()
         known[hidden] = -1
         labels = make().fit(views, known).labels_
-        return (labels[hidden] == y[hidden]).astype(np.float64)
+        return np.asarray(labels[hidden] == y[hidden], dtype=np.float64)
 
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
@@ -125,7 +125,7 @@ def _count_right(make: Callable[[], Any], views: Any, y: Any, folds: list[Rows])
             judged = hold_out(folds, len(y), judge)
         except (ValueError, ArithmeticError, np.linalg.LinAlgError):
             return -1
-    return int(sum(right.sum() for _, right in judged.folds))
+    return int(sum(right.sum() for right in judged.scores))
 
 
 def _stored_graphs(method: Method, place: str, n_rows: int | None) -> StoredGraphs:

@@ -49,7 +49,7 @@ def load_target(target: str) -> Any:
 
 
 def resident_bytes(pid: int | str = "self", peak: bool = False) -> int:
-    """Return the memory a process holds now (or held at most), 0 where the system does not tell."""
+    """Return the memory a process holds now (or held at most), 0 where the system does not report it."""
     field = "VmHWM:" if peak else "VmRSS:"
     try:
         for line in Path(f"/proc/{pid}/status").read_text().splitlines():

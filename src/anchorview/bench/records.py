@@ -74,8 +74,8 @@ class Records:
 
     def get(self, key: dict[str, Any]) -> dict[str, Any] | None:
         """Return the result of a run, None if it is not there."""
-        found = self._runs.get(record_key(key))
-        return None if found is None else found[1]
+        run = self._runs.get(record_key(key))
+        return None if run is None else run[1]
 
     def add(self, key: dict[str, Any], result: dict[str, Any]) -> None:
         """Append a result and make sure it is on disk."""

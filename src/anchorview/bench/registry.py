@@ -82,7 +82,7 @@ def find_entry(stem: str) -> PaperData | None:
 
 
 def differences(entry: PaperData, n_rows: int, view_sizes: Sequence[int], n_classes: int) -> list[str]:
-    """Say what differs from the paper's data set; nothing if all agrees (views may come in any order).
+    """List what differs from the paper's data set; nothing if all agrees (in whatever order the views come).
 
     Examples
     --------
@@ -91,20 +91,20 @@ def differences(entry: PaperData, n_rows: int, view_sizes: Sequence[int], n_clas
     >>> differences(find_entry("hw"), 1999, (76, 216), 10)
     ['1,999 rows instead of 2,000', '2 views (76, 216) instead of 6 (240, 76, 216, 47, 64, 6)']
     """
-    found = []
+    differing = []
     if n_rows != entry.n_rows:
-        found.append(f"{n_rows:,} rows instead of {entry.n_rows:,}")
+        differing.append(f"{n_rows:,} rows instead of {entry.n_rows:,}")
     allowed = [sorted(sizes) for sizes in (entry.view_sizes, *entry.other_sizes)]
     if len(view_sizes) != len(entry.view_sizes):
-        found.append(
+        differing.append(
             f"{len(view_sizes)} views ({_listed(view_sizes)}) instead of "
             f"{len(entry.view_sizes)} ({_listed(entry.view_sizes)})"
         )
     elif sorted(view_sizes) not in allowed:
-        found.append(f"view sizes {_listed(view_sizes)} instead of {_listed(entry.view_sizes)}")
+        differing.append(f"view sizes {_listed(view_sizes)} instead of {_listed(entry.view_sizes)}")
     if n_classes != entry.n_classes:
-        found.append(f"{n_classes} classes instead of {entry.n_classes}")
-    return found
+        differing.append(f"{n_classes} classes instead of {entry.n_classes}")
+    return differing
 
 
 def match(stem: str, n_rows: int, view_sizes: Sequence[int], n_classes: int) -> tuple[PaperData | None, bool]:

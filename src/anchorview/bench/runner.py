@@ -25,7 +25,7 @@ class Run:
     """One job, and the key under which its result is kept.
 
     ``key`` has at least "task", "data", "method", "parameters" and "seed"; ``arguments`` go to the function ``target``
-    and may hold more, such as where a data set lies on this machine. ``fresh`` asks for a process of its own.
+    and can hold more, such as where a data set lies on this machine. ``fresh`` asks for a process of its own.
     """
 
     target: str
@@ -36,7 +36,7 @@ class Run:
     @property
     def group(self) -> str:
         """The key without its seed: runs that cost about the same, and break limits alike."""
-        return record_key({name: value for name, value in self.key.items() if name != "seed"})
+        return _group(self.key)
 
 
 class Runner:
@@ -76,8 +76,8 @@ class Runner:
 
     def value(self, run: Run) -> dict[str, Any] | None:
         """Return what a run gave, None if it was not made or broke a limit."""
-        found = self.records.get(run.key)
-        return found["value"] if found is not None and found["status"] == "ok" else None
+        result = self.records.get(run.key)
+        return result["value"] if result is not None and result["status"] == "ok" else None
 
     def broken(self, run: Run) -> str | None:
         """Return "OM", "OT" or "error" if a run of the same group ended so."""
@@ -129,10 +129,10 @@ class Runner:
         return f"{seconds // 3600:.0f} h {seconds % 3600 // 60:.0f} min" if seconds >= 3600 else _short(seconds)
 
     def _record_environment(self) -> str:
-        found = describe_environment()
-        name = hashlib.sha256(json.dumps(found, sort_keys=True).encode()).hexdigest()[:8]
+        about = describe_environment()
+        name = hashlib.sha256(json.dumps(about, sort_keys=True).encode()).hexdigest()[:8]
         if self.records.get({"environment": name}) is None:
-            self.records.add({"environment": name}, found)
+            self.records.add({"environment": name}, about)
         return name
 
 

@@ -28,7 +28,7 @@ def make_parser(description: str | None, script: str) -> argparse.ArgumentParser
 
     Examples
     --------
-    >>> options = make_parser("Measures something.", "benchmarks/some.py").parse_args(["--data", "folder"])
+    >>> options = make_parser("Measures something.", "benchmarks/accuracy.py").parse_args(["--data", "folder"])
     >>> options.data == [Path("folder")], options.fresh, options.out == Path("benchmarks/results")
     (True, False, True)
     """

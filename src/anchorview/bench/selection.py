@@ -65,9 +65,9 @@ def _by_hidden_labels(
         choices.append(Run(f"{JOBS}:choose_setting", {**key, **common}, arguments))
     runner.run(choices, f"choosing for {method.name}, {about.name}")
     if any(runner.broken(run) for run in choices):
-        return choices  # which say why there is nothing to show
-    found = [(run.key["seed"], runner.value(run)) for run in choices]
-    return [settings.fit(source, about, method, value["parameters"], seed) for seed, value in found if value]
+        return choices  # their cells show why there is no score
+    values = [(run.key["seed"], runner.value(run)) for run in choices]
+    return [settings.fit(source, about, method, value["parameters"], seed) for seed, value in values if value]
 
 
 def has_tuner() -> bool:

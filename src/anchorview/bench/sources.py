@@ -83,17 +83,17 @@ def find_sources(places: Sequence[Path], names: Sequence[str] = ()) -> list[Sour
     >>> find_sources([])
     [Source(name='hw', place='embedded:hw')]
     """
-    found = [source for place in places for source in _in_place(Path(place))]
+    sources = [source for place in places for source in _in_place(Path(place))]
     if not places:
-        found = [Source("hw", EMBEDDED)]
-    twice = sorted({a.name for i, a in enumerate(found) for b in found[:i] if a.name == b.name})
+        sources = [Source("hw", EMBEDDED)]
+    twice = sorted({a.name for i, a in enumerate(sources) for b in sources[:i] if a.name == b.name})
     if twice:
         raise ValueError(f"There are two data sets named {twice[0]!r}; give one of their files only, or rename one.")
-    unknown = sorted(set(names) - {source.name for source in found})
+    unknown = sorted(set(names) - {source.name for source in sources})
     if unknown:
-        listed = ", ".join(source.name for source in found)
+        listed = ", ".join(source.name for source in sources)
         raise ValueError(f"There is no data set {unknown[0]!r}; there are {listed}.")
-    return [source for source in found if not names or source.name in names]
+    return [source for source in sources if not names or source.name in names]
 
 
 def _in_place(place: Path) -> list[Source]:

@@ -3,11 +3,11 @@
 `nearest_points` trusts the products: of points that their rounding cannot tell apart, the first are taken.
 
 `nearest_rows` and `joint_neighbours` are exact. Products of dense rows are in single precision, at twice the speed;
-their rounding is known, so that a row which could be among the nearest is never missed. Which of the few candidates
-are, distances in double precision tell. Where there are many candidates (duplicates, clusters far apart) the block is
-done in double precision throughout. Rows at the same distance (to working precision) are taken in the order of their
-numbers, and a row is never its own neighbour, also among duplicates; so the result does not depend on threads or
-blocks.
+their rounding is known, so that a row which could be among the nearest is never missed. The nearest of the few
+candidates are then chosen by distances in double precision. Where there are many candidates (duplicates, clusters far
+apart) the block is done in double precision throughout. Rows at the same distance (to working precision) are taken in
+the order of their numbers, and a row is never its own neighbour, also among duplicates; so the result does not depend
+on threads or blocks.
 """
 
 from __future__ import annotations

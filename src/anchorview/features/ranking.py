@@ -16,7 +16,7 @@ _MORE_CANDIDATES = 32  # than neighbours: above that, double precision
 
 
 class Ranking(Protocol):
-    """How the nearest points are told: candidates by products, and the nearest of them by their distances."""
+    """How the nearest points are chosen: candidates by products, and the nearest of them by their distances."""
 
     def candidates(self, block: slice, count: int) -> Rows:
         """Return at least `count` points for each query of a block; −1 where there are no more."""

@@ -64,10 +64,10 @@ class Section:
     @classmethod
     def load(cls, path: Path) -> Section:
         """Read what `save` wrote."""
-        found: dict[str, Any] = json.loads(path.read_text())
-        tables = [Table(**{**t, "rows": [[Cell(**c) for c in row] for row in t["rows"]]}) for t in found["tables"]]
-        figures = [Figure(**figure) for figure in found["figures"]]
-        return cls(found["name"], found["title"], found["text"], tables, figures)
+        saved: dict[str, Any] = json.loads(path.read_text())
+        tables = [Table(**{**t, "rows": [[Cell(**c) for c in row] for row in t["rows"]]}) for t in saved["tables"]]
+        figures = [Figure(**figure) for figure in saved["figures"]]
+        return cls(saved["name"], saved["title"], saved["text"], tables, figures)
 
 
 def score_cells(means: Sequence[float | None], texts: Sequence[str], *, smallest: bool = False) -> list[Cell]:

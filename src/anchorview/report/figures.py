@@ -76,13 +76,13 @@ def draw_curves(
     _save(figure, path)
 
 
-def draw_convergence(found: dict[str, dict[str, dict[str, Any]]], path: Path) -> None:
+def draw_convergence(curves: dict[str, dict[str, dict[str, Any]]], path: Path) -> None:
     """Draw stop criterion (top) and objective (bottom) of each round, one column per data set."""
     plt = _pyplot()
-    count = max(len(found), 1)
+    count = max(len(curves), 1)
     figure, grid = plt.subplots(2, count, figsize=(_WIDTH * count + 0.6, 6), layout="constrained", squeeze=False)
     colours = {"active_set": _COLOURS["FSSMSC"], "admm": _COLOURS["MVAR"]}
-    for column, (name, solvers) in enumerate(found.items()):
+    for column, (name, solvers) in enumerate(curves.items()):
         top, bottom = grid[:, column]
         for solver, value in solvers.items():
             rounds = np.arange(1, len(value["residual"]) + 1)

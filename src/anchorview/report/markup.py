@@ -94,4 +94,4 @@ def latex(text: str) -> str:
         text = text.replace(symbol, f"\0{list(_SYMBOLS).index(symbol)}\0")
     text = re.sub(r"([&%$#_{}])", r"\\\1", text)
     text = re.sub(r"(\d\.\d+)e(-?\d+)", r"$\1 \\times 10^{\2}$", text)
-    return re.sub("\0(\\d+)\0", lambda found: list(_SYMBOLS.values())[int(found[1])], text)
+    return re.sub("\0(\\d+)\0", lambda match: list(_SYMBOLS.values())[int(match[1])], text)

@@ -8,18 +8,26 @@ from pathlib import Path
 from ...report.document import Section
 from ..runner import Runner
 from ..settings import Settings
-from . import ablation, comparison, convergence, flops, label_ratio, memory, scaling, sensitivity, timing
+from .ablation import run_ablation
+from .comparison import run_comparison
+from .convergence import run_convergence
+from .flops import count_flops
+from .label_ratio import run_label_ratios
+from .memory import measure_memory
+from .scaling import run_scaling
+from .sensitivity import run_sensitivity
+from .timing import measure_times
 
 Experiment = Callable[[Settings, Runner, Path], Section]
 
 EXPERIMENTS: dict[str, Experiment] = {
-    "comparison": comparison.run,
-    "sensitivity": sensitivity.run,
-    "convergence": convergence.run,
-    "label-ratio": label_ratio.run,
-    "ablation": ablation.run,
-    "time": timing.run,
-    "flops": flops.run,
-    "memory": memory.run,
-    "scaling": scaling.run,
+    "comparison": run_comparison,
+    "sensitivity": run_sensitivity,
+    "convergence": run_convergence,
+    "label-ratio": run_label_ratios,
+    "ablation": run_ablation,
+    "time": measure_times,
+    "flops": count_flops,
+    "memory": measure_memory,
+    "scaling": run_scaling,
 }

@@ -25,11 +25,11 @@ _COUPLINGS = ("without_coupling", "full", "tuned")
 _COUPLING_TITLES = {"without_coupling": "FSSMSC* (β = 0)", "full": "FSSMSC, default β", "tuned": "FSSMSC, tuned β"}
 
 
-def run(settings: Settings, runner: Runner, figures: Path) -> Section:
+def run_ablation(settings: Settings, runner: Runner, figures: Path) -> Section:
     """Make the runs of both solvers and return two tables for each."""
     section = Section("ablation", "Ablation")
     for method in settings.choose(OURS) or [METHODS["FSSMSC"]]:
-        found: dict[tuple[str, str], Summary] = {}
+        summaries: dict[tuple[str, str], Summary] = {}
         for source, about in settings.data:
             grid = [{"coupling": value} for value in method.grid["coupling"]]
             tuned = best_by_evaluation(grid, settings, runner, source, about, method)
@@ -38,12 +38,12 @@ def run(settings: Settings, runner: Runner, figures: Path) -> Section:
             for name, parameters in variants.items():
                 runs = [settings.fit(source, about, method, parameters, seed) for seed in settings.seeds]
                 runner.run(runs, f"ablation of {method.name}, {about.name}")
-                found[name, about.name] = summarise(runner, runs)
+                summaries[name, about.name] = summarise(runner, runs)
         titles = {name: title for name, (title, _) in VARIANTS.items()}
-        section.tables.append(_table(settings, method, "parts", "each part left out", titles, found))
-        section.tables.append(_table(settings, method, "coupling", "β", _COUPLING_TITLES, found))
+        section.tables.append(_table(settings, method, "parts", "each part left out", titles, summaries))
+        section.tables.append(_table(settings, method, "coupling", "β", _COUPLING_TITLES, summaries))
         if settings.repeats > 1:
-            section.tables.append(_loss_table(settings, method, titles | _COUPLING_TITLES, found))
+            section.tables.append(_loss_table(settings, method, titles | _COUPLING_TITLES, summaries))
     section.text = [
         data_line(settings),
         f"{repetitions(settings.repeats)}. The other parameters are the defaults, so a part left out is not made up "
@@ -60,7 +60,7 @@ def _table(
     kind: str,
     what: str,
     titles: dict[str, str],
-    found: dict[tuple[str, str], Summary],
+    summaries: dict[tuple[str, str], Summary],
 ) -> Table:
     header = ["Dataset"]
     for _, about in settings.data:
@@ -70,7 +70,7 @@ def _table(
         table.add_heading(MEASURES[measure])
         columns = []
         for _, about in settings.data:
-            column = [found[name, about.name] for name in titles]
+            column = [summaries[name, about.name] for name in titles]
             columns.append(score_cells([s.mean(measure) for s in column], [s.text(measure) for s in column]))
             if about.paper is not None and about.paper.name in ABLATION:
                 columns.append(_paper_column(about, titles, measure))
@@ -80,7 +80,7 @@ def _table(
 
 
 def _loss_table(
-    settings: Settings, method: Method, titles: dict[str, str], found: dict[tuple[str, str], Summary]
+    settings: Settings, method: Method, titles: dict[str, str], summaries: dict[tuple[str, str], Summary]
 ) -> Table:
     """ACC of each variant less that of the full method, draw by draw."""
     title = f"Ablation of {method.name}: ACC less that of the full method, mean over the draws ± its standard error"
@@ -88,7 +88,8 @@ def _loss_table(
     table = Table(f"ablation-loss-{method.name.lower()}", title, ["Dataset", *names])
     for variant, text in titles.items():
         if variant != "full":
-            table.add(text, *(difference(found[variant, name], found["full", name], decimals=2) for name in names))
+            pairs = [(summaries[variant, name], summaries["full", name]) for name in names]
+            table.add(text, *(difference(*pair, decimals=2) for pair in pairs))
     return table
 
 

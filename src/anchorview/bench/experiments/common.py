@@ -1,4 +1,4 @@
-"""What the experiments share: averages of runs, and cells that say why there is none."""
+"""What the experiments share: averages of runs, and what a cell shows where there is none."""
 
 from __future__ import annotations
 
@@ -47,7 +47,7 @@ class Summary:
 
 def summarise(runner: Runner, runs: Sequence[Run]) -> Summary:
     """Average what some runs of different seeds gave."""
-    failure = next((found for run in runs if (found := runner.broken(run))), None)
+    failure = next((cell for run in runs if (cell := runner.broken(run))), None)
     made = [(value, run.key["seed"]) for run in runs if (value := runner.value(run)) is not None]
     return Summary([value for value, _ in made], [seed for _, seed in made], failure)
 
@@ -92,7 +92,7 @@ def abouts(settings: Settings) -> list[Description]:
 
 
 def error_lines(runner: Runner) -> list[str]:
-    """Say what failed."""
+    """Return a line for each error."""
     return [f"Failed: {message.strip().splitlines()[-1]}" for message in dict.fromkeys(runner.errors.values())]
 
 

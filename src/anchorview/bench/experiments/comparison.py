@@ -16,21 +16,21 @@ from .common import MEASURES, PROTOCOL, Summary, data_line, difference, error_li
 _OURS = "FSSMSC"
 
 
-def run(settings: Settings, runner: Runner, figures: Path) -> Section:
+def run_comparison(settings: Settings, runner: Runner, figures: Path) -> Section:
     """Make the runs and return the table."""
     methods = settings.choose()
-    found: dict[tuple[str, str, str], Summary] = {}
+    summaries: dict[tuple[str, str, str], Summary] = {}
     for source, about in settings.data:
         for how in settings.selections:
             for method in methods:
                 runs = chosen_runs(how, settings, runner, source, about, method)
                 runner.run(runs, f"{method.name}, {about.name} ({how})")
-                found[about.name, how, method.name] = summarise(runner, runs)
+                summaries[about.name, how, method.name] = summarise(runner, runs)
     section = Section("comparison", "Comparison of the methods")
     section.text = [data_line(settings), _how_text(settings), *error_lines(runner)]
-    section.tables = [_table(settings, methods, found)]
+    section.tables = [_table(settings, methods, summaries)]
     if any(method.name == _OURS for method in methods) and settings.repeats > 1:
-        section.tables.append(_lead_table(settings, methods, found))
+        section.tables.append(_lead_table(settings, methods, summaries))
     return section
 
 
@@ -43,13 +43,13 @@ def _how_text(settings: Settings) -> str:
     return text + PROTOCOL
 
 
-def _table(settings: Settings, methods: list[Method], found: dict[tuple[str, str, str], Summary]) -> Table:
+def _table(settings: Settings, methods: list[Method], summaries: dict[tuple[str, str, str], Summary]) -> Table:
     table = Table("comparison", "Clustering performance and running time", ["Dataset", *(m.name for m in methods)])
     for measure, title in MEASURES.items():
         table.add_heading(title)
         for _, about in settings.data:
             for how in settings.selections:
-                row = [found[about.name, how, method.name] for method in methods]
+                row = [summaries[about.name, how, method.name] for method in methods]
                 cells = score_cells(
                     [summary.mean(measure) for summary in row],
                     [summary.text(measure) for summary in row],
@@ -64,15 +64,15 @@ def _table(settings: Settings, methods: list[Method], found: dict[tuple[str, str
     return table
 
 
-def _lead_table(settings: Settings, methods: list[Method], found: dict[tuple[str, str, str], Summary]) -> Table:
+def _lead_table(settings: Settings, methods: list[Method], summaries: dict[tuple[str, str, str], Summary]) -> Table:
     """ACC of FSSMSC less that of each other method with labels, draw by draw."""
     others = [method for method in methods if method.uses_labels and method.name != _OURS]
     title = f"ACC of {_OURS} less that of the others: mean over the draws ± its standard error"
     table = Table("comparison-lead", title, ["Dataset", *(method.name for method in others)])
     for _, about in settings.data:
         for how in settings.selections:
-            ours = found[about.name, how, _OURS]
-            cells = [difference(ours, found[about.name, how, method.name]) for method in others]
+            ours = summaries[about.name, how, _OURS]
+            cells = [difference(ours, summaries[about.name, how, method.name]) for method in others]
             table.add(f"{about.name}, {how}", *cells)
     table.note = "Every draw of labels is the same for all methods, so the luck of the draw falls out."
     return table

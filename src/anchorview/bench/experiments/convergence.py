@@ -16,11 +16,11 @@ _ROUNDS = 30
 _NAMES = {"FSSMSC": "active_set", "FSSMSC-ADMM": "admm"}
 
 
-def run(settings: Settings, runner: Runner, figures: Path) -> Section:
+def run_convergence(settings: Settings, runner: Runner, figures: Path) -> Section:
     """Make one run of each solver on each data set, all 30 rounds, and draw the curves."""
     methods = settings.choose(OURS) or [METHODS[name] for name in OURS]
     rounds = 10 if settings.quick else _ROUNDS
-    found: dict[str, dict[str, dict[str, Any]]] = {}
+    curves: dict[str, dict[str, dict[str, Any]]] = {}
     table = Table(
         "convergence",
         f"Stop criterion after 1, 5 and {rounds} rounds, rounds until it is below 1e-4, and the objective",
@@ -35,9 +35,9 @@ def run(settings: Settings, runner: Runner, figures: Path) -> Section:
             if value is None:
                 table.add(f"{about.name}, {_NAMES[method.name]}", *[runner.broken(one) or "–"] * 6)
                 continue
-            found.setdefault(about.name, {})[_NAMES[method.name]] = value
+            curves.setdefault(about.name, {})[_NAMES[method.name]] = value
             table.add(f"{about.name}, {_NAMES[method.name]}", *_cells(value))
-    draw_convergence(found, figures / "convergence")
+    draw_convergence(curves, figures / "convergence")
     section = Section("convergence", "Convergence")
     section.text = [
         data_line(settings),

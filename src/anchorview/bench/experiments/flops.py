@@ -14,7 +14,7 @@ from ..runner import Runner
 from ..settings import Settings
 
 
-def run(settings: Settings, runner: Runner, figures: Path) -> Section:
+def count_flops(settings: Settings, runner: Runner, figures: Path) -> Section:
     """Count for the paper's data sets, which takes their sizes only, and for those given."""
     sizes = [(e.name, e.n_rows, e.view_sizes, e.n_classes, e.n_landmarks, e.name) for e in REGISTRY]
     for _, about in settings.data:

@@ -15,7 +15,7 @@ _SMALL = (0.01, 0.02, 0.05, 0.1, 0.2, 0.3)
 _LARGE = (0.002, 0.005, 0.01, 0.02, 0.05)
 
 
-def run(settings: Settings, runner: Runner, figures: Path) -> Section:
+def run_label_ratios(settings: Settings, runner: Runner, figures: Path) -> Section:
     """Make the runs (default parameters) and return curves and tables."""
     methods = settings.choose(WITH_LABELS)
     section = Section("label-ratio", "Part of the rows that are labelled")
@@ -32,18 +32,18 @@ def run(settings: Settings, runner: Runner, figures: Path) -> Section:
             for ratio in ratios
         }
         runner.run([run for some in runs.values() for run in some], f"label ratios, {about.name}")
-        found = {key: summarise(runner, some) for key, some in runs.items()}
+        summaries = {key: summarise(runner, some) for key, some in runs.items()}
         header = [about.name, *(method.name for method in methods)]
         table = Table(f"label-ratio-{about.name}", f"{about.name}: scores against the labelled part", header)
         for measure in scores:
             table.add_heading(MEASURES[measure])
             for ratio in ratios:
-                row = [found[method.name, ratio] for method in methods]
+                row = [summaries[method.name, ratio] for method in methods]
                 cells = score_cells([s.mean(measure) for s in row], [s.text(measure) for s in row])
                 table.add(f"{100 * ratio:g} %", *cells)
         section.tables.append(table)
         panels = {
-            MEASURES[measure]: {m.name: [found[m.name, r].mean(measure) for r in ratios] for m in methods}
+            MEASURES[measure]: {m.name: [summaries[m.name, r].mean(measure) for r in ratios] for m in methods}
             for measure in scores
         }
         name = f"label-ratio-{about.name}"

@@ -16,7 +16,7 @@ from ..settings import Settings
 from .common import data_line, error_lines, summarise
 
 
-def run(settings: Settings, runner: Runner, figures: Path) -> Section:
+def measure_memory(settings: Settings, runner: Runner, figures: Path) -> Section:
     """Measure every method on every data set, each in a process of its own."""
     methods = settings.choose()
     measured = Table(

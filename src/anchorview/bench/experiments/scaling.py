@@ -17,7 +17,7 @@ SIZES = (10_000, 30_000, 100_000, 300_000, 1_000_000)
 QUICK_SIZES = (2_000, 5_000, 10_000)
 
 
-def run(settings: Settings, runner: Runner, figures: Path) -> Section:
+def run_scaling(settings: Settings, runner: Runner, figures: Path) -> Section:
     """Fit synthetic views of growing size and return table, curve and exponent."""
     sizes = settings.sizes or (QUICK_SIZES if settings.quick else SIZES)
     parameters = METHODS["FSSMSC"].all_parameters({})

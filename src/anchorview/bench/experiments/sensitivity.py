@@ -14,7 +14,7 @@ from ..settings import Settings
 from .common import data_line, error_lines, repetitions, summarise
 
 
-def run(settings: Settings, runner: Runner, figures: Path) -> Section:
+def run_sensitivity(settings: Settings, runner: Runner, figures: Path) -> Section:
     """Make the runs and return heat maps, curves and the range of ACC."""
     grid = METHODS["FSSMSC"].grid
     weights, couplings, sparsities = (_thin(grid[name], settings) for name in ("must_link_weight", "coupling", "l1"))

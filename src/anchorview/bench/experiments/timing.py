@@ -16,7 +16,7 @@ _PARTS = (8, 4, 2, 1)  # n / 8, n / 4, n / 2, n
 _MOST_REPEATS = 3  # times vary less than scores
 
 
-def run(settings: Settings, runner: Runner, figures: Path) -> Section:
+def measure_times(settings: Settings, runner: Runner, figures: Path) -> Section:
     """Fit samples of the rows, and return the table in the paper's form and curves."""
     methods = settings.choose(WITH_LABELS)
     header = ["Dataset", "n", *(method.name for method in methods)]
@@ -33,9 +33,9 @@ def run(settings: Settings, runner: Runner, figures: Path) -> Section:
             for m in methods
         }
         runner.run([run for some in runs.values() for run in some], f"times, {about.name}")
-        found = {key: summarise(runner, some) for key, some in runs.items()}
+        summaries = {key: summarise(runner, some) for key, some in runs.items()}
         for n in sizes:
-            row = [found[n, method.name] for method in methods]
+            row = [summaries[n, method.name] for method in methods]
             means, texts = [summary.mean("seconds") for summary in row], [_text(summary) for summary in row]
             table.add(about.name, f"{n:,}", *score_cells(means, texts, smallest=True))
         if about.paper is not None and about.paper.name in TIME:
@@ -44,9 +44,9 @@ def run(settings: Settings, runner: Runner, figures: Path) -> Section:
             table.add(f"{about.name}, paper{'' if about.same_as_paper else '*'}", f"{about.paper.n_rows:,}", *cells)
         curves[about.name] = {
             method.name: [
-                (n, seconds, found[n, method.name].mean("graph_seconds") or 0.0)
+                (n, seconds, summaries[n, method.name].mean("graph_seconds") or 0.0)
                 for n in sizes
-                if (seconds := found[n, method.name].mean("seconds")) is not None
+                if (seconds := summaries[n, method.name].mean("seconds")) is not None
             ]
             for method in methods
         }

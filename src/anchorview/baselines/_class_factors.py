@@ -1,4 +1,4 @@
-"""The steps of CONMF: bases U_p, weights of the views, and codes V that are shared by the views, a column per class.
+"""The steps of CONMF: bases U_p, weights of the views, and coefficients V that the views share, a column per class.
 
 Labelled rows V_l are fixed; the others, V_u, minimise
 
@@ -20,16 +20,16 @@ from ._graphs import degrees
 from ._matrix import inverse
 from ._nmf import EPS, project_views, ratio, update_basis
 
-_CODE_STEPS = 5  # per round: a code step is cheap next to the products with the views
+_COEFFICIENT_STEPS = 5  # per round: a step for V is cheap next to the products with the views
 _EXPONENTS = (1.0, 0.5, 0.25)
 
 
-def fixed_codes(targets: Matrix) -> Matrix:
+def fixed_coefficients(targets: Matrix) -> Matrix:
     """Return V_l: one-hot, with column j scaled so that V_lᵀ V_l = I/2; a class without rows keeps a column of zeros.
 
     Examples
     --------
-    >>> fixed_codes(np.array([[1.0, 0.0], [0.0, 1.0], [1.0, 0.0]]))
+    >>> fixed_coefficients(np.array([[1.0, 0.0], [0.0, 1.0], [1.0, 0.0]]))
     array([[0.5       , 0.        ],
            [0.        , 0.70710678],
            [0.5       , 0.        ]])
@@ -38,7 +38,7 @@ def fixed_codes(targets: Matrix) -> Matrix:
 
 
 @dataclass
-class ClassCodes:
+class ClassFactors:
     """The factors and the steps.
 
     Parameters
@@ -47,7 +47,7 @@ class ClassCodes:
         X_p.
     graph : csr_array of shape (n, n)
         S, the sum of the graphs of all views.
-    codes : ndarray of shape (n, n_classes)
+    coefficients : ndarray of shape (n, n_classes)
         First V, with V_l in its place.
     bases : list of ndarray of shape (d_p, n_classes)
         First U_p.
@@ -59,7 +59,7 @@ class ClassCodes:
 
     views: list[AnyMatrix]
     graph: sparse.csr_array
-    codes: Matrix
+    coefficients: Matrix
     bases: list[Matrix]
     free: Rows
     graph_weight: float
@@ -68,39 +68,43 @@ class ClassCodes:
     def __post_init__(self) -> None:
         self._degree = degrees(self.graph)[:, None]
         self._free_degree = self._degree[self.free]
-        self._smoothed = self.graph @ self.codes
+        self._smoothed = self.graph @ self.coefficients
         self._totals = [float(squared_norms(rows).sum()) for rows in self.views]
 
     def one_round(self, n_threads: int = 1) -> float:
         """Update all factors and return the objective."""
         self.update_bases(n_threads)
         products = project_views(self.views, self.bases, n_threads)
-        grams = [basis.T @ basis for basis in self.bases]
-        return self.update_codes(products, grams)
+        grams: list[Matrix] = [basis.T @ basis for basis in self.bases]
+        return self.update_coefficients(products, grams)
 
     def update_bases(self, n_threads: int = 1) -> None:
         """U_p ← U_p ∘ (X_pᵀ V) / (U_p Vᵀ V)."""
-        gram = self.codes.T @ self.codes
+        gram = self.coefficients.T @ self.coefficients
         self.bases = map_blocks(
-            lambda p: update_basis(self.views[p], self.codes, gram, self.bases[p]), range(len(self.views)), n_threads
+            lambda p: update_basis(self.views[p], self.coefficients, gram, self.bases[p]),
+            range(len(self.views)),
+            n_threads,
         )
 
-    def update_codes(self, products: list[Matrix], grams: list[Matrix], n_steps: int = _CODE_STEPS) -> float:
+    def update_coefficients(
+        self, products: list[Matrix], grams: list[Matrix], n_steps: int = _COEFFICIENT_STEPS
+    ) -> float:
         """Take steps of V_u, given X_p U_p and U_pᵀ U_p, and return the objective."""
         of_free = [product[self.free] for product in products]
         value, residuals = self.objective(products, grams)
         for _ in range(n_steps):
             weights = 0.5 / np.maximum(residuals, EPS)
-            own, change = self._code_step(of_free, grams, weights)
+            own, change = self._coefficient_step(of_free, grams, weights)
             before = value
             for exponent in _EXPONENTS:
-                self.codes[self.free] = own * change**exponent
+                self.coefficients[self.free] = own * change**exponent
                 value, residuals = self.objective(products, grams)
                 if value <= before:
                     break
         return value
 
-    def _code_step(self, of_free: list[Matrix], grams: list[Matrix], weights: Matrix) -> tuple[Matrix, Matrix]:
+    def _coefficient_step(self, of_free: list[Matrix], grams: list[Matrix], weights: Matrix) -> tuple[Matrix, Matrix]:
         """Return V_u and (N + C) / (M + C) for the step V_u ∘ (…)^a; M − N is the gradient and C a damping.
 
         With G_u = Σ_p w_p (X_p U_p)_u and H = Σ_p w_p U_pᵀ U_p,
@@ -111,26 +115,26 @@ class ClassCodes:
         Σ V'_ij (M_ij t⁴_ij / 4 − N_ij log t_ij) with t = V / V' bounds the objective from above (up to a constant).
         So a is halved, at most twice, if the objective has risen.
         """
-        own = self.codes[self.free]
+        own = self.coefficients[self.free]
         damping = 2 * self.orthogonality * own**3
         wanted = self.graph_weight * self._smoothed[self.free] + self.orthogonality * own + damping
         curvature = 2 * self.orthogonality * (own.T @ own)
         for weight, product, gram in zip(weights, of_free, grams, strict=True):
             wanted += weight * product
             curvature += weight * gram
-        present = own @ curvature + self.graph_weight * self._free_degree * own + damping
-        return own, ratio(wanted, present)
+        current = own @ curvature + self.graph_weight * self._free_degree * own + damping
+        return own, ratio(wanted, current)
 
     def objective(self, products: list[Matrix], grams: list[Matrix]) -> tuple[float, Matrix]:
         """Return the objective and ‖X_p − V U_pᵀ‖ of each view, given X_p U_p and U_pᵀ U_p."""
-        self._smoothed = self.graph @ self.codes  # the next step needs it too
-        own, gram = self.codes[self.free], self.codes.T @ self.codes
+        self._smoothed = self.graph @ self.coefficients  # the next step needs it too
+        own, gram = self.coefficients[self.free], self.coefficients.T @ self.coefficients
         squared = [
-            total - 2 * np.vdot(self.codes, product) + np.vdot(gram, basis_gram)
+            total - 2 * np.vdot(self.coefficients, product) + np.vdot(gram, basis_gram)
             for total, product, basis_gram in zip(self._totals, products, grams, strict=True)
         ]
         residuals: Matrix = np.sqrt(np.maximum(squared, 0.0))
-        rough = np.vdot(self.codes, self._degree * self.codes - self._smoothed)
+        rough = np.vdot(self.coefficients, self._degree * self.coefficients - self._smoothed)
         skew = own.T @ own - 0.5 * np.eye(own.shape[1])
         value = residuals.sum() + self.graph_weight * rough + self.orthogonality * np.vdot(skew, skew)
         return float(value) / 2, residuals

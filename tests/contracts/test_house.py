@@ -1,0 +1,60 @@
+"""What the package promises as a whole: its names, how light it is, and how it is laid out."""
+
+from __future__ import annotations
+
+import importlib
+import re
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+import anchorview
+
+ROOT = Path(__file__).parents[2]
+PACKAGE = ROOT / "src" / "anchorview"
+MODULES = sorted(PACKAGE.rglob("*.py"))
+PUBLIC = {"FSSMSC", "FSSMSCCV", "Constraints", "LabelHidingKFold", "Views", "__version__"}
+PUBLIC_MODULES = {"baselines", "datasets", "metrics", "plotting"}
+
+
+def loaded_by(statement: str, *modules: str) -> list[str]:
+    """Return those of the modules that a fresh interpreter has loaded after a statement."""
+    code = f"import sys\n{statement}\nprint(*[name for name in {modules!r} if name in sys.modules])"
+    return subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True).stdout.split()
+
+
+def test_public_names() -> None:
+    assert set(anchorview.__all__) == set(dir(anchorview)) == PUBLIC | PUBLIC_MODULES
+    for name in PUBLIC:
+        assert getattr(anchorview, name) is not None
+    for name in PUBLIC_MODULES:
+        assert getattr(anchorview, name) is importlib.import_module(f"anchorview.{name}")
+    with pytest.raises(AttributeError, match="has no attribute 'nonsense'"):
+        _ = anchorview.nonsense
+
+
+@pytest.mark.parametrize("module", sorted(PUBLIC_MODULES))
+def test_public_modules_have_what_they_name(module: str) -> None:
+    found = importlib.import_module(f"anchorview.{module}")
+    assert found.__all__
+    assert all(getattr(found, name) is not None for name in found.__all__)
+
+
+def test_import_is_light() -> None:
+    """What takes long to load is loaded when it is needed."""
+    assert loaded_by("import anchorview", "numpy", "scipy", "sklearn", "numba", "matplotlib") == []
+    assert loaded_by("import anchorview; anchorview.FSSMSC", "numba", "matplotlib") == []
+
+
+def test_few_modules_at_the_root() -> None:
+    assert len(list(PACKAGE.glob("*.py"))) <= 12
+
+
+@pytest.mark.parametrize("path", MODULES, ids=[str(path.relative_to(PACKAGE)) for path in MODULES])
+def test_documents_that_are_named_are_there(path: Path) -> None:
+    text = path.read_text()
+    assert not re.search(r"\bdesign[ ,]+(\d|document)", text, flags=re.IGNORECASE)
+    named = re.findall(r"\b(?:benchmarks|docs|scripts|tests)/[\w/.-]*\.(?:py|md|json|toml)\b", text)
+    assert [name for name in named if not (ROOT / name).exists()] == []
