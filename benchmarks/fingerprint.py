@@ -194,7 +194,7 @@ def compare(before: Path, after: Path) -> int:
         gaps = {key: _difference(old[key], new[key]) if key in new.files else np.inf for key in old.files}
         differs = {key: gap for key, gap in gaps.items() if gap > 0}
         failed += any(gap > TOLERANCE for gap in differs.values())
-        print(f"{name[:-4]}: {'equal to the last bit' if not differs else differs}")
+        print(f"{name[:-4]}: {differs or 'equal to the last bit'}")
     print(f"{len(names) - failed} of {len(names)} cases agree within {TOLERANCE:g}.")
     return int(failed > 0)
 

@@ -2,16 +2,27 @@
 
 from __future__ import annotations
 
+import os
+from collections.abc import Iterator
 from types import SimpleNamespace
 from typing import Any
 
 import matplotlib
 import numpy as np
 import pytest
+import scipy.linalg  # noqa: F401  (loads its BLAS, so that the limit below holds for it)
+from threadpoolctl import threadpool_limits
 
 from anchorview import FSSMSC, datasets
 
 matplotlib.use("Agg")
+
+
+@pytest.fixture(scope="session", autouse=True)
+def one_core_per_worker() -> Iterator[None]:
+    """Under pytest-xdist each worker keeps to one BLAS thread: several pools on the same cores slow each other."""
+    with threadpool_limits(1 if "PYTEST_XDIST_WORKER" in os.environ else None, user_api="blas"):
+        yield
 
 
 @pytest.fixture(scope="session")

@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 import pytest
 from scipy import sparse
-from slow_ways import made_rows
+from support.slow_ways import made_rows
 
 from anchorview import Views
 from anchorview.baselines._base import MultiViewClusterer, SemiSupervisedMultiView, relative_change

@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 from scipy import sparse
 from sklearn.exceptions import ConvergenceWarning
-from slow_ways import FORMS, slow_distances, slow_pkn
+from support.slow_ways import FORMS, slow_distances, slow_pkn
 
 from anchorview import Views, datasets, metrics
 from anchorview.baselines import AMGL, MLAN

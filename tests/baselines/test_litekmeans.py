@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from slow_ways import FORMS, made_rows
+from support.slow_ways import FORMS, made_rows
 
 from anchorview.baselines._kmeans import litekmeans
 

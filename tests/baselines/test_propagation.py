@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 import pytest
 from scipy import sparse
-from slow_ways import made_rows
+from support.slow_ways import made_rows
 
 from anchorview.baselines._conjugate import conjugate_gradients
 from anchorview.baselines._graphs import laplacian, normalized_laplacian, pkn_graph

@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 import pytest
 from scipy import sparse
-from slow_ways import FORMS, made_rows
+from support.slow_ways import FORMS, made_rows
 
 from anchorview import Views
 from anchorview.baselines._new_rows import NewRowScaling

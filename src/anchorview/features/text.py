@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 from scipy import sparse
 
-from ..core.arrays import Mask, Matrix, Weights, unit_rows
+from ..core.arrays import Mask, Matrix, Weights, unit_rows, unit_sparse_rows
 from ..engine.blocks import one_blas_thread
 
 LSA_COMPONENTS = 150
@@ -53,11 +53,7 @@ class TextScaler:
         rows: sparse.csr_array = sparse.csr_array(block).astype(self.dtype, copy=True)
         if self.weight is not None:
             rows.data *= self.weight[rows.indices].astype(self.dtype)
-        if self.unit:
-            norms = np.sqrt(np.asarray(rows.multiply(rows).sum(axis=1)).ravel())
-            with np.errstate(invalid="ignore"):  # infinity becomes NaN, which is found in the products
-                rows.data /= np.repeat(np.where(norms > 0, norms, 1), np.diff(rows.indptr)).astype(self.dtype)
-        return rows
+        return unit_sparse_rows(rows) if self.unit else rows
 
     def write(self, block: Any, out: Matrix, start: int) -> None:
         """Write the coordinates of a block to the columns of ``out`` from ``start`` on."""

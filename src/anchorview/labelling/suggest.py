@@ -15,7 +15,7 @@ import numpy as np
 import numpy.typing as npt
 from scipy import sparse
 
-from ..core.arrays import Mask, Matrix, Rows, Weights, unit_rows
+from ..core.arrays import Mask, Matrix, Rows, Weights, unit_rows, unit_sparse_rows
 from ..solver.codes import code_gram
 
 _N_DIRECTIONS = 50  # of the codes
@@ -104,9 +104,7 @@ def code_coordinates(codes: sparse.csr_array) -> Matrix:
            [1., 1., 0.],
            [0., 0., 1.]])
     """
-    unit = codes.astype(np.float64, copy=True)  # scaled in place: a product with a diagonal would mix up the columns
-    norms = np.sqrt(np.asarray(unit.multiply(unit).sum(axis=1)).ravel())
-    unit.data /= np.repeat(np.where(norms > 0, norms, 1), np.diff(unit.indptr))
+    unit = unit_sparse_rows(codes.astype(np.float64))
     directions = np.linalg.eigh(code_gram(unit))[1][:, -_N_DIRECTIONS:]
     return unit_rows(unit @ directions)
 
