@@ -7,7 +7,6 @@ from typing import Any
 import numpy as np
 import pytest
 from scipy import sparse
-from support.slow_ways import made_rows
 
 from anchorview import Views
 from anchorview.baselines._base import MultiViewClusterer, SemiSupervisedMultiView, relative_change
@@ -16,6 +15,7 @@ from anchorview.baselines._kmeans import litekmeans
 from anchorview.baselines._matrix import multiply, unit_length
 from anchorview.baselines._propagation import harmonic
 from anchorview.core.arrays import as_dense, squared_norms
+from support.slow_ways import made_rows
 
 
 def test_dense_and_sparse_products_and_rows_of_unit_length_agree() -> None:

@@ -9,7 +9,6 @@ import numpy as np
 import pytest
 from scipy import sparse
 from sklearn.exceptions import ConvergenceWarning
-from support.slow_ways import FORMS, slow_distances, slow_pkn
 
 from anchorview import Views, datasets, metrics
 from anchorview.baselines import AMGL, MLAN
@@ -17,6 +16,7 @@ from anchorview.baselines._base import Labels
 from anchorview.baselines._graph_builder import GraphBuilder
 from anchorview.baselines._graphs import normalized_laplacian, pkn_graph
 from anchorview.baselines.amgl import Propagation
+from support.slow_ways import FORMS, slow_distances, slow_pkn
 
 METHODS = [AMGL, MLAN]
 

@@ -6,9 +6,9 @@ from typing import Any
 
 import numpy as np
 import pytest
-from support.slow_ways import FORMS, made_rows, slow_distances, slow_neighbours, slow_pkn
 
 from anchorview.baselines._graphs import degrees, knn_graph, laplacian, normalized_laplacian, pkn_graph, to_csr
+from support.slow_ways import FORMS, made_rows, slow_distances, slow_neighbours, slow_pkn
 
 
 @pytest.mark.parametrize("form", FORMS)

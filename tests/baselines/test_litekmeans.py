@@ -6,9 +6,9 @@ from typing import Any
 
 import numpy as np
 import pytest
-from support.slow_ways import FORMS, made_rows
 
 from anchorview.baselines._kmeans import litekmeans
+from support.slow_ways import FORMS, made_rows
 
 
 @pytest.mark.parametrize("form", FORMS)

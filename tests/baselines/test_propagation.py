@@ -7,11 +7,11 @@ from typing import Any
 import numpy as np
 import pytest
 from scipy import sparse
-from support.slow_ways import made_rows
 
 from anchorview.baselines._conjugate import conjugate_gradients
 from anchorview.baselines._graphs import laplacian, normalized_laplacian, pkn_graph
 from anchorview.baselines._propagation import harmonic, solve_definite
+from support.slow_ways import made_rows
 
 
 def slow_harmonic(matrix: Any, labelled: Any, targets: Any) -> Any:

@@ -7,12 +7,12 @@ from typing import Any
 import numpy as np
 import pytest
 from scipy import sparse
-from support.slow_ways import FORMS, made_rows
 
 from anchorview import Views
 from anchorview.baselines._new_rows import NewRowScaling
 from anchorview.baselines._scaling import SCALINGS, check_nonnegative, scale_views
 from anchorview.core.arrays import squared_norms
+from support.slow_ways import FORMS, made_rows
 
 
 def scaled(array: Any, kind: str) -> Any:

@@ -11,9 +11,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
 from scipy import sparse
-from support.slow_ways import FORMS, made_rows, slow_distances, slow_neighbours
 
 from anchorview.features.neighbours import joint_neighbours, nearest_points, nearest_rows
+from support.slow_ways import FORMS, made_rows, slow_distances, slow_neighbours
 
 
 @pytest.mark.parametrize("form", FORMS)
