@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import functools
+from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, TypeVar, cast
 
 import numpy as np
 import numpy.typing as npt
@@ -50,12 +52,33 @@ class FitInput:
     n_counted: int
 
 
+F = TypeVar("F", bound=Callable[..., Any])
+
+
+def keep_old_model(fit: F) -> F:
+    """Leave an estimator as it was when its fit fails or is interrupted: the old model whole, or none."""
+
+    @functools.wraps(fit)
+    def wrapped(self: Any, *args: Any, **kwargs: Any) -> Any:
+        before = dict(self.__dict__)
+        try:
+            return fit(self, *args, **kwargs)
+        except BaseException:
+            kept = {name: self.__dict__[name] for name in self._kept_after_failure if name in self.__dict__}
+            self.__dict__.clear()
+            self.__dict__.update(before | kept)
+            raise
+
+    return cast(F, wrapped)
+
+
 class MultiViewClassifier(ClassifierMixin, BaseEstimator):
     """A classifier over several views; a subclass fits, and gives the probabilities of rows in `_probabilities`."""
 
     views: ColumnGroups | None
     scaling: Any
     on_empty: str
+    unlabelled: Any
     n_jobs: int | None
     view_names_: list[str]
     classes_: npt.NDArray[Any]
@@ -63,6 +86,7 @@ class MultiViewClassifier(ClassifierMixin, BaseEstimator):
     labels_: npt.NDArray[Any]
     confidence_: Matrix
     fit: Any
+    _kept_after_failure: tuple[str, ...] = ()  # attributes that a later fit may go on from
     _ids: npt.NDArray[Any] | None
     _can_be_labelled: Mask
 
@@ -85,7 +109,7 @@ class MultiViewClassifier(ClassifierMixin, BaseEstimator):
     def _read_input(self, X: Any, y: Any, sample_weight: Any, constraints: Any = None) -> FitInput:
         """Read and check everything that a fit is given."""
         views, present, empty = self._read_rows(X, reset=True)
-        known = read_supervision(y, constraints, views, empty)
+        known = read_supervision(y, constraints, views, empty, self.unlabelled)
         weights = check_weights(sample_weight, len(views))
         if present is not None:
             check_no_empty_view(present, views.names, weights)
@@ -187,7 +211,15 @@ class MultiViewClassifier(ClassifierMixin, BaseEstimator):
         float
         """
         check_is_fitted(self)
-        classes, class_ids = encode_labels(y, len(as_views(X, self.views)), fitted=self.classes_)
+        views = as_views(X, self.views)
+        classes, class_ids = encode_labels(
+            y, len(views), fitted=self.classes_, unlabelled=self.unlabelled, ids=views.ids
+        )
+        if len(classes) and (classes.dtype.kind in "US") != (self.classes_.dtype.kind in "US"):
+            raise ValueError(
+                f"y holds labels such as {classes[0]!r}, but the classes of the fit are such as {self.classes_[0]!r}; "
+                "give labels of the same type."
+            )
         known = class_ids >= 0
         if not known.any():
             raise ValueError("No row of y has a label, so there is nothing to score against.")

@@ -13,12 +13,11 @@ import numpy.typing as npt
 from scipy import sparse
 from sklearn.base import ClassNamePrefixFeaturesOutMixin, TransformerMixin
 from sklearn.exceptions import ConvergenceWarning
-from sklearn.utils import check_random_state
 from sklearn.utils.validation import check_is_fitted
 
-from .base import FitInput, MultiViewClassifier
+from .base import FitInput, MultiViewClassifier, keep_old_model
 from .core.arrays import Matrix, Presence
-from .core.checks import Choice, Number, check_parameters
+from .core.checks import Choice, Number, check_parameters, make_random_state
 from .core.progress import CallbackSupportMixin, Outcome, Progress, with_callbacks
 from .cost import MemoryEstimate, available_memory, check_memory, estimate_memory
 from .data.reading import ColumnGroups
@@ -106,6 +105,8 @@ class FSSMSC(CallbackSupportMixin, ClassNamePrefixFeaturesOutMixin, TransformerM
         (0.9, say); for labels that may be wrong. See `relabelled_`.
     on_empty : {"error", "drop"}, default="error"
         What to do with rows that have no view at all: raise an error that names them, or give them the label -1.
+    unlabelled : object, optional
+        A value of `y` that means "no label", besides -1, NaN, None and "": "unknown", say.
     omit : sequence of {"l1", "must_link", "cannot_link", "smoothness", "coupling"}, default=()
         Parts of the model to leave out, as in the paper's ablation study.
     solver : {"active_set", "admm"}, default="active_set"
@@ -198,6 +199,7 @@ class FSSMSC(CallbackSupportMixin, ClassNamePrefixFeaturesOutMixin, TransformerM
         class_balance: str | None = None,
         relabel: float | None = None,
         on_empty: str = "error",
+        unlabelled: Any = None,
         omit: Sequence[str] = (),
         solver: str = "active_set",
         solver_options: dict[str, Any] | None = None,
@@ -222,6 +224,7 @@ class FSSMSC(CallbackSupportMixin, ClassNamePrefixFeaturesOutMixin, TransformerM
         self.class_balance = class_balance
         self.relabel = relabel
         self.on_empty = on_empty
+        self.unlabelled = unlabelled
         self.omit = omit
         self.solver = solver
         self.solver_options = solver_options
@@ -247,6 +250,7 @@ class FSSMSC(CallbackSupportMixin, ClassNamePrefixFeaturesOutMixin, TransformerM
         return tags
 
     @with_callbacks  # type: ignore[untyped-decorator,unused-ignore]
+    @keep_old_model
     def fit(self, X: Any, y: Any = None, *, sample_weight: Any = None, constraints: Constraints | None = None) -> Self:
         """Learn landmarks, codes and embedding, and label every row.
 
@@ -285,7 +289,7 @@ class FSSMSC(CallbackSupportMixin, ClassNamePrefixFeaturesOutMixin, TransformerM
         progress.stage("scaling", "%r, %d labelled in %d classes", given.views, n_labelled, len(given.known.classes))
         if _COMPILED not in sys.modules:
             progress.log("loading the compiled kernels (the first run on a machine compiles them: 10-20 s)")
-        rng = check_random_state(self.random_state)
+        rng = make_random_state(self.random_state)
         rows: dict[str, Any] = {"present": given.present, "weights": given.weights}
         scaler = fit_scaling(given.views, plan.scaling, n_threads, rng=rng, **rows)
         progress.stage("landmarks", f"choosing {plan.n_landmarks} landmarks")

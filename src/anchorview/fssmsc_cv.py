@@ -7,11 +7,10 @@ from collections.abc import Sequence
 from typing import Any, Self
 
 import numpy as np
-from sklearn.utils import check_random_state
 
-from .base import FitInput, MultiViewClassifier
+from .base import FitInput, MultiViewClassifier, keep_old_model
 from .core.arrays import Matrix, Presence, Rows
-from .core.checks import Number, check_number, check_parameters
+from .core.checks import Choice, Number, check_number, check_parameters, make_random_state
 from .core.progress import Progress
 from .data.labels import split_labels
 from .data.reading import ColumnGroups
@@ -30,10 +29,13 @@ from .tuning.voting import average_temperature, settle
 
 __all__ = ["FSSMSCCV"]
 
-_RULES = {
+_RULES: dict[str, Number | Choice] = {
     "n_averaged": Number(1, integer=True),
     "n_splits": Number(2, integer=True),
     "n_repeats": Number(1, integer=True, optional=True),
+    "n_jobs": Number(-(2**20), integer=True, optional=True),
+    "on_empty": Choice(("error", "drop")),
+    "warm_start": Choice((False, True)),
 }
 
 
@@ -65,6 +67,8 @@ class FSSMSCCV(MultiViewClassifier):
         How often the labelled rows are dealt out to folds; by default twice below 50 of them, else once.
     on_empty : {"error", "drop"}, default="error"
         Rows without any view: an error, or the label -1.
+    unlabelled : object, optional
+        A value of `y` that means "no label", besides -1, NaN, None and "": "unknown", say.
     search_options : dict, optional
         Constants of the search to change, by name: see :class:`anchorview.tuning.options.SearchOptions`.
     warm_start : bool, default=False
@@ -107,6 +111,7 @@ class FSSMSCCV(MultiViewClassifier):
     True
     """
 
+    _kept_after_failure = ("_judged", "_folds", "_seed", "_data_fingerprint")  # for warm_start
     _judged: dict[Setting, Judgement]
     _folds: list[Rows]
     _seed: int
@@ -121,6 +126,7 @@ class FSSMSCCV(MultiViewClassifier):
         n_splits: int = 3,
         n_repeats: int | None = None,
         on_empty: str = "error",
+        unlabelled: Any = None,
         search_options: dict[str, Any] | None = None,
         warm_start: bool = False,
         random_state: int | np.random.RandomState | None = None,
@@ -134,6 +140,7 @@ class FSSMSCCV(MultiViewClassifier):
         self.n_splits = n_splits
         self.n_repeats = n_repeats
         self.on_empty = on_empty
+        self.unlabelled = unlabelled
         self.search_options = search_options
         self.warm_start = warm_start
         self.random_state = random_state
@@ -146,6 +153,7 @@ class FSSMSCCV(MultiViewClassifier):
         tags.input_tags.sparse = True
         return tags
 
+    @keep_old_model
     def fit(self, X: Any, y: Any, *, sample_weight: Any = None) -> Self:
         """Search, and label every row.
 
@@ -219,7 +227,7 @@ class FSSMSCCV(MultiViewClassifier):
         self, given: FitInput, options: SearchOptions, default_scaling: Scaling, progress: Progress
     ) -> SearchData:
         class_ids, n_classes = given.known.class_ids, len(given.known.classes)
-        rng = check_random_state(self.random_state)
+        rng = make_random_state(self.random_state)
         rows = given.known.labelled
         seed = int(rng.randint(2**31 - 1))
         n_repeats = self.n_repeats or (2 if len(rows) < options.few_labels else 1)

@@ -6,9 +6,9 @@ from collections.abc import Iterator
 from typing import Any
 
 import numpy as np
-from sklearn.utils import check_random_state
 
 from .core.arrays import Rows
+from .core.checks import make_random_state
 from .data.labels import encode_labels, split_labels
 
 
@@ -60,7 +60,7 @@ class LabelHidingKFold:
         """
         _, class_ids = encode_labels(y, len(y))
         labelled = np.flatnonzero(class_ids >= 0)
-        rng = check_random_state(self.random_state)
+        rng = make_random_state(self.random_state)
         for _ in range(self.n_repeats):
             folds = split_labels(class_ids[labelled], self.n_splits, rng)
             if not folds:

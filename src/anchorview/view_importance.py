@@ -12,10 +12,10 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 from scipy import sparse
-from sklearn.utils.validation import check_is_fitted, check_random_state
+from sklearn.utils.validation import check_is_fitted
 
 from .core.arrays import Mask, Matrix, Presence, Rows, column_slices
-from .core.checks import check_number
+from .core.checks import check_number, make_random_state
 from .data.labels import encode_labels
 from .data.views import Views
 from .engine.blocks import count_threads, map_blocks
@@ -107,9 +107,9 @@ def measure_views(
     check_number("max_rows", max_rows, 1, integer=True)
     _check_can_leave_out(model)
     views, present, empty = model._read_rows(X, reset=False)
-    classes, class_ids = encode_labels(y, len(views), fitted=model.classes_)
+    classes, class_ids = encode_labels(y, len(views), fitted=model.classes_, unlabelled=model.unlabelled, ids=views.ids)
     usable = np.ones(len(views), dtype=bool) if empty is None else ~empty
-    rng = check_random_state(random_state)
+    rng = make_random_state(random_state)
     if not usable.any():
         raise ValueError("No row of X has a view, so there is nothing to measure.")
     drawn = draw_rows(np.flatnonzero(usable), max_rows, rng)

@@ -17,7 +17,11 @@ from ..bench.settings import SELECTIONS, Settings
 from ..bench.sources import find_sources
 from ..cost import available_memory
 
-app = typer.Typer(no_args_is_help=True, help="Make the tables and figures of the paper anew, on any data.")
+app = typer.Typer(
+    no_args_is_help=True,
+    context_settings={"help_option_names": ["-h", "--help"]},
+    help="Make the tables and figures of the paper anew, on any data.",
+)
 console = Console()
 
 DataOption = Annotated[

@@ -23,7 +23,10 @@ from .data import app as data_app
 
 PAPER_HW = (97.1, 93.4, 93.6, 4.8)  # FSSMSC on HW in the paper: ACC, NMI, ARI, seconds
 
-app = typer.Typer(add_completion=False, no_args_is_help=True, help="Semi-supervised multi-view clustering.")
+_HELP = {"help_option_names": ["-h", "--help"]}
+app = typer.Typer(
+    add_completion=False, no_args_is_help=True, context_settings=_HELP, help="Semi-supervised multi-view clustering."
+)
 console = Console()
 
 
@@ -57,6 +60,8 @@ def demo(
     """Label 2,000 handwritten digits (six views, built in) from a few labels; print the scores and save a picture."""
     if output.exists() and not force:
         raise typer.BadParameter(f"{output} exists; choose another name or pass --force.", param_hint="--output")
+    if output.suffix.lower() not in (".png", ".svg", ".pdf"):
+        raise typer.BadParameter(f"{output} does not end in .png, .svg or .pdf.", param_hint="--output")
     if not output.parent.is_dir():
         raise typer.BadParameter(f"the folder {output.parent} does not exist.", param_hint="--output")
 

@@ -12,7 +12,11 @@ from rich.table import Table
 from ..bench.registry import REGISTRY, differences, find_entry
 from ..bench.sources import EMBEDDED, Source, find_sources
 
-app = typer.Typer(no_args_is_help=True, help="Look at data sets before they are used.")
+app = typer.Typer(
+    no_args_is_help=True,
+    context_settings={"help_option_names": ["-h", "--help"]},
+    help="Look at data sets before they are used.",
+)
 console = Console()
 
 

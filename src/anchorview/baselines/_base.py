@@ -12,10 +12,9 @@ import numpy as np
 import numpy.typing as npt
 from sklearn.base import BaseEstimator, ClusterMixin
 from sklearn.exceptions import ConvergenceWarning
-from sklearn.utils import check_random_state
 
 from ..core.arrays import AnyMatrix, ClassIds, Matrix, Rows
-from ..core.checks import check_number
+from ..core.checks import check_number, make_random_state
 from ..core.progress import CallbackSupportMixin, Iteration, Progress, with_callbacks
 from ..data.labels import encode_labels
 from ..data.reading import ColumnGroups
@@ -110,7 +109,7 @@ class _MultiViewEstimator(CallbackSupportMixin, BaseEstimator, ABC):
         return Task(
             scale_views(views, self.scaling),
             list(views.names),
-            check_random_state(self.random_state),
+            make_random_state(self.random_state),
             count_threads(self.n_jobs),
             progress,
         )
@@ -230,7 +229,7 @@ class SemiSupervisedMultiView(_MultiViewEstimator):
                 f"{type(self).__name__} requires y to be passed, but the target y is None; "
                 "give labels, -1 where there is none."
             )
-        classes, class_ids = encode_labels(y, len(views))
+        classes, class_ids = encode_labels(y, len(views), ids=views.ids)
         if len(classes) < 2:
             raise ValueError(
                 f"{'No row' if len(classes) == 0 else 'Only one class'} is labelled; "

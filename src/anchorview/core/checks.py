@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
+from sklearn.utils import check_random_state
 
 
 @dataclass(frozen=True)
@@ -37,6 +38,14 @@ def check_parameters(model: Any, rules: Mapping[str, Number | Choice]) -> None:
                 check_choice(name, value, rule.choices)
         elif value is not None or not rule.optional:
             check_number(name, value, rule.low, integer=rule.integer, strict=rule.strict)
+
+
+def make_random_state(seed: Any) -> np.random.RandomState:
+    """Return a RandomState for what estimators take as `random_state`: also a Generator, whose bits are then used."""
+    if isinstance(seed, np.random.Generator):
+        return np.random.RandomState(seed.bit_generator)
+    state: np.random.RandomState = check_random_state(seed)
+    return state
 
 
 def is_missing(value: Any) -> bool:

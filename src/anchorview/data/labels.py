@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import numbers
 import warnings
+from collections.abc import Mapping
 from typing import Any
 
 import numpy as np
@@ -17,10 +18,24 @@ from ..core.checks import is_missing
 UNLABELLED = -1
 
 
-def encode_labels(y: Any, n_rows: int, fitted: npt.NDArray[Any] | None = None) -> tuple[npt.NDArray[Any], Rows]:
+_LIKE_MISSING = frozenset(
+    ("nan", "none", "null", "na", "n/a", "<na>", "nat", "missing", "unknown", "unlabelled", "unlabeled", "-1", "?")
+)
+
+
+def encode_labels(
+    y: Any,
+    n_rows: int,
+    fitted: npt.NDArray[Any] | None = None,
+    *,
+    unlabelled: Any = None,
+    ids: npt.NDArray[Any] | None = None,
+) -> tuple[npt.NDArray[Any], ClassIds]:
     """Return the classes and each row's class number, −1 for unlabelled rows.
 
-    Unlabelled are −1, and also None, NaN and "" in string or object arrays. The one exception is a `y` of −1 and 1
+    Unlabelled are −1, NaN, masked entries, what equals `unlabelled`, and also None and "" in string or object arrays. A
+    Series with an index of its own, or a mapping from id to label, is aligned with the `ids` of the rows; rows that it
+    does not name are unlabelled. The one exception is a `y` of −1 and 1
     only, the usual way to write two classes: both are classes then, with a warning. Where the classes of a
     fit are `fitted` already, −1 is a class if it is one of them.
 
@@ -33,10 +48,19 @@ def encode_labels(y: Any, n_rows: int, fitted: npt.NDArray[Any] | None = None) -
     """
     if y is None:
         return np.empty(0, dtype=int), np.full(n_rows, UNLABELLED, dtype=np.intp)
+    y = _align(y, ids)
+    if isinstance(y, np.ma.MaskedArray):
+        y = np.array([None if hidden else value for value, hidden in zip(y.data, np.ma.getmaskarray(y), strict=True)])
     values = _series_values(y) if hasattr(y, "to_numpy") and not isinstance(y, np.ndarray) else np.asarray(y)
     if isinstance(y, list | tuple) and values.dtype.kind in "US" and any(not isinstance(v, str | bytes) for v in y):
         values = np.array(y, dtype=object)  # asarray would turn None and -1 into text
     values = column_or_1d(values, warn=True)
+    if values.dtype.kind == "f" and np.isnan(values).any():
+        values = np.where(np.isnan(values), UNLABELLED, values)
+    if unlabelled is not None:
+        marked = values == unlabelled
+        values = values.astype(object)
+        values[marked] = None
     if len(values) != n_rows:
         raise ValueError(f"y has {len(values)} labels but X has {n_rows} rows; give -1 to rows without a label.")
     if values.dtype.kind == "O":
@@ -49,11 +73,11 @@ def encode_labels(y: Any, n_rows: int, fitted: npt.NDArray[Any] | None = None) -
                 "y mixes text and numbers; use one kind of label (and -1, None or '' for unlabelled rows)."
             )
     elif values.dtype.kind in "US":
-        is_labelled = values != ""
+        is_labelled = np.char.str_len(values) > 0
         known = values[is_labelled]
     else:
         if values.dtype.kind == "f" and not np.isfinite(values).all():
-            raise ValueError("Input y contains NaN or infinity; give -1 to rows without a label.")
+            raise ValueError("Input y contains infinity; give -1 to rows without a label.")
         is_labelled = values != UNLABELLED
         if fitted is not None:
             is_labelled |= fitted.dtype.kind in "if" and UNLABELLED in fitted
@@ -72,9 +96,52 @@ def encode_labels(y: Any, n_rows: int, fitted: npt.NDArray[Any] | None = None) -
     elif known.dtype.kind not in "iubUS":
         raise ValueError(f"Unknown label type: {known.dtype}; labels are integers or text.")
     classes, inverse = np.unique(known, return_inverse=True)
+    _refuse_missing_text(classes, inverse)
     class_ids = np.full(n_rows, UNLABELLED, dtype=np.intp)
     class_ids[is_labelled] = inverse
     return classes, class_ids
+
+
+def _align(y: Any, ids: npt.NDArray[Any] | None) -> Any:
+    """Bring labels that carry ids of rows to the rows' order."""
+    if isinstance(y, Mapping):
+        if ids is None:
+            raise ValueError("y maps ids to labels, but the rows have no ids; give ids to Views, or one label per row.")
+        labels = dict(y)
+    elif hasattr(y, "iloc") and ids is not None:
+        keys = y.index.tolist()
+        if keys == list(range(len(keys))) or keys == ids.tolist():
+            return y
+        if len(set(keys)) != len(keys):
+            raise ValueError("The index of y repeats ids, so that labels cannot be matched with rows by it.")
+        labels = dict(zip(keys, y.tolist(), strict=True))
+    else:
+        return y
+    items = ids.tolist()
+    known = set(items)
+    strange = [key for key in labels if key not in known]
+    if strange:
+        raise ValueError(
+            f"y has labels for ids that no row has: {', '.join(map(repr, strange[:5]))}; the rows have "
+            f"{', '.join(map(repr, items[:3]))}, … Ids must be equal in type too (7 is not '7')."
+        )
+    result = np.empty(len(items), dtype=object)
+    result[:] = [labels.get(item) for item in items]
+    return result
+
+
+def _refuse_missing_text(classes: npt.NDArray[Any], class_ids: ClassIds) -> None:
+    """Raise an error if most labels are a text that usually means "no label"."""
+    if classes.dtype.kind not in "US" or len(class_ids) == 0:
+        return
+    counts = np.bincount(class_ids)
+    for name, count in zip(classes.tolist(), counts.tolist(), strict=True):
+        text = name.decode(errors="replace") if isinstance(name, bytes) else name
+        if text.strip().lower() in _LIKE_MISSING and 2 * count > len(class_ids):
+            raise ValueError(
+                f"{count} of {len(class_ids)} labels are the text {text!r}, which looks like a missing label. Pass "
+                f"unlabelled={text!r} to the estimator, or give None, '' or -1 to rows without a label."
+            )
 
 
 def _series_values(y: Any) -> npt.NDArray[Any]:
@@ -94,6 +161,8 @@ def check_weights(sample_weight: Any, n_rows: int) -> Matrix | None:
     """Return the weights of the rows, None if all are one."""
     if sample_weight is None:
         return None
+    if np.ma.is_masked(sample_weight):
+        raise ValueError("sample_weight has masked entries; give every row a weight (0 leaves a row out).")
     weights = np.asarray(sample_weight, dtype=np.float64)
     if weights.ndim == 0:
         weights = np.full(n_rows, float(weights))

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -19,25 +20,53 @@ def is_mudata(data: Any) -> bool:
     return isinstance(getattr(data, "mod", None), Mapping) and hasattr(data, "obs_names")
 
 
-def read_arrays(data: Any, views: ColumnGroups | None) -> tuple[list[Any], list[str]]:
+@dataclass(frozen=True)
+class RawViews:
+    """Views as they were given, one entry a view."""
+
+    arrays: list[Any]
+    names: list[str]
+    features: list[list[Any] | None]  # names of the columns, where a DataFrame has such
+    indexes: list[Any]  # index of the rows, where a DataFrame has one that is not a plain range
+
+
+def read_arrays(data: Any, views: ColumnGroups | None) -> RawViews:
     """Return the arrays and their names; nothing is copied that is a numeric array or a CSR matrix already."""
     if isinstance(data, Mapping) and not is_sparse(data):  # SciPy's DOK matrices are mappings too
         _refuse_groups(views, "dict")
-        arrays, names = [as_matrix(a, str(name)) for name, a in data.items()], [str(n) for n in data]
+        parts, names = list(data.values()), [str(n) for n in data]
     elif _is_table(data):
-        arrays, names = _split_table(data, views)
+        parts, names = _split_table(data, views)
     elif isinstance(data, Sequence) and not isinstance(data, str | bytes):
         _refuse_groups(views, "list")
-        names = [f"view{i}" for i in range(len(data))]
-        arrays = [as_matrix(a, name) for a, name in zip(data, names, strict=True)]
+        parts, names = list(data), [f"view{i}" for i in range(len(data))]
     else:
         raise TypeError(
             f"Cannot read views from {type(data).__name__}; pass a list of 2-D arrays, a dict of 2-D arrays, "
             "or one 2-D array with views=."
         )
-    if len(arrays) == 0:
+    if len(parts) == 0:
         raise ValueError("No view was given; pass at least one 2-D array.")
-    return arrays, names
+    arrays = [as_matrix(part, name) for part, name in zip(parts, names, strict=True)]
+    return RawViews(arrays, names, [_column_names(part) for part in parts], [_index_of(part) for part in parts])
+
+
+def _column_names(part: Any) -> list[Any] | None:
+    """Return the names of a DataFrame's columns; None for arrays, and for columns that are merely numbered."""
+    if not hasattr(part, "iloc"):
+        return None
+    names = part.columns.tolist()
+    return None if all(isinstance(name, int | np.integer) for name in names) else names
+
+
+def _index_of(part: Any) -> Any:
+    """Return the index of a DataFrame (or Series) as an array, unless it just counts the rows from 0."""
+    if not hasattr(part, "iloc"):
+        return None
+    index = part.index.to_numpy() if part.index.nlevels == 1 else np.array([*part.index, None], dtype=object)[:-1]
+    if index.dtype.kind in "iu" and np.array_equal(index, np.arange(len(index))):
+        return None
+    return index
 
 
 def _refuse_groups(views: ColumnGroups | None, form: str) -> None:
@@ -67,6 +96,8 @@ def as_matrix(array: Any, name: str) -> Any:
     if hasattr(array, "iloc"):  # a DataFrame
         _check_columns(array, name)
         array = array.to_numpy()
+    if isinstance(array, np.ma.MaskedArray):  # a masked value is one that is not there
+        array = np.ma.filled(array.astype(np.float64), np.nan) if np.ma.is_masked(array) else np.asarray(array)
     result = array if isinstance(array, np.ndarray) or is_sparse(array) else np.asarray(array)
     if result.ndim == 1:
         raise ValueError(
@@ -83,11 +114,19 @@ def as_matrix(array: Any, name: str) -> Any:
         raise ValueError(f"View {name!r} is not numeric (dtype {result.dtype}); encode its columns as numbers first.")
     if result.shape[1] == 0:
         raise ValueError(f"View {name!r} has 0 feature(s) (shape={result.shape}) while a minimum of 1 is required.")
-    return _as_csr(result) if is_sparse(result) else result
+    return _as_csr(result, name) if is_sparse(result) else result
 
 
-def _as_csr(matrix: Any) -> sparse.csr_array:
+def _as_csr(matrix: Any, name: str) -> sparse.csr_array:
     """Return a CSR array with sorted, distinct entries in each row, on the user's own arrays if they are so."""
+    if matrix.format in ("csr", "csc"):  # an index out of range would read, or write, beyond the arrays
+        kind = sparse.csr_array if matrix.format == "csr" else sparse.csc_array
+        try:
+            checked = kind((matrix.data, matrix.indices, matrix.indptr), shape=matrix.shape)  # not the user's object
+            checked.check_format(full_check=True)
+        except ValueError as error:
+            raise ValueError(f"View {name!r} is a malformed sparse matrix: {error}.") from None
+        matrix = checked
     result = sparse.csr_array(matrix)  # a new object: flags that SciPy notes on the way are not the user's
     if not result.has_canonical_format:
         result = result.copy()
@@ -121,7 +160,7 @@ def _split_table(table: Any, views: ColumnGroups | None) -> tuple[list[Any], lis
     if views is None and is_frame and table.columns.nlevels > 1:
         return _split_top_level(table)
     if views is None:
-        return [as_matrix(table, "view0")], ["view0"]
+        return [table], ["view0"]
     groups = dict(views.items()) if isinstance(views, Mapping) else {f"view{i}": g for i, g in enumerate(views)}
     if not groups:
         raise ValueError("views= is empty; name at least one group of columns.")
@@ -133,22 +172,22 @@ def _split_table(table: Any, views: ColumnGroups | None) -> tuple[list[Any], lis
             raise ValueError(f"views={list(views)} adds up to {sum(sizes)} features, but X has {n_columns} features.")
         ends = np.cumsum(sizes)
         groups = {n: slice(int(e) - s, int(e)) for n, s, e in zip(groups, sizes, ends, strict=True)}
-    arrays = []
+    parts = []
     for name, group in groups.items():
         if is_frame:
             part = _frame_columns(table, group, name)
         else:
             assert matrix is not None
             part = matrix[:, _column_numbers(group, n_columns, name)]
-        arrays.append(as_matrix(part, str(name)))
-    return arrays, [str(name) for name in groups]
+        parts.append(part)
+    return parts, [str(name) for name in groups]
 
 
 def _split_top_level(frame: Any) -> tuple[list[Any], list[str]]:
     """Cut a DataFrame whose columns have several levels by the first one."""
     top = frame.columns.get_level_values(0)
     parts = {label: frame.loc[:, top == label] for label in top.unique()}
-    return [as_matrix(part, str(label)) for label, part in parts.items()], [str(label) for label in parts]
+    return list(parts.values()), [str(label) for label in parts]
 
 
 def _frame_columns(frame: Any, group: Any, name: str) -> Any:

@@ -57,7 +57,7 @@ def is_per_view(ids: Any) -> bool:
 
 def read_ids(ids: Any, n_rows: int, owner: str) -> npt.NDArray[Any]:
     """Return distinct ids, one for each row: text or integers as such arrays, anything else as objects."""
-    if isinstance(ids, str | bytes) or not isinstance(ids, Iterable):
+    if isinstance(ids, str | bytes | set | frozenset) or not isinstance(ids, Iterable):
         raise TypeError(f"{owner} has {ids!r} as ids; give a sequence with one id for each row.")
     if getattr(ids, "ndim", 1) != 1:
         raise ValueError(f"{owner} has ids of shape {ids.shape}; give a one-dimensional sequence.")  # type: ignore[attr-defined]
@@ -120,6 +120,41 @@ def ids_by_view(ids: Any, arrays: Sequence[Any], names: list[str]) -> list[npt.N
                 "so that none match; convert them to one type."
             )
     return read
+
+
+def align_indexes(indexes: Sequence[Any], names: list[str]) -> tuple[npt.NDArray[Any] | None, list[Rows | None]]:
+    """Return the ids that the indexes of DataFrames give, and the order that brings each view to the first one's rows.
+
+    Views without an index go by position. Where indexes differ by more than their order, or an id repeats, rows cannot
+    be told apart: an error names the first ids concerned.
+    """
+    given = [number for number, index in enumerate(indexes) if index is not None]
+    orders: list[Rows | None] = [None] * len(indexes)
+    if not given:
+        return None, orders
+    first = indexes[given[0]].tolist()
+    is_distinct = len(set(first)) == len(first) and not any(is_missing(item) for item in first)
+    for number in given[1:]:
+        other = indexes[number].tolist()
+        if other == first:
+            continue
+        place = {item: row for row, item in enumerate(other)}
+        lacking = [item for item in first if item not in place] or [item for item in other if item not in set(first)]
+        if lacking or not is_distinct or len(place) != len(other):
+            what = f"the ids {', '.join(map(repr, lacking[:5]))} are in one only" if lacking else "ids repeat"
+            raise ValueError(
+                f"The indexes of view {names[given[0]]!r} and view {names[number]!r} differ: {what}. Give both the "
+                "same rows, pass ids= with the ids of each view (rows that a view lacks are then missing there), or "
+                "reset_index(drop=True) if rows correspond by position."
+            )
+        orders[number] = np.array([place[item] for item in first], dtype=np.intp)
+    if any(order is not None for order in orders) and len(given) < len(indexes):
+        without = next(name for name, index in zip(names, indexes, strict=True) if index is None)
+        raise ValueError(
+            f"The indexes of the DataFrames are in different orders, and view {without!r} has none to align it by; "
+            "give it an index too, or bring all views to one order."
+        )
+    return (_id_array(first) if is_distinct else None), orders
 
 
 def join_ids(parts: Sequence[npt.NDArray[Any]]) -> npt.NDArray[Any]:

@@ -57,7 +57,8 @@ def read_views(
     accept_sparse, accept_missing : bool
         Whether the estimator works on sparse views, and on rows that lack views.
     """
-    if _can_be_validated(X):
+    cuts_frame = hasattr(X, "iloc") and estimator.views is not None  # columns that no view takes are left alone
+    if _can_be_validated(X) and not cuts_frame:
         X = validate_data(
             estimator,
             X,
@@ -71,10 +72,48 @@ def read_views(
     if reset:
         estimator.n_features_in_ = sum(views.sizes)
         estimator.view_names_, estimator.view_sizes_ = list(views.names), list(views.sizes)
+        estimator._view_features = list(views.features)
+        if cuts_frame:
+            _record_names(estimator, views)
     else:
         views = match_views(views, estimator.view_names_)
         check_same_features(views, estimator.view_sizes_, estimator.view_names_, type(estimator).__name__)
+        views = match_features(views, estimator._view_features)
     return views
+
+
+def _record_names(estimator: Any, views: Views) -> None:
+    """Set `feature_names_in_` to the columns that views take, as scikit-learn does where all names are text."""
+    names = [name for part in views.features for name in part or [None]]
+    if all(isinstance(name, str) for name in names):
+        estimator.feature_names_in_ = np.array(names, dtype=object)
+    elif hasattr(estimator, "feature_names_in_"):
+        del estimator.feature_names_in_
+
+
+def match_features(views: Views, fitted: list[list[Any] | None]) -> Views:
+    """Bring the columns of each view to the order of the fit; an error names columns that the fit did not have.
+
+    Views without names, there or here, go by position.
+    """
+    orders: list[Rows | None] = []
+    for name, features, expected in zip(views.names, views.features, fitted, strict=True):
+        if features is None or expected is None or features == expected:
+            orders.append(None)
+            continue
+        place = {feature: column for column, feature in enumerate(features)}
+        lacking = [feature for feature in expected if feature not in place]
+        strange = [feature for feature in features if feature not in set(expected)]
+        if lacking or strange or len(place) != len(features):
+            differs = "repeats names"
+            if lacking or strange:
+                differs = f"lacks {lacking[:5]}" if lacking else f"has {strange[:5]}"
+            raise ValueError(
+                f"The columns of view {name!r} are not those of the fit: it {differs}. Rename or select the columns, or "
+                "pass arrays if their order is right."
+            )
+        orders.append(np.array([place[feature] for feature in expected], dtype=np.intp))
+    return views.reorder_columns(orders) if any(order is not None for order in orders) else views
 
 
 def _can_be_validated(X: Any) -> bool:

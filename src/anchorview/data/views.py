@@ -8,10 +8,10 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from ..core.arrays import Presence, is_sparse
+from ..core.arrays import Presence, Rows, is_sparse
 from .mudata import read_mudata
 from .reading import ColumnGroups, is_mudata, read_arrays
-from .rows import align_rows, ids_by_view, is_per_view, join_ids, read_ids, read_mask
+from .rows import align_indexes, align_rows, ids_by_view, is_per_view, join_ids, read_ids, read_mask
 
 __all__ = ["ColumnGroups", "Views"]
 
@@ -52,8 +52,10 @@ class Views:
         Number of rows, number of features of all views together.
     present : ndarray of bool of shape (n_rows, n_views), or None
         Which rows have which view; None if all rows have all of them, as far as `mask` and `ids` say.
+    features : list of list or None
+        Names of each view's columns, where they came from a DataFrame.
     ids : ndarray of shape (n_rows,), or None
-        Ids of the rows.
+        Ids of the rows: those given, or the index of DataFrames that do not just count their rows.
     known_ids : ndarray or None
         Ids of the views that these rows were selected from, so that an id left out can be told from a wrong one.
 
@@ -90,15 +92,21 @@ class Views:
         if isinstance(data, Views):
             if views is not None:
                 raise ValueError("views= cuts one 2-D array; the data given is cut into views already.")
-            arrays, given = data.arrays, data.names
+            arrays, given, features = data.arrays, data.names, data.features
             present, self.ids, self.known_ids = data.present, data.ids, data.known_ids
         elif is_mudata(data):
             if views is not None:
                 raise ValueError("views= cuts one 2-D array; the modalities of a MuData object are the views.")
             arrays, given, present, self.ids = read_mudata(data)
+            features = [None] * len(arrays)
             self.known_ids = self.ids
         else:
-            arrays, given = read_arrays(data, views)
+            raw = read_arrays(data, views)
+            arrays, given, features = raw.arrays, raw.names, raw.features
+            if ids is None:
+                self.ids, orders = align_indexes(raw.indexes, raw.names)
+                self.known_ids = self.ids
+                arrays = [a if order is None else a[order] for a, order in zip(arrays, orders, strict=True)]
         self.names: list[str] = list(given) if names is None else [str(name) for name in names]
         if len(self.names) != len(arrays):
             raise ValueError(f"{len(self.names)} names were given for {len(arrays)} views.")
@@ -115,6 +123,7 @@ class Views:
             self.ids = self.known_ids = join_ids(parts)
             arrays, present = align_rows(arrays, parts, self.ids)
         self.arrays: list[Any] = list(arrays)
+        self.features: list[list[Any] | None] = list(features)
         self._check_rows()
         if ids is not None and not by_view:
             self.ids = self.known_ids = read_ids(ids, len(self), "X")
@@ -230,7 +239,15 @@ class Views:
             raise ValueError(f"There are no views {unknown}; the views are {self.names}.")
         numbers = [self.names.index(name) for name in names]
         present = None if self.present is None else self.present[:, numbers]
-        return self._derive([self.arrays[number] for number in numbers], names, present, self.ids)
+        result = self._derive([self.arrays[number] for number in numbers], names, present, self.ids)
+        result.features = [self.features[number] for number in numbers]
+        return result
+
+    def reorder_columns(self, orders: Sequence[Rows | None]) -> Views:
+        """Return the views with the columns of some of them in another order; None leaves a view as it is."""
+        pairs = list(zip(self.arrays, orders, strict=True))
+        arrays = [array if order is None else array[:, order] for array, order in pairs]
+        return self._derive(arrays, self.names, self.present, self.ids)
 
     def _derive(
         self, arrays: list[Any], names: Sequence[str], present: Presence, ids: npt.NDArray[Any] | None
@@ -238,7 +255,7 @@ class Views:
         """Return Views made of parts of this one, which need no check."""
         result = object.__new__(Views)
         result.arrays, result.names, result.present = arrays, list(names), _unless_complete(present)
-        result.ids, result.known_ids = ids, self.known_ids
+        result.ids, result.known_ids, result.features = ids, self.known_ids, self.features
         return result
 
     def __array__(self, dtype: npt.DTypeLike | None = None, copy: bool | None = None) -> npt.NDArray[Any]:

@@ -68,6 +68,7 @@ def load_npz(path: str | os.PathLike[str]) -> Bunch:
     if "y" not in entries:
         raise ValueError(f"{path} has no entry 'y', the classes; it has {', '.join(map(repr, entries)) or 'none'}.")
     target, view_names = entries["y"], _view_names(path, entries)
+    _check_views(path, entries, view_names)
     data = [_load_view(path, entries, number, len(view_names)) for number in range(len(view_names))]
     for name, view in zip(view_names, data, strict=True):
         if view.shape[0] != len(target):
@@ -96,6 +97,20 @@ def _view_names(path: Path, entries: dict[str, Any]) -> list[str]:
             f"{path} has no entry 'v0', the first view, and there is no file {_beside(path, 'v0')} beside it."
         )
     return names
+
+
+def _check_views(path: Path, entries: dict[str, Any], names: list[str]) -> None:
+    """Raise an error if a view would be dropped, or two had one name."""
+    if len(set(names)) != len(names):
+        raise ValueError(f"{path} names two views alike: {names}; view_names must differ.")
+    stored = sorted(int(key[1:]) for key in entries if key[:1] == "v" and key[1:].isdigit())
+    beyond = [number for number in stored if number >= len(names)]
+    if beyond:
+        reason = "view_names has too few names" if "view_names" in entries else f"there is no 'v{len(names)}'"
+        raise ValueError(
+            f"{path} holds the view 'v{beyond[0]}', which would be left out: {reason}. Number the views v0, v1, … "
+            "without a gap, and name all or none."
+        )
 
 
 def _beside(path: Path, key: str) -> Path:

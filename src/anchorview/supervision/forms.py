@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from typing import Any
 
 import numpy as np
@@ -16,6 +16,10 @@ from .pairs import PairList, ResolvedPairs
 
 def read_groups(values: Any) -> Rows:
     """Return the number of each row's group, in order of appearance; −1 where there is none."""
+    if isinstance(values, Mapping | set | frozenset):
+        raise ValueError(f"Groups are given as a {type(values).__name__}; give a sequence with one value per row.")
+    if isinstance(values, np.ma.MaskedArray):
+        values = values.tolist()  # None where it is masked
     array = np.asarray(values if hasattr(values, "dtype") else np.array(list(values), dtype=object))
     if array.ndim != 1:
         raise ValueError(f"Groups have shape {array.shape}; give one value per row.")

@@ -63,7 +63,9 @@ class Supervision:
         return supervision_laplacians(self.class_ids, self.n_classes, self.pairs, weights, class_balance)
 
 
-def read_supervision(y: Any, constraints: Any, views: Views, empty: Mask | None = None) -> Supervision:
+def read_supervision(
+    y: Any, constraints: Any, views: Views, empty: Mask | None = None, unlabelled: Any = None
+) -> Supervision:
     """Check labels and constraints, and warn of constraints that contradict each other.
 
     Parameters
@@ -75,9 +77,11 @@ def read_supervision(y: Any, constraints: Any, views: Views, empty: Mask | None 
     views : Views
         The rows; their ids name the ends of id pairs.
     empty : ndarray of bool of shape (n_rows,), optional
-        Rows without any view: what is said about them cannot be used.
+        Rows without any view: what is known about them cannot be used.
+    unlabelled : object, optional
+        One more value of `y` that means "no label".
     """
-    classes, class_ids = encode_labels(y, len(views))
+    classes, class_ids = encode_labels(y, len(views), unlabelled=unlabelled, ids=views.ids)
     if empty is not None and empty.any():
         classes, class_ids = _forget(classes, class_ids, empty)
     if constraints is None:
