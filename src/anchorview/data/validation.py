@@ -109,8 +109,8 @@ def match_features(views: Views, fitted: list[list[Any] | None]) -> Views:
             if lacking or strange:
                 differs = f"lacks {lacking[:5]}" if lacking else f"has {strange[:5]}"
             raise ValueError(
-                f"The columns of view {name!r} are not those of the fit: it {differs}. Rename or select the columns, or "
-                "pass arrays if their order is right."
+                f"The columns of view {name!r} are not those of the fit: it {differs}. Rename or select the columns, "
+                "or pass arrays if their order is right."
             )
         orders.append(np.array([place[feature] for feature in expected], dtype=np.intp))
     return views.reorder_columns(orders) if any(order is not None for order in orders) else views
