@@ -116,10 +116,11 @@ def test_ids_keep_their_type(ids: Any, kind: str) -> None:
     assert views.known_ids is views.ids and views.present is None
 
 
-def test_ids_are_never_guessed() -> None:
+def test_ids_come_from_an_index_that_does_not_just_count_the_rows() -> None:
     table = pd.DataFrame(A, index=["a", "b", "c", "d"])
-    assert Views([table, table]).ids is None and Views(table).ids is None
-    assert Views([A, B]).known_ids is None
+    assert Views([table, table]).ids.tolist() == Views(table).known_ids.tolist() == ["a", "b", "c", "d"]
+    assert Views([A, B]).known_ids is None and Views(pd.DataFrame(A)).ids is None
+    assert Views(pd.DataFrame(A, index=["a", "a", "b", "c"])).ids is None  # a name that repeats is no id
 
 
 @pytest.mark.parametrize(
