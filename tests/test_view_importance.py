@@ -16,8 +16,6 @@ from anchorview.features.products import ViewCrossProducts
 from anchorview.plotting import plot_view_importance
 from anchorview.view_importance import ViewImportance, measure_views
 
-matplotlib.use("Agg")
-
 
 def build(**parameters: Any) -> FSSMSC:
     return FSSMSC(**{"n_landmarks": 40, "random_state": 0, "n_jobs": 1, **parameters})

@@ -48,13 +48,10 @@ def test_bad_words_are_refused_before_any_work(
     done = CliRunner().invoke(app, words)
     assert done.exit_code == 2
     assert isinstance(done.exception, SystemExit)  # a message, not a traceback
-    assert "Error" in done.output
+    assert "Error" in done.output and "Traceback" not in done.output
     assert time.perf_counter() - start < 2
     assert list(tmp_path.iterdir()) == []
 
 
-def test_the_real_command(tmp_path: Path) -> None:
-    assert anchorview.__version__ in run("--version", cwd=tmp_path).stdout
-    refused = run("nonsense", cwd=tmp_path)
-    assert refused.returncode == 2
-    assert "Traceback" not in refused.stderr
+def test_version() -> None:
+    assert anchorview.__version__ in CliRunner().invoke(app, ["--version"]).output

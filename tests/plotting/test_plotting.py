@@ -13,8 +13,6 @@ from anchorview import FSSMSCCV, datasets
 from anchorview.plotting.ranks import cliques, critical_distance, mean_ranks, plot_ranks
 from anchorview.plotting.search import plot_search
 
-matplotlib.use("Agg")
-
 
 def searched() -> Any:
     """Stand for a fitted FSSMSCCV with five settings, best first, of which two are averaged."""

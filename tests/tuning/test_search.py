@@ -15,7 +15,7 @@ from anchorview.tuning.ensemble import Ensemble
 from anchorview.tuning.judging import judge
 from anchorview.tuning.options import SearchOptions
 from anchorview.tuning.search_data import SearchData
-from anchorview.tuning.settings import Setting, heads_of
+from anchorview.tuning.settings import Setting
 
 
 def quick(**parameters: Any) -> FSSMSCCV:
@@ -250,31 +250,35 @@ class NotedEnsemble(Ensemble):
 
 @pytest.mark.parametrize("max_sure", [5000, 60])
 def test_sure_rows_are_fitted_too(some_digits: Any, max_sure: int) -> None:
+    """Even a label that the others speak against is never changed."""
     rows = np.flatnonzero(~some_digits.hidden)
+    class_ids = some_digits.y[rows]
+    class_ids[3] = (class_ids[3] + 1) % 10
     data = SearchData(
         views=some_digits.views,
         present=None,
         weights=None,
         rows=rows,
-        class_ids=some_digits.y[rows],
+        class_ids=class_ids,
         n_classes=10,
         n_landmarks=60,
         other_n_landmarks=[],
         default_scaling="minmax",
-        folds=split_labels(some_digits.y[rows], 3, np.random.RandomState(0)),
+        folds=split_labels(class_ids, 3, np.random.RandomState(0)),
         seed=0,
         n_threads=1,
         options=SearchOptions(max_sure=max_sure),
         report=lambda message: None,
     )
-    judge(data, heads_of(Setting("minmax", 60)))
+    judge(data, [Setting("minmax", 60, head="features", strength=0.1), Setting("minmax", 60, head="codes")])
     chosen = [(judgement, 1.0) for judgement in data.judged.values()]
     ensemble = NotedEnsemble(data)
     ensemble.add(chosen, data.rows, data.class_ids)
     ensemble.add_sure_rows(chosen)
-    (given, class_ids), (sure, guessed) = ensemble.seen
+    assert ensemble.votes()[0, rows[3]].argmax() != class_ids[3]
+    (given, _), (sure, guessed) = ensemble.seen
     assert set(given) < set(sure)
-    np.testing.assert_array_equal(guessed[np.isin(sure, given)], class_ids)  # what is given is never changed
+    np.testing.assert_array_equal(guessed[np.isin(sure, given)], class_ids)
     assert (guessed == some_digits.target[sure]).mean() > 0.85
     if max_sure == 60:
         assert len(sure) <= 60 + len(given)

@@ -110,19 +110,6 @@ def _load(place: str) -> Any:
 class Runs:
     """Runs of a script: taken from the records, or made and recorded.
 
-    Attributes
-    ----------
-    records : Records
-        Where results are kept.
-    data : DataSets
-        What is read by `repeat`.
-    draws : int, optional
-        Draws of labels, instead of the number that an experiment asks for.
-    fresh : bool
-        Make runs again although they are recorded.
-    compute : bool
-        Whether runs may be made at all; if not, only what is recorded is returned.
-
     Examples
     --------
     >>> import tempfile
@@ -134,10 +121,10 @@ class Runs:
     """
 
     records: Records
-    data: DataSets
-    draws: int | None = None
-    fresh: bool = False
-    compute: bool = True
+    data: DataSets  # what `repeat` reads
+    draws: int | None = None  # draws of labels, instead of the number that an experiment asks for
+    fresh: bool = False  # make runs again although they are recorded
+    compute: bool = True  # whether runs may be made at all; if not, only what is recorded is returned
 
     @property
     def folder(self) -> Path:

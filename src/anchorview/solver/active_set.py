@@ -91,7 +91,7 @@ def solve_active_set(
     state = _encode_all(problem, encoder, cross, n_threads)
     constant = 0.5 * cross.squared_norm()  # of the data term, which the steps do not need
     curvature = None
-    if problem.weights is not None and problem.must is not None:
+    if problem.weights is not None and problem.must is not None and problem.coupling > 0:
         own_weights = problem.weights[problem.labelled]
         curvature = largest_curvature(problem.must.apply, own_weights, problem.must.largest_eigenvalue)
     embedding: Matrix | None = None
