@@ -2,10 +2,8 @@
 
 from __future__ import annotations
 
-import functools
-from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Any, TypeVar, cast
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
@@ -50,26 +48,6 @@ class FitInput:
     weights: Weights
     known: Supervision
     n_counted: int
-
-
-F = TypeVar("F", bound=Callable[..., Any])
-
-
-def keep_old_model(fit: F) -> F:
-    """Leave an estimator as it was when its fit fails or is interrupted: the old model whole, or none."""
-
-    @functools.wraps(fit)
-    def wrapped(self: Any, *args: Any, **kwargs: Any) -> Any:
-        before = dict(self.__dict__)
-        try:
-            return fit(self, *args, **kwargs)
-        except BaseException:
-            kept = {name: self.__dict__[name] for name in self._kept_after_failure if name in self.__dict__}
-            self.__dict__.clear()
-            self.__dict__.update(before | kept)
-            raise
-
-    return cast(F, wrapped)
 
 
 class MultiViewClassifier(ClassifierMixin, BaseEstimator):
@@ -168,6 +146,12 @@ class MultiViewClassifier(ClassifierMixin, BaseEstimator):
         if empty is not None:
             probabilities[empty] = 1 / probabilities.shape[1]
         return probabilities
+
+    def _restore(self, before: dict[str, Any]) -> None:
+        """Put the estimator back as it was before a fit that failed or was interrupted: the old model, or none."""
+        kept = {name: self.__dict__[name] for name in self._kept_after_failure if name in self.__dict__}
+        self.__dict__.clear()
+        self.__dict__.update(before | kept)
 
     def _predict(self, X: Any) -> tuple[Matrix, Mask | None]:
         """Return probabilities of rows, and which of them have no view."""

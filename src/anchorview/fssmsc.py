@@ -15,7 +15,7 @@ from sklearn.base import ClassNamePrefixFeaturesOutMixin, TransformerMixin
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils.validation import check_is_fitted
 
-from .base import FitInput, MultiViewClassifier, keep_old_model
+from .base import FitInput, MultiViewClassifier
 from .core.arrays import Matrix, Presence
 from .core.checks import Choice, Number, check_parameters, make_random_state
 from .core.progress import CallbackSupportMixin, Outcome, Progress, with_callbacks
@@ -250,7 +250,6 @@ class FSSMSC(CallbackSupportMixin, ClassNamePrefixFeaturesOutMixin, TransformerM
         return tags
 
     @with_callbacks  # type: ignore[untyped-decorator,unused-ignore]
-    @keep_old_model
     def fit(self, X: Any, y: Any = None, *, sample_weight: Any = None, constraints: Constraints | None = None) -> Self:
         """Learn landmarks, codes and embedding, and label every row.
 
@@ -270,7 +269,16 @@ class FSSMSC(CallbackSupportMixin, ClassNamePrefixFeaturesOutMixin, TransformerM
         -------
         self
         """
+        before = dict(self.__dict__)
+        try:
+            return self._fit(X, y, sample_weight, constraints)
+        except BaseException:
+            self._restore(before)
+            raise
+
+    def _fit(self, X: Any, y: Any, sample_weight: Any, constraints: Constraints | None) -> Self:
         check_parameters(self, _RULES)
+        rng = make_random_state(self.random_state)
         given = self._read_input(X, y, sample_weight, constraints)
         plan = make_plan(
             self,
@@ -289,7 +297,6 @@ class FSSMSC(CallbackSupportMixin, ClassNamePrefixFeaturesOutMixin, TransformerM
         progress.stage("scaling", "%r, %d labelled in %d classes", given.views, n_labelled, len(given.known.classes))
         if _COMPILED not in sys.modules:
             progress.log("loading the compiled kernels (the first run on a machine compiles them: 10-20 s)")
-        rng = make_random_state(self.random_state)
         rows: dict[str, Any] = {"present": given.present, "weights": given.weights}
         scaler = fit_scaling(given.views, plan.scaling, n_threads, rng=rng, **rows)
         progress.stage("landmarks", f"choosing {plan.n_landmarks} landmarks")
@@ -426,9 +433,9 @@ class FSSMSC(CallbackSupportMixin, ClassNamePrefixFeaturesOutMixin, TransformerM
         for outcome in outcomes:
             failed = outcome is Outcome.DIVERGED or (outcome is Outcome.MAX_ITER and not plan.solver.stops_early)
             if failed:
-                warnings.warn(f"{type(self).__name__} {outcome.value}", ConvergenceWarning, stacklevel=4)
+                warnings.warn(f"{type(self).__name__} {outcome.value}", ConvergenceWarning, stacklevel=5)
             elif outcome in (Outcome.FEWER_CLASSES, Outcome.MORE_CLASSES):
-                warnings.warn(f"{type(self).__name__}: {outcome.value}", UserWarning, stacklevel=4)
+                warnings.warn(f"{type(self).__name__}: {outcome.value}", UserWarning, stacklevel=5)
 
     def transform(self, X: Any) -> Matrix:
         """Embed rows.

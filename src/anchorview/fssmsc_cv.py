@@ -8,7 +8,7 @@ from typing import Any, Self
 
 import numpy as np
 
-from .base import FitInput, MultiViewClassifier, keep_old_model
+from .base import FitInput, MultiViewClassifier
 from .core.arrays import Matrix, Presence, Rows
 from .core.checks import Choice, Number, check_number, check_parameters, make_random_state
 from .core.progress import Progress
@@ -153,7 +153,6 @@ class FSSMSCCV(MultiViewClassifier):
         tags.input_tags.sparse = True
         return tags
 
-    @keep_old_model
     def fit(self, X: Any, y: Any, *, sample_weight: Any = None) -> Self:
         """Search, and label every row.
 
@@ -173,6 +172,14 @@ class FSSMSCCV(MultiViewClassifier):
         -------
         self
         """
+        before = dict(self.__dict__)
+        try:
+            return self._fit(X, y, sample_weight)
+        except BaseException:
+            self._restore(before)
+            raise
+
+    def _fit(self, X: Any, y: Any, sample_weight: Any) -> Self:
         check_parameters(self, _RULES)
         for number in self._landmark_counts():
             check_number("n_landmarks", number, 1, integer=True)
@@ -270,7 +277,7 @@ class FSSMSCCV(MultiViewClassifier):
                 f"The search was interrupted after {len(data.judged)} settings; the best of these are used. "
                 "Fit again with warm_start=True to go on.",
                 UserWarning,
-                stacklevel=3,
+                stacklevel=4,
             )
 
     def _probabilities(self, views: Views, present: Presence, n_threads: int) -> Matrix:

@@ -210,7 +210,7 @@ def fit_scaling(
     dtype = working_dtype(views)
     rng = np.random.RandomState(0) if rng is None else rng
     scalers: list[DenseScaler | TextScaler] = []
-    for number, ((name, array), kind) in enumerate(zip(views.items(), kinds, strict=True)):
+    for number, (name, array, kind) in enumerate(zip(views.names, views.arrays, kinds, strict=True)):
         has_view = None if present is None else present[:, number]
         counted = _counted(has_view, weights)
         if is_sparse(array) or kind in ("tfidf", "lsa"):

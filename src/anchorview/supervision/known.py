@@ -97,7 +97,7 @@ def read_supervision(
         pairs = _without(pairs, empty)
     conflicts = find_conflicts(class_ids, pairs, len(views))
     if conflicts:
-        warnings.warn(conflict_message(conflicts, ids), UserWarning, stacklevel=4)
+        warnings.warn(conflict_message(conflicts, ids), UserWarning, stacklevel=5)
     return Supervision(classes, class_ids, pairs, conflicts)
 
 
