@@ -41,7 +41,9 @@ def main() -> int:
     slow = "--slow" in sys.argv[1:]
     steps = [("slow tests", [*PYTEST, "-m", "slow"])] if slow else STEPS
     has_browser = find_browser()
-    environment = dict(os.environ) if has_browser else {**os.environ, NO_BROWSER: "1"}
+    environment = {**os.environ, "OMP_NUM_THREADS": "1"}  # two workers on two cores: pools of threads would only fight
+    if not has_browser:
+        environment[NO_BROWSER] = "1"
     for name, command in steps:
         start = time.perf_counter()
         code = subprocess.call([sys.executable, *command], env=environment)

@@ -149,7 +149,8 @@ class MultiViewClassifier(ClassifierMixin, BaseEstimator):
 
     def _restore(self, before: dict[str, Any]) -> None:
         """Put the estimator back as it was before a fit that failed or was interrupted: the old model, or none."""
-        kept = {name: self.__dict__[name] for name in self._kept_after_failure if name in self.__dict__}
+        names = [name for name in self.__dict__ if name in self._kept_after_failure or "callback" in name]
+        kept = {name: self.__dict__[name] for name in names}  # scikit-learn closes its callbacks after this
         self.__dict__.clear()
         self.__dict__.update(before | kept)
 
