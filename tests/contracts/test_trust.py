@@ -110,6 +110,8 @@ def test_nan_and_masked_labels_are_unlabelled(made, y):
     expected = build().fit(made.views, y).labels_
     as_float = np.where(y == -1, np.nan, y)
     np.testing.assert_array_equal(build().fit(made.views, as_float).labels_, expected)
+    with pytest.raises(ValueError, match="Only one class is labelled"):  # NaN beside labels of 1 is no class
+        build().fit(made.views, np.where(made.target == 1, 1.0, np.nan))
     hidden = np.ma.masked_array(made.target, mask=y == -1)
     np.testing.assert_array_equal(build().fit(made.views, hidden).labels_, expected)
 

@@ -56,7 +56,9 @@ def encode_labels(
         values = np.array(y, dtype=object)  # asarray would turn None and -1 into text
     values = column_or_1d(values, warn=True)
     if values.dtype.kind == "f" and np.isnan(values).any():
-        values = np.where(np.isnan(values), UNLABELLED, values)
+        missing = np.isnan(values)
+        values = values.astype(object)  # not -1: beside labels of 1 that would be read as a class
+        values[missing] = None
     if unlabelled is not None:
         marked = values == unlabelled
         values = values.astype(object)
