@@ -68,8 +68,8 @@ class Progress:
 
     Parameters
     ----------
-    estimator : estimator
-        The estimator that is fitted.
+    estimator : estimator or None
+        The estimator that is fitted; None where there is none, as for a picture.
     verbose : bool
         Write a line per stage and round to the logger "anchorview" (to stderr unless it is configured).
     max_iter : int
@@ -81,7 +81,7 @@ class Progress:
     """
 
     def __init__(
-        self, estimator: BaseEstimator, verbose: bool, max_iter: int, tol: float, *, n_solves: int = 1
+        self, estimator: BaseEstimator | None, verbose: bool, max_iter: int, tol: float, *, n_solves: int = 1
     ) -> None:
         self._estimator, self._verbose, self._max_iter, self._tol = estimator, verbose, max_iter, tol
         self._start = self._stage_start = time.perf_counter()
