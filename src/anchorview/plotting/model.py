@@ -1,4 +1,4 @@
-"""Pictures of a fitted model."""
+"""Pictures of a fitted model: a map of its rows, the sizes of its classes, its mistakes, and a summary of these."""
 
 from __future__ import annotations
 
@@ -6,40 +6,52 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import numpy.typing as npt
+from sklearn.utils.validation import check_is_fitted
 
-from ..core.arrays import unit_rows
+from .classes import NO_LABEL, Classes, add_key, name_axis, read_classes
+from .plane import draw_rows, map_to_plane
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
 
-    from ..view_importance import ViewImportance
-
-_MAX_POINTS = 5000  # more would hide one another, and make t-SNE slow
+_MAX_POINTS = 5000  # more would hide one another
+_SIDE = 5.0  # inches of a panel
+_PITCH = 0.13  # inches of a row of a matrix or of a bar, so that its name can be read
+_TALLEST = 26.0  # inches; above, not every class is named
+_SURE = 0.9  # confidence of rows drawn in full colour
+_RING = {"markerfacecolor": "none", "markeredgecolor": "black", "markeredgewidth": 0.9}
 
 
 def plot_embedding(
     embedding: npt.NDArray[np.floating],
     labels: npt.ArrayLike,
     *,
-    marked: npt.NDArray[np.bool_] | None = None,
+    marked: npt.ArrayLike | None = None,
+    classes: npt.ArrayLike | None = None,
     ax: Axes | None = None,
     random_state: int = 0,
+    verbose: bool = False,
 ) -> Axes:
-    """Draw a 2-D view (t-SNE) of an embedding, coloured by label.
+    """Draw a map of an embedding, coloured by label: see :func:`map_to_plane`.
 
     Parameters
     ----------
     embedding : ndarray of shape (n_rows, n_components)
-        For example ``model.embedding_``; at most 5,000 rows are drawn.
+        For example ``model.embedding_``; at most 5,000 rows are drawn, some of every class.
     labels : array-like of shape (n_rows,)
-        Colours.
-    marked : ndarray of bool, optional
+        Colours; grey where there is no label (-1, None, NaN or "").
+    marked : array-like of bool of shape (n_rows,), optional
         Rows to mark with a ring, for example the labelled ones.
+    classes : array-like, optional
+        All classes, if not all have rows here: colours then agree with those of other pictures. Give
+        ``model.classes_``.
     ax : matplotlib Axes, optional
-        Where to draw.
+        Where to draw; the names of the classes are to the right of it.
     random_state : int
-        Of the 2-D view.
+        Of the map.
+    verbose : bool, default=False
+        Write lines of progress to the logger "anchorview", as a fit does.
 
     Returns
     -------
@@ -49,42 +61,42 @@ def plot_embedding(
     --------
     >>> import numpy as np
     >>> ax = plot_embedding(np.random.default_rng(0).normal(size=(40, 3)), np.repeat([0, 1], 20))
-    >>> ax.get_legend() is not None
-    True
+    >>> [text.get_text() for text in ax.get_legend().get_texts()]
+    ['0', '1']
     """
-    import matplotlib.pyplot as plt
-    from sklearn.manifold import TSNE
-
-    axes = plt.figure(figsize=(6, 6)).gca() if ax is None else ax
-    values = np.asarray(labels)
-    chosen = np.arange(len(values))
-    if len(chosen) > _MAX_POINTS:
-        chosen = np.sort(np.random.RandomState(random_state).choice(len(values), _MAX_POINTS, replace=False))
-    rows = unit_rows(np.asarray(embedding)[chosen])
-    flat = TSNE(init="random", perplexity=min(30, (len(chosen) - 1) / 3), random_state=random_state).fit_transform(rows)
-    classes, numbers = np.unique(values[chosen], return_inverse=True)
-    colours = plt.get_cmap("tab10" if len(classes) <= 10 else "gist_ncar", max(len(classes), 10))
-    for number, name in enumerate(classes):
-        of_class = numbers == number
-        axes.scatter(flat[of_class, 0], flat[of_class, 1], s=9, color=colours(number), label=str(name), linewidths=0)
+    rows = np.asarray(embedding)
+    look, (class_ids,) = read_classes(labels, classes=classes)
+    _check_lengths("the embedding", len(rows), labels=class_ids, marked=marked)
+    chosen = draw_rows(class_ids, _MAX_POINTS, np.random.RandomState(random_state))
+    shown = class_ids[chosen]
+    places = map_to_plane(rows[chosen], shown, random_state=random_state, verbose=verbose)
+    axes, height = _panel(ax, _SIDE + look.key_width(_SIDE), _SIDE)
+    size = 9 if len(chosen) > 500 else 18
+    for number, colour in [(-1, NO_LABEL), *enumerate(look.colours)]:
+        dots = places[shown == number]
+        if len(dots):
+            axes.scatter(*dots.T, s=size, color=colour, marker=look.marker(max(number, 0)), linewidths=0)
+    extra: dict[str, dict[str, Any]] = {"no label": {"color": NO_LABEL}} if (shown < 0).any() else {}
     if marked is not None:
-        ring = np.asarray(marked)[chosen]
-        axes.scatter(
-            flat[ring, 0], flat[ring, 1], s=42, facecolors="none", edgecolors="black", linewidths=0.9, label="labelled"
-        )
-    if len(classes) <= 20:
-        axes.legend(fontsize=8, markerscale=1.4, ncols=2, loc="upper left", bbox_to_anchor=(1.01, 1.0), frameon=False)
+        ring = places[np.asarray(marked, dtype=bool)[chosen]]
+        axes.scatter(*ring.T, s=42, facecolors="none", edgecolors="black", linewidths=0.9)
+        extra["labelled"] = _RING
+    add_key(axes, look, height, extra)
     axes.set(xticks=[], yticks=[])
     return axes
 
 
-def plot_confusion(y_true: npt.ArrayLike, y_pred: npt.ArrayLike, *, ax: Axes | None = None) -> Axes:
-    """Draw a confusion matrix with its counts.
+def plot_confusion(
+    y_true: npt.ArrayLike, y_pred: npt.ArrayLike, *, classes: npt.ArrayLike | None = None, ax: Axes | None = None
+) -> Axes:
+    """Draw a confusion matrix, with its counts where there is room for them.
 
     Parameters
     ----------
     y_true, y_pred : array-like of shape (n_rows,)
-        True and predicted labels.
+        True and predicted labels; rows without the one or the other (-1, None, NaN or "") are left out.
+    classes : array-like, optional
+        All classes, if not all have rows here: colours then agree with those of other pictures.
     ax : matplotlib Axes, optional
         Where to draw.
 
@@ -97,26 +109,46 @@ def plot_confusion(y_true: npt.ArrayLike, y_pred: npt.ArrayLike, *, ax: Axes | N
     >>> plot_confusion([0, 0, 1], [0, 1, 1]).get_xlabel()
     'given by the model'
     """
-    import matplotlib.pyplot as plt
-    from sklearn.metrics import ConfusionMatrixDisplay
-
-    axes = plt.figure(figsize=(6, 6)).gca() if ax is None else ax
-    many = len(np.unique(np.asarray(y_true))) > 20
-    ConfusionMatrixDisplay.from_predictions(
-        y_true, y_pred, ax=axes, cmap="Blues", colorbar=False, include_values=not many, text_kw={"fontsize": 8}
-    )
+    look, (truth, given) = read_classes(y_true, y_pred, classes=classes)
+    _check_lengths("y_pred", len(given), y_true=truth)
+    both = (truth >= 0) & (given >= 0)
+    if not both.any():
+        raise ValueError("No row has both a true and a predicted label, so there is nothing to draw.")
+    counts = np.zeros((len(look), len(look)), dtype=int)
+    np.add.at(counts, (truth[both], given[both]), 1)
+    side = _side(look)
+    axes, height = _panel(ax, side + 1.5, side + 1.0, taken=1.0)
+    picture = axes.imshow(counts, cmap="Blues")
+    size = 0.8 * 72 * height / len(look) / (0.6 * len(str(counts.max())))
+    if size >= 5:
+        for (row, column), count in np.ndenumerate(counts):
+            colour = "white" if count > counts.max() / 2 else "black"
+            if count:
+                axes.text(column, row, str(count), ha="center", va="center", fontsize=min(size, 9), color=colour)
+    else:
+        axes.figure.colorbar(picture, ax=axes, label="rows", shrink=0.5, aspect=30)
+    _colour_classes(axes, look, height)
     axes.set(xlabel="given by the model", ylabel="true")
     return axes
 
 
-def plot_view_importance(importance: ViewImportance, *, ax: Axes | None = None) -> Axes:
-    """Draw what each view did for a model: a bar per view and measure, the view that mattered most on top.
+def plot_class_sizes(
+    labels: npt.ArrayLike,
+    confidence: npt.ArrayLike | None = None,
+    *,
+    classes: npt.ArrayLike | None = None,
+    ax: Axes | None = None,
+) -> Axes:
+    """Draw how many rows each class has; pale, those of them whose label is in doubt (confidence below 0.9).
 
     Parameters
     ----------
-    importance : ViewImportance
-        From :func:`anchorview.view_importance.measure_views`, or ``model.view_importance_``. Measures that are NaN for
-        every view are left out.
+    labels : array-like of shape (n_rows,)
+        For example ``model.labels_``; rows without a label (-1, None, NaN or "") are left out.
+    confidence : array-like of shape (n_rows,), optional
+        For example ``model.confidence_``; without it, no bar is pale.
+    classes : array-like, optional
+        All classes, if not all have rows here: colours then agree with those of other pictures.
     ax : matplotlib Axes, optional
         Where to draw.
 
@@ -126,47 +158,148 @@ def plot_view_importance(importance: ViewImportance, *, ax: Axes | None = None) 
 
     Examples
     --------
-    >>> from anchorview import FSSMSC, datasets
-    >>> made = datasets.make_multiview_subspaces(90, 3, (8, 6), random_state=0)
-    >>> model = FSSMSC(n_landmarks=30, measure_views=True, random_state=0).fit(made.views, made.target)
-    >>> [text.get_text() for text in plot_view_importance(model.view_importance_).get_legend().get_texts()]
-    ['part of what is rebuilt', 'labels that change without it']
+    >>> ax = plot_class_sizes(["cat", "cat", "dog"], [1.0, 0.4, 0.95])
+    >>> [text.get_text() for text in ax.texts]
+    ['2', '1']
     """
-    import matplotlib.pyplot as plt
-
-    measures = {
-        "part of what is rebuilt": (importance.share, "tab:gray"),
-        "labels that change without it": (importance.changed, "tab:blue"),
-        "accuracy lost without it": (importance.accuracy_drop, "tab:orange"),
-    }
-    shown = {name: entry for name, entry in measures.items() if not np.isnan(entry[0]).all()}
-    order = np.argsort(np.nan_to_num(importance.changed), kind="stable")  # bars are drawn from the bottom up
-    names = [importance.names[number] for number in order]
-    axes = plt.figure(figsize=(7, 1.2 + 0.6 * len(names)), layout="constrained").gca() if ax is None else ax
-    height = 0.8 / len(shown)
-    for place, (name, (values, colour)) in enumerate(shown.items()):
-        offset = 0.4 - (place + 0.5) * height
-        bars = axes.barh(np.arange(len(names)) + offset, 100 * values[order], height=0.92 * height, color=colour)
-        bars.set_label(name)
-        axes.bar_label(bars, fmt="%.1f", padding=3, fontsize=8)
-    axes.axvline(0, color="black", linewidth=0.8)
-    axes.set_yticks(np.arange(len(names)), names)
-    axes.set_xlabel("percent")
-    axes.margins(x=0.1, y=0.02)
+    look, (class_ids,) = read_classes(labels, classes=classes)
+    sure = np.ones(len(class_ids)) if confidence is None else np.asarray(confidence)
+    _check_lengths("labels", len(class_ids), confidence=sure)
+    known = class_ids >= 0
+    total = np.bincount(class_ids[known], minlength=len(look))
+    in_full = np.bincount(class_ids[known & (sure >= _SURE)], minlength=len(look))
+    side = _side(look)
+    axes, height = _panel(ax, 6.0, side + 1.0, taken=1.0)
+    places = np.arange(len(look))
+    axes.barh(places, in_full, color=look.colours, height=0.8)
+    pale = axes.barh(places, total - in_full, left=in_full, color=look.colours, height=0.8, alpha=0.35)
+    pitch = 72 * height / max(len(look), 1)
+    if pitch >= 6.5:
+        axes.bar_label(pale, [f"{count:,}" for count in total], padding=3, fontsize=min(8.0, 0.85 * pitch))
+    name_axis(axes.yaxis, look, height)
+    axes.set(xlabel="rows" if confidence is None else f"rows; pale: confidence below {_SURE:g}", ylabel="")
+    axes.set_ylim(len(look) - 0.4, -0.6)
+    axes.margins(x=0.1)
     axes.spines[["top", "right"]].set_visible(False)
-    axes.legend(fontsize=8, frameon=False, ncols=len(shown), loc="lower left", bbox_to_anchor=(0.0, 1.0), borderpad=0)
     return axes
 
 
-def plot_summary(model: Any, y_true: npt.ArrayLike, is_labelled: npt.NDArray[np.bool_], title: str) -> Figure:
-    """Draw the embedding of a fitted model beside the confusion matrix of its unlabelled rows."""
+def plot_summary(
+    model: Any,
+    y_true: npt.ArrayLike | None = None,
+    is_labelled: npt.ArrayLike | None = None,
+    title: str | None = None,
+    *,
+    random_state: int = 0,
+    verbose: bool = False,
+) -> Figure:
+    """Draw a map of a fitted model's rows beside its mistakes or, where the truth is not known, its classes' sizes.
+
+    Parameters
+    ----------
+    model : FSSMSC or FSSMSCCV
+        After a fit.
+    y_true : array-like of shape (n_rows,), optional
+        True labels of the rows of the fit, -1 where they are not known: the rows that were not labelled are compared
+        with them in a confusion matrix. Without it, a bar for each class shows how many rows got its label.
+    is_labelled : array-like of bool of shape (n_rows,), optional
+        Rows that had a label in the fit; by default those that had one.
+    title : str, optional
+        Heading; by default the number of labels and, with `y_true`, the accuracy: the share of rows on the diagonal.
+    random_state : int
+        Of the map.
+    verbose : bool, default=False
+        Write lines of progress to the logger "anchorview", as a fit does.
+
+    Returns
+    -------
+    matplotlib Figure
+
+    Examples
+    --------
+    >>> from anchorview import FSSMSC, datasets
+    >>> made = datasets.make_multiview_subspaces(90, 3, (8, 6), random_state=0)
+    >>> y = datasets.hide_labels(made.target, 0.2, random_state=0)
+    >>> model = FSSMSC(n_landmarks=30, random_state=0).fit(made.views, y)
+    >>> figure = plot_summary(model, made.target)
+    >>> figure.get_suptitle()
+    'FSSMSC, 18 labels of 90 rows: 100.0 % of the others right'
+    """
     import matplotlib.pyplot as plt
 
-    truth = np.asarray(y_true)
-    figure, (left, right) = plt.subplots(1, 2, figsize=(13, 6), layout="constrained")
-    plot_embedding(model.embedding_, model.labels_, marked=is_labelled, ax=left)
-    left.set_title("Embedding of all rows (t-SNE), coloured by label")
-    plot_confusion(truth[~is_labelled], model.labels_[~is_labelled], ax=right)
-    right.set_title("Unlabelled rows: true and given labels")
-    figure.suptitle(title, fontsize=13)
+    check_is_fitted(model, ["embedding_", "labels_", "confidence_", "classes_"])
+    labels, n_rows = model.labels_, len(model.labels_)
+    marked = _labelled_rows(model) if is_labelled is None else np.asarray(is_labelled, dtype=bool)
+    _check_lengths("the fit", n_rows, is_labelled=marked, y_true=y_true)
+    hidden = np.flatnonzero(~marked)
+    others = () if y_true is None else (np.asarray(y_true)[hidden],)
+    look, (given, *truth) = read_classes(labels[hidden], *others, classes=model.classes_)
+    heading = f"{type(model).__name__}, {marked.sum():,} labels of {n_rows:,} rows"
+    compared = truth[0] >= 0 if truth else np.zeros(len(hidden), dtype=bool)
+    if compared.any():
+        heading += f": {100 * np.mean((truth[0] == given)[compared]):.1f} % of the others right"
+    side = max(_side(look), _SIDE)
+    figure, (left, right) = plt.subplots(
+        1, 2, figsize=(2 * side + look.key_width(side) + 1.5, side + 1.5), layout="constrained"
+    )
+    plot_embedding(
+        model.embedding_,
+        labels,
+        marked=marked,
+        classes=look.values,
+        ax=left,
+        random_state=random_state,
+        verbose=verbose,
+    )
+    left.set_title("Map of the rows (t-SNE of the embedding), coloured by label")
+    if compared.any():
+        plot_confusion(others[0][compared], labels[hidden][compared], classes=look.values, ax=right)
+        right.set_title("Unlabelled rows: true and given labels")
+    else:
+        plot_class_sizes(labels, model.confidence_, classes=look.values, ax=right)
+        right.set_title("Rows of each class")
+    figure.suptitle(heading if title is None else title, fontsize=13)
     return figure
+
+
+def _labelled_rows(model: Any) -> npt.NDArray[np.bool_]:
+    """Return the rows that had a label in the fit: they cannot be labelled any more, and are sure."""
+    labelled: npt.NDArray[np.bool_] = ~model._can_be_labelled & (model.confidence_ == 1)
+    return labelled
+
+
+def _side(look: Classes) -> float:
+    """Return how many inches an axis needs so that each class can be named."""
+    return min(max(_SIDE, _PITCH * len(look)), _TALLEST)
+
+
+def _panel(ax: Axes | None, width: float, height: float, taken: float = 0.0) -> tuple[Axes, float]:
+    """Return the axes to draw on and their height in inches; new ones leave `taken` inches to what is written below."""
+    import matplotlib.pyplot as plt
+
+    if ax is None:
+        return plt.figure(figsize=(width, height), layout="constrained").gca(), height - taken
+    figure = ax.get_figure(root=True) if hasattr(ax, "get_figure") else ax.figure
+    return ax, float(ax.get_position().height * figure.get_size_inches()[1])
+
+
+def _colour_classes(axes: Axes, look: Classes, inches: float) -> None:
+    """Name the classes at both axes of a matrix, a square in its colour beside each."""
+    from matplotlib.transforms import ScaledTranslation
+
+    places, edge = np.arange(len(look)), np.zeros(len(look))
+    size = min(6.0, 0.75 * 72 * inches / len(look))
+    away = ScaledTranslation(-5 / 72, 0, axes.figure.dpi_scale_trans)
+    below = ScaledTranslation(0, -5 / 72, axes.figure.dpi_scale_trans)
+    dots: dict[str, Any] = {"marker": "s", "s": size**2, "color": look.colours, "clip_on": False, "linewidths": 0}
+    axes.scatter(edge, places, transform=axes.get_yaxis_transform() + away, **dots)
+    axes.scatter(places, edge, transform=axes.get_xaxis_transform() + below, **dots)
+    axes.tick_params(length=0, pad=10)
+    name_axis(axes.xaxis, look, inches, turned=True)
+    name_axis(axes.yaxis, look, inches)
+
+
+def _check_lengths(what: str, n_rows: int, **arrays: Any) -> None:
+    for name, values in arrays.items():
+        if values is not None and len(values) != n_rows:
+            raise ValueError(f"{name} has {len(values)} entries but {what} has {n_rows} rows.")
