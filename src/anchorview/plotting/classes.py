@@ -54,6 +54,10 @@ class Classes:
         """Names as they are written in a picture."""
         return short_names(self.values.tolist(), limit)
 
+    def name_width(self, size: float = 9.0) -> float:
+        """Return how long the longest name is, in inches, in letters of a size in points."""
+        return size * _LETTER / 72 * max(map(len, self.names()), default=0)
+
     def key_columns(self, height: float, extra: int = 0) -> int:
         """Return how many columns a key as high as the picture (in inches) has; 0 if there is a colour bar instead."""
         lines = max(int(height / LINE), 1)
@@ -61,7 +65,7 @@ class Classes:
 
     def key_width(self, height: float) -> float:
         """Return how wide the key of a picture is, in inches."""
-        return 0.3 + self.key_columns(height, 2) * (0.35 + 8 * _LETTER / 72 * max(map(len, self.names()), default=0))
+        return 0.3 + (self.key_columns(height, 2) or 2) * (0.35 + max(self.name_width(8), 0.4))
 
 
 def read_classes(*labels: Any, classes: npt.ArrayLike | None = None) -> tuple[Classes, list[ClassIds]]:
@@ -157,7 +161,7 @@ def name_axis(axis: Axis, classes: Classes, inches: float, *, turned: bool = Fal
     size = min(9.0, 0.85 * pitch * every)
     names, shown = classes.names(), np.arange(0, len(classes), every)
     write_ticks(axis, shown, [names[number] for number in shown], size)
-    if turned and max(map(len, names), default=0) * _LETTER * size > 0.95 * pitch * every:
+    if turned and 72 * classes.name_width(size) > 0.9 * pitch * every:
         axis.set_tick_params(rotation=90)
 
 

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 _MAX_POINTS = 5000  # more would hide one another
 _SIDE = 5.0  # inches of a panel
 _PITCH = 0.13  # inches of a row of a matrix or of a bar, so that its name can be read
-_TALLEST = 26.0  # inches; above, not every class is named
+_TALLEST = 20.0  # inches; above, not every class is named
 _SURE = 0.9  # confidence of rows drawn in full colour
 _RING = {"markerfacecolor": "none", "markeredgecolor": "black", "markeredgewidth": 0.9}
 
@@ -70,8 +70,8 @@ def plot_embedding(
     chosen = draw_rows(class_ids, _MAX_POINTS, np.random.RandomState(random_state))
     shown = class_ids[chosen]
     places = map_to_plane(rows[chosen], shown, random_state=random_state, verbose=verbose)
-    axes, height = _panel(ax, _SIDE + look.key_width(_SIDE), _SIDE)
-    size = 9 if len(chosen) > 500 else 18
+    axes, (_, height) = _panel(ax, _SIDE, _SIDE, beside=look.key_width(_SIDE))
+    size = max(height / _SIDE, 1.0) * (9 if len(chosen) > 500 else 18)
     for number, colour in [(-1, NO_LABEL), *enumerate(look.colours)]:
         dots = places[shown == number]
         if len(dots):
@@ -117,9 +117,10 @@ def plot_confusion(
     counts = np.zeros((len(look), len(look)), dtype=int)
     np.add.at(counts, (truth[both], given[both]), 1)
     side = _side(look)
-    axes, height = _panel(ax, side + 1.5, side + 1.0, taken=1.0)
-    picture = axes.imshow(counts, cmap="Blues")
-    size = 0.8 * 72 * height / len(look) / (0.6 * len(str(counts.max())))
+    axes, (width, height) = _panel(ax, side, side, beside=look.name_width() + 0.6, below=look.name_width() + 0.9)
+    picture = axes.imshow(counts, cmap="Blues", aspect="auto")
+    cell = 72 * min(width / len(str(counts.max())), height / 2) / len(look)  # room of a digit, in points
+    size = 0.8 * cell / 0.6
     if size >= 5:
         for (row, column), count in np.ndenumerate(counts):
             colour = "white" if count > counts.max() / 2 else "black"
@@ -127,7 +128,7 @@ def plot_confusion(
                 axes.text(column, row, str(count), ha="center", va="center", fontsize=min(size, 9), color=colour)
     else:
         axes.figure.colorbar(picture, ax=axes, label="rows", shrink=0.5, aspect=30)
-    _colour_classes(axes, look, height)
+    _colour_classes(axes, look, width, height)
     axes.set(xlabel="given by the model", ylabel="true")
     return axes
 
@@ -169,7 +170,7 @@ def plot_class_sizes(
     total = np.bincount(class_ids[known], minlength=len(look))
     in_full = np.bincount(class_ids[known & (sure >= _SURE)], minlength=len(look))
     side = _side(look)
-    axes, height = _panel(ax, 6.0, side + 1.0, taken=1.0)
+    axes, (_, height) = _panel(ax, _SIDE, side, beside=look.name_width(), below=0.7)
     places = np.arange(len(look))
     axes.barh(places, in_full, color=look.colours, height=0.8)
     pale = axes.barh(places, total - in_full, left=in_full, color=look.colours, height=0.8, alpha=0.35)
@@ -178,6 +179,7 @@ def plot_class_sizes(
         axes.bar_label(pale, [f"{count:,}" for count in total], padding=3, fontsize=min(8.0, 0.85 * pitch))
     name_axis(axes.yaxis, look, height)
     axes.set(xlabel="rows" if confidence is None else f"rows; pale: confidence below {_SURE:g}", ylabel="")
+    axes.xaxis.get_major_locator().set_params(integer=True)
     axes.set_ylim(len(look) - 0.4, -0.6)
     axes.margins(x=0.1)
     axes.spines[["top", "right"]].set_visible(False)
@@ -239,9 +241,8 @@ def plot_summary(
     if compared.any():
         heading += f": {100 * np.mean((truth[0] == given)[compared]):.1f} % of the others right"
     side = max(_side(look), _SIDE)
-    figure, (left, right) = plt.subplots(
-        1, 2, figsize=(2 * side + look.key_width(side) + 1.5, side + 1.5), layout="constrained"
-    )
+    size = (2 * side + look.key_width(side) + look.name_width() + 1.2, side + look.name_width() + 1.4)
+    figure, (left, right) = plt.subplots(1, 2, figsize=size, layout="constrained")
     plot_embedding(
         model.embedding_,
         labels,
@@ -251,7 +252,7 @@ def plot_summary(
         random_state=random_state,
         verbose=verbose,
     )
-    left.set_title("Map of the rows (t-SNE of the embedding), coloured by label")
+    left.set_title("Rows (t-SNE), coloured by label")
     if compared.any():
         plot_confusion(others[0][compared], labels[hidden][compared], classes=look.values, ax=right)
         right.set_title("Unlabelled rows: true and given labels")
@@ -273,30 +274,35 @@ def _side(look: Classes) -> float:
     return min(max(_SIDE, _PITCH * len(look)), _TALLEST)
 
 
-def _panel(ax: Axes | None, width: float, height: float, taken: float = 0.0) -> tuple[Axes, float]:
-    """Return the axes to draw on and their height in inches; new ones leave `taken` inches to what is written below."""
+def _panel(
+    ax: Axes | None, width: float, height: float, beside: float = 0.0, below: float = 0.0
+) -> tuple[Axes, tuple[float, float]]:
+    """Return the axes to draw on, and their size in inches; new ones have room for what is written around them."""
     import matplotlib.pyplot as plt
 
     if ax is None:
-        return plt.figure(figsize=(width, height), layout="constrained").gca(), height - taken
-    figure = ax.get_figure(root=True) if hasattr(ax, "get_figure") else ax.figure
-    return ax, float(ax.get_position().height * figure.get_size_inches()[1])
+        figure = plt.figure(figsize=(width + beside, height + below), layout="constrained")
+        return figure.gca(), (width, height)
+    whole, part = ax.figure.get_figure(root=True).get_size_inches(), ax.get_position()
+    return ax, (float(part.width * whole[0]), float(part.height * whole[1]))
 
 
-def _colour_classes(axes: Axes, look: Classes, inches: float) -> None:
+def _colour_classes(axes: Axes, look: Classes, width: float, height: float) -> None:
     """Name the classes at both axes of a matrix, a square in its colour beside each."""
     from matplotlib.transforms import ScaledTranslation
 
     places, edge = np.arange(len(look)), np.zeros(len(look))
-    size = min(6.0, 0.75 * 72 * inches / len(look))
-    away = ScaledTranslation(-5 / 72, 0, axes.figure.dpi_scale_trans)
-    below = ScaledTranslation(0, -5 / 72, axes.figure.dpi_scale_trans)
+    size = min(6.0, 0.75 * 72 * min(width, height) / len(look))
+    away = ScaledTranslation(-6 / 72, 0, axes.figure.dpi_scale_trans)
+    below = ScaledTranslation(0, -6 / 72, axes.figure.dpi_scale_trans)
     dots: dict[str, Any] = {"marker": "s", "s": size**2, "color": look.colours, "clip_on": False, "linewidths": 0}
+    limits = axes.axis()  # dots beside the matrix must not move it
     axes.scatter(edge, places, transform=axes.get_yaxis_transform() + away, **dots)
     axes.scatter(places, edge, transform=axes.get_xaxis_transform() + below, **dots)
-    axes.tick_params(length=0, pad=10)
-    name_axis(axes.xaxis, look, inches, turned=True)
-    name_axis(axes.yaxis, look, inches)
+    axes.axis(limits)
+    axes.tick_params(length=0, pad=11)
+    name_axis(axes.xaxis, look, width, turned=True)
+    name_axis(axes.yaxis, look, height)
 
 
 def _check_lengths(what: str, n_rows: int, **arrays: Any) -> None:

@@ -3,30 +3,33 @@
 from __future__ import annotations
 
 import os.path
+import re
 from collections import Counter
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 
 
 def short_names(names: Iterable[object], limit: int) -> list[str]:
     """Return names of at most so many characters, with an ellipsis in the middle of those that were longer.
 
-    Names that would look alike then show the place where they differ; if that is not enough, they are numbered.
+    Names that would look alike then show the words in which they differ, or what begins with their first difference;
+    if that is not enough, they are numbered.
 
     Examples
     --------
     >>> short_names(["cat", "customer asked for a refund of a payment"], 20)
-    ['cat', 'customer a… payment']
-    >>> long = [f"handwritten digit {number} as drawn by children" for number in (7, 8)]
-    >>> short_names(long, 20)
-    ['han…t 7 as drawn by…', 'han…t 8 as drawn by…']
+    ['cat', 'customer a…a payment']
+    >>> short_names([f"handwritten digit {number} as drawn by children" for number in (7, 8)], 20)
+    ['…7…', '…8…']
     """
     full = [" ".join(str(name).split()) or repr(name) for name in names]  # one line; blanks can be seen
     short = [_cut_middle(name, limit) for name in full]
-    for text, times in Counter(short).items():
-        if times > 1:
-            alike = [place for place, other in enumerate(short) if other == text]
-            for place, name in zip(alike, _around_difference([full[place] for place in alike], limit), strict=True):
-                short[place] = name
+    ways: list[Callable[[list[str], int], list[str]]] = [_own_words, _from_difference]
+    for way in ways:
+        for text, times in Counter(short).items():
+            if times > 1:
+                alike = [place for place, other in enumerate(short) if other == text]
+                for place, name in zip(alike, way([full[place] for place in alike], limit), strict=True):
+                    short[place] = name
     return _numbered(short, limit)
 
 
@@ -34,17 +37,23 @@ def _cut_middle(name: str, limit: int) -> str:
     if len(name) <= limit:
         return name
     head = limit // 2
-    return f"{name[:head].rstrip()}…{name[len(name) - (limit - head - 1) :].rstrip()}"
+    return f"{name[:head].rstrip()}…{name[len(name) - (limit - head - 1) :].lstrip()}"
 
 
-def _around_difference(names: list[str], limit: int) -> list[str]:
-    """Cut names to their first letters and what begins just before the first letter in which they differ."""
-    start = len(os.path.commonprefix(names)) - 2
-    if start <= 4:
-        return [name if len(name) <= limit else name[: limit - 1] + "…" for name in names]
-    room = limit - 4
+def _own_words(names: list[str], limit: int) -> list[str]:
+    """Leave out the words that all names have."""
+    words = [re.findall(r"[^\W_]+|[\W_]+", name) for name in names]
+    shared = set.intersection(*map(set, words))
+    own = ["".join("…" if word in shared else word for word in each) for each in words]
+    return [_cut_middle(re.sub("…+", "…", name), limit) for name in own]
+
+
+def _from_difference(names: list[str], limit: int) -> list[str]:
+    """Cut off what comes before the first letter in which the names differ."""
+    start = max(len(os.path.commonprefix(names)) - 2, 0)
+    room = limit - 1 if start else limit
     rest = [name[start:] for name in names]
-    return [names[0][:3] + "…" + (text if len(text) <= room else text[: room - 1] + "…") for text in rest]
+    return ["…" * (start > 0) + (text if len(text) <= room else text[: room - 1] + "…") for text in rest]
 
 
 def _numbered(names: list[str], limit: int) -> list[str]:
