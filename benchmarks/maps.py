@@ -1,4 +1,4 @@
-"""Maps of fitted embeddings: t-SNE over all rows, as pictures had it before, beside t-SNE of landmarks, as they have it.
+"""Maps of embeddings: t-SNE over all rows, as pictures had it before, beside t-SNE of landmarks, as they have it.
 
     python benchmarks/maps.py [--data FILE_OR_FOLDER ...] [--out FOLDER]
 

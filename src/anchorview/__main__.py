@@ -2,11 +2,18 @@
 
 from __future__ import annotations
 
+import importlib.util
 import sys
+
+_NEEDED = ("typer", "rich", "matplotlib")
 
 
 def main() -> None:
-    """Run the command; Ctrl-C while it is still loading is no reason for a traceback."""
+    """Run the command; what it needs is looked for first, and Ctrl-C is heeded while it is still loading."""
+    missing = [name for name in _NEEDED if importlib.util.find_spec(name) is None]
+    if missing:
+        sys.stderr.write(f"The command needs {', '.join(missing)}: pip install 'anchorview[cli]'\n")
+        raise SystemExit(1)
     try:
         from .app.cli import main as run
 

@@ -2,19 +2,11 @@
 
 from __future__ import annotations
 
-import importlib.util
-import sys
 import time
 from pathlib import Path
 from typing import Annotated, Any
 
 import numpy as np
-
-_MISSING = [name for name in ("typer", "rich", "matplotlib") if importlib.util.find_spec(name) is None]
-if _MISSING:  # before anything is computed that could not be shown
-    sys.stderr.write(f"The command needs {', '.join(_MISSING)}: pip install 'anchorview[cli]'\n")
-    raise SystemExit(1)
-
 import typer
 from rich.console import Console
 from rich.table import Table
@@ -109,7 +101,7 @@ def demo(
     import matplotlib
 
     matplotlib.use("Agg")
-    from ..plotting.model import plot_summary
+    from ..plotting import plot_summary
 
     with console.status("Drawing …"):
         figure = plot_summary(model, digits.target, ~hidden)

@@ -11,8 +11,11 @@ import functools
 from collections.abc import Sequence
 
 import numpy as np
+import numpy.typing as npt
 
-from .arrays import Matrix
+from .arrays import Matrix, Rows
+
+Bytes = npt.NDArray[np.integer]  # sRGB colours: rows of three numbers from 0 to 255
 
 _LEAST_CONTRAST = 3.0  # against white, as WCAG 2.1 (1.4.11) asks of graphics
 _LIGHTNESS, _CHROMA = (0.34, 0.68), (0.04, 0.21)  # neither nearly black nor grey nor glaring
@@ -50,7 +53,7 @@ def distinct_colours(count: int, avoid: Sequence[str] = ()) -> list[str]:
 
 
 @functools.cache
-def _farthest_first(count: int, avoid: tuple[str, ...]) -> tuple[Matrix, Matrix]:
+def _farthest_first(count: int, avoid: tuple[str, ...]) -> tuple[Bytes, Rows]:
     candidates = _candidates()
     places = oklab(candidates)
     taken = oklab(np.array([[0, 0, 0], [255, 255, 255], *map(_from_hex, avoid)]))
@@ -66,28 +69,29 @@ def _farthest_first(count: int, avoid: tuple[str, ...]) -> tuple[Matrix, Matrix]
 
 
 @functools.cache
-def _candidates() -> Matrix:
+def _candidates() -> Bytes:
     """Return the colours to choose from: a grid of the sRGB cube, without what is pale, nearly black or grey."""
     steps = np.arange(0, 256, 15)
     grid = np.stack(np.meshgrid(steps, steps, steps, indexing="ij"), axis=-1).reshape(-1, 3)
     lightness, chroma = oklab(grid)[:, 0], np.hypot(*oklab(grid)[:, 1:].T)
     good = (lightness > _LIGHTNESS[0]) & (lightness < _LIGHTNESS[1]) & (chroma > _CHROMA[0]) & (chroma < _CHROMA[1])
-    return grid[good & (contrast_with_white(grid) >= _LEAST_CONTRAST)]
+    chosen: Bytes = grid[good & (contrast_with_white(grid) >= _LEAST_CONTRAST)]
+    return chosen
 
 
-def oklab(colours: Matrix) -> Matrix:
+def oklab(colours: Bytes) -> Matrix:
     """Return the places of sRGB colours (rows of three numbers from 0 to 255) in OKLab."""
     place: Matrix = np.cbrt(_linear(colours) @ _TO_LMS.T) @ _TO_LAB.T
     return place
 
 
-def contrast_with_white(colours: Matrix) -> Matrix:
+def contrast_with_white(colours: Bytes) -> Matrix:
     """Return the contrast of sRGB colours with white, from 1 (white) to 21 (black), as WCAG defines it."""
     contrast: Matrix = 1.05 / (_linear(colours) @ np.array([0.2126, 0.7152, 0.0722]) + 0.05)
     return contrast
 
 
-def _linear(colours: Matrix) -> Matrix:
+def _linear(colours: Bytes) -> Matrix:
     part = np.asarray(colours, dtype=float) / 255
     light: Matrix = np.where(part <= 0.04045, part / 12.92, ((part + 0.055) / 1.055) ** 2.4)
     return light

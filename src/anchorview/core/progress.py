@@ -94,7 +94,7 @@ class Progress:
         if verbose and _LOGGER.level == logging.NOTSET:  # else the root logger's WARNING would hide the lines
             _LOGGER.setLevel(logging.INFO)
         self._context: Any = None
-        if hasattr(estimator, "_init_callback_context"):
+        if estimator is not None and hasattr(estimator, "_init_callback_context"):
             self._context = estimator._init_callback_context(max_subtasks=n_solves * max_iter)
             self._context.call_on_fit_task_begin(estimator=estimator)
         self._round: Any = None

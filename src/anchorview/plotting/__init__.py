@@ -1,10 +1,11 @@
 """Pictures of fitted models, of the search of `FSSMSCCV` and of ranks of methods."""
 
 from .importance import plot_view_importance
-from .model import plot_class_sizes, plot_confusion, plot_embedding, plot_summary
 from .plane import map_to_plane
 from .ranks import plot_ranks
+from .rows import plot_class_sizes, plot_confusion, plot_embedding
 from .search import plot_search
+from .summary import plot_summary
 
 __all__ = [
     "map_to_plane",

@@ -68,6 +68,15 @@ class Classes:
         return 0.3 + (self.key_columns(height, 2) or 2) * (0.35 + max(self.name_width(8), 0.4))
 
 
+def pyplot() -> Any:
+    """Load matplotlib's pyplot, or say how to get it."""
+    try:
+        import matplotlib.pyplot as plt
+    except ImportError as error:
+        raise ImportError(f"Pictures need matplotlib: pip install 'anchorview[cli]' ({error}).") from error
+    return plt
+
+
 def read_classes(*labels: Any, classes: npt.ArrayLike | None = None) -> tuple[Classes, list[ClassIds]]:
     """Return the classes of several label arrays together, and the class numbers of each; −1 where there is no label.
 

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from .classes import write_ticks
+from .classes import pyplot, write_ticks
 from .names import short_names
 
 if TYPE_CHECKING:
@@ -38,8 +38,6 @@ def plot_view_importance(importance: ViewImportance, *, ax: Axes | None = None) 
     >>> [text.get_text() for text in plot_view_importance(model.view_importance_).get_legend().get_texts()]
     ['part of what is rebuilt', 'labels that change without it']
     """
-    import matplotlib.pyplot as plt
-
     measures = {
         "part of what is rebuilt": (importance.share, "tab:gray"),
         "labels that change without it": (importance.changed, "tab:blue"),
@@ -48,7 +46,7 @@ def plot_view_importance(importance: ViewImportance, *, ax: Axes | None = None) 
     shown = {name: entry for name, entry in measures.items() if not np.isnan(entry[0]).all()}
     order = np.argsort(np.nan_to_num(importance.changed), kind="stable")  # bars are drawn from the bottom up
     names = short_names((importance.names[number] for number in order), 40)
-    axes = plt.figure(figsize=(7, 1.2 + 0.6 * len(names)), layout="constrained").gca() if ax is None else ax
+    axes = pyplot().figure(figsize=(7, 1.2 + 0.6 * len(names)), layout="constrained").gca() if ax is None else ax
     height = 0.8 / len(shown)
     for place, (name, (values, colour)) in enumerate(shown.items()):
         offset = 0.4 - (place + 0.5) * height

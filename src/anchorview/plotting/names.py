@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-import os.path
+import itertools
 import re
 from collections import Counter
 from collections.abc import Callable, Iterable
@@ -50,14 +50,15 @@ def _own_words(names: list[str], limit: int) -> list[str]:
 
 def _from_difference(names: list[str], limit: int) -> list[str]:
     """Cut off what comes before the first letter in which the names differ."""
-    start = max(len(os.path.commonprefix(names)) - 2, 0)
+    same = [len(set(letters)) == 1 for letters in zip(*names, strict=False)]
+    start = max(sum(itertools.takewhile(bool, same)) - 2, 0)
     room = limit - 1 if start else limit
     rest = [name[start:] for name in names]
     return ["…" * (start > 0) + (text if len(text) <= room else text[: room - 1] + "…") for text in rest]
 
 
 def _numbered(names: list[str], limit: int) -> list[str]:
-    """Number names that are still the same."""
+    """Put numbers to names that are still the same."""
     counts, seen, taken = Counter(names), Counter[str](), set(names)
     result = []
     for name in names:

@@ -17,7 +17,7 @@ from ..core.arrays import Matrix, Rows, squared_norms, unit_rows
 from ..core.progress import Progress
 from ..engine.blocks import one_blas_thread, row_blocks
 
-_PERPLEXITY, _PLACING_PERPLEXITY = 10.0, 4.0  # of a sample: some thousand rows have 30 where 400 of them have 10
+_PERPLEXITY, _PLACING_PERPLEXITY = 10.0, 2.5  # of a sample: some thousand rows have 30 where 500 of them have 10
 _ROUNDS, _EXAGGERATED, _EXAGGERATION = 200, 60, 12.0
 _PLACING_ROUNDS, _PLACING_EXAGGERATION, _LONGEST_STEP = 25, 1.5, 0.5
 _BLOCK = 512  # rows placed at a time: their distances to the landmarks fit into a cache
@@ -28,7 +28,7 @@ def map_to_plane(
     embedding: npt.ArrayLike,
     labels: npt.ArrayLike | None = None,
     *,
-    n_landmarks: int = 400,
+    n_landmarks: int = 500,
     random_state: int = 0,
     verbose: bool = False,
 ) -> Matrix:
@@ -40,7 +40,7 @@ def map_to_plane(
         For example ``model.embedding_``; only the directions of the rows count, as for the labels.
     labels : array-like of shape (n_rows,), optional
         Landmarks are drawn from every class; without labels, from all rows alike.
-    n_landmarks : int, default=400
+    n_landmarks : int, default=500
         Rows that t-SNE is made of; its time grows with the square of their number.
     random_state : int, default=0
         Which rows are landmarks.
@@ -112,11 +112,10 @@ def _spread(rows: Matrix, rng: np.random.RandomState, progress: Progress) -> Mat
     distances = _squared_distances(rows, rows)
     np.fill_diagonal(distances, np.inf)
     index, near = _nearest(distances, min(int(3 * _PERPLEXITY), count - 1))
-    affinities = np.zeros((count, count), dtype=np.float32)
-    np.put_along_axis(affinities, index, _affinities(near, min(_PERPLEXITY, (count - 1) / 3)), axis=1)
-    affinities = (affinities + affinities.T) / (2 * count)
-    places = _first_places(rows, rng)
-    walk = _Walk(places, rate=max(count / _EXAGGERATION, 10.0))
+    one_sided = np.zeros((count, count), dtype=np.float32)
+    np.put_along_axis(one_sided, index, _affinities(near, min(_PERPLEXITY, (count - 1) / 3)), axis=1)
+    affinities = (one_sided + one_sided.T) / (2 * count)
+    walk = _Walk(_first_places(rows, rng), rate=max(count / _EXAGGERATION, 10.0))
     for number in range(_ROUNDS):
         early = number < _EXAGGERATED
         kernel = 1 / (1 + _squared_distances(walk.places, walk.places))
@@ -127,7 +126,7 @@ def _spread(rows: Matrix, rng: np.random.RandomState, progress: Progress) -> Mat
         walk.step(4 * (force.sum(axis=1, keepdims=True) * walk.places - force @ walk.places), 0.5 if early else 0.8)
         if (number + 1) % 50 == 0:
             progress.log("map: round %d of %d", number + 1, _ROUNDS)
-    places = walk.places - walk.places.mean(axis=0)
+    places: Matrix = walk.places - walk.places.mean(axis=0)
     return places
 
 

@@ -1,4 +1,4 @@
-"""Pictures of a fitted model: a map of its rows, the sizes of its classes, its mistakes, and a summary of these."""
+"""Pictures of labelled rows: a map, a confusion matrix, the sizes of the classes."""
 
 from __future__ import annotations
 
@@ -6,17 +6,15 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import numpy.typing as npt
-from sklearn.utils.validation import check_is_fitted
 
-from .classes import NO_LABEL, Classes, add_key, name_axis, read_classes
+from .classes import NO_LABEL, Classes, add_key, name_axis, pyplot, read_classes
 from .plane import draw_rows, map_to_plane
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
-    from matplotlib.figure import Figure
 
 _MAX_POINTS = 5000  # more would hide one another
-_SIDE = 5.0  # inches of a panel
+SIDE = 5.0  # inches of a panel
 _PITCH = 0.13  # inches of a row of a matrix or of a bar, so that its name can be read
 _TALLEST = 20.0  # inches; above, not every class is named
 _SURE = 0.9  # confidence of rows drawn in full colour
@@ -66,20 +64,20 @@ def plot_embedding(
     """
     rows = np.asarray(embedding)
     look, (class_ids,) = read_classes(labels, classes=classes)
-    _check_lengths("the embedding", len(rows), labels=class_ids, marked=marked)
+    check_lengths("the embedding", len(rows), labels=class_ids, marked=marked)
     chosen = draw_rows(class_ids, _MAX_POINTS, np.random.RandomState(random_state))
     shown = class_ids[chosen]
     places = map_to_plane(rows[chosen], shown, random_state=random_state, verbose=verbose)
-    axes, (_, height) = _panel(ax, _SIDE, _SIDE, beside=look.key_width(_SIDE))
-    size = max(height / _SIDE, 1.0) * (9 if len(chosen) > 500 else 18)
+    axes, (_, height) = _panel(ax, SIDE, SIDE, beside=look.key_width(SIDE))
+    size = max(height / SIDE, 1.0) * (9 if len(chosen) > 500 else 18)
     for number, colour in [(-1, NO_LABEL), *enumerate(look.colours)]:
         dots = places[shown == number]
         if len(dots):
-            axes.scatter(*dots.T, s=size, color=colour, marker=look.marker(max(number, 0)), linewidths=0)
+            axes.scatter(dots[:, 0], dots[:, 1], s=size, color=colour, marker=look.marker(max(number, 0)), linewidths=0)
     extra: dict[str, dict[str, Any]] = {"no label": {"color": NO_LABEL}} if (shown < 0).any() else {}
     if marked is not None:
         ring = places[np.asarray(marked, dtype=bool)[chosen]]
-        axes.scatter(*ring.T, s=42, facecolors="none", edgecolors="black", linewidths=0.9)
+        axes.scatter(ring[:, 0], ring[:, 1], s=42, facecolors="none", edgecolors="black", linewidths=0.9)
         extra["labelled"] = _RING
     add_key(axes, look, height, extra)
     axes.set(xticks=[], yticks=[])
@@ -110,13 +108,13 @@ def plot_confusion(
     'given by the model'
     """
     look, (truth, given) = read_classes(y_true, y_pred, classes=classes)
-    _check_lengths("y_pred", len(given), y_true=truth)
+    check_lengths("y_pred", len(given), y_true=truth)
     both = (truth >= 0) & (given >= 0)
     if not both.any():
         raise ValueError("No row has both a true and a predicted label, so there is nothing to draw.")
     counts = np.zeros((len(look), len(look)), dtype=int)
     np.add.at(counts, (truth[both], given[both]), 1)
-    side = _side(look)
+    side = side_of(look)
     axes, (width, height) = _panel(ax, side, side, beside=look.name_width() + 0.6, below=look.name_width() + 0.9)
     picture = axes.imshow(counts, cmap="Blues", aspect="auto")
     cell = 72 * min(width / len(str(counts.max())), height / 2) / len(look)  # room of a digit, in points
@@ -163,14 +161,16 @@ def plot_class_sizes(
     >>> [text.get_text() for text in ax.texts]
     ['2', '1']
     """
+    from matplotlib.ticker import MaxNLocator
+
     look, (class_ids,) = read_classes(labels, classes=classes)
     sure = np.ones(len(class_ids)) if confidence is None else np.asarray(confidence)
-    _check_lengths("labels", len(class_ids), confidence=sure)
+    check_lengths("labels", len(class_ids), confidence=sure)
     known = class_ids >= 0
     total = np.bincount(class_ids[known], minlength=len(look))
     in_full = np.bincount(class_ids[known & (sure >= _SURE)], minlength=len(look))
-    side = _side(look)
-    axes, (_, height) = _panel(ax, _SIDE, side, beside=look.name_width(), below=0.7)
+    side = side_of(look)
+    axes, (_, height) = _panel(ax, SIDE, side, beside=look.name_width(), below=0.7)
     places = np.arange(len(look))
     axes.barh(places, in_full, color=look.colours, height=0.8)
     pale = axes.barh(places, total - in_full, left=in_full, color=look.colours, height=0.8, alpha=0.35)
@@ -179,109 +179,24 @@ def plot_class_sizes(
         axes.bar_label(pale, [f"{count:,}" for count in total], padding=3, fontsize=min(8.0, 0.85 * pitch))
     name_axis(axes.yaxis, look, height)
     axes.set(xlabel="rows" if confidence is None else f"rows; pale: confidence below {_SURE:g}", ylabel="")
-    axes.xaxis.get_major_locator().set_params(integer=True)
+    axes.xaxis.set_major_locator(MaxNLocator(integer=True))
     axes.set_ylim(len(look) - 0.4, -0.6)
     axes.margins(x=0.1)
     axes.spines[["top", "right"]].set_visible(False)
     return axes
 
 
-def plot_summary(
-    model: Any,
-    y_true: npt.ArrayLike | None = None,
-    is_labelled: npt.ArrayLike | None = None,
-    title: str | None = None,
-    *,
-    random_state: int = 0,
-    verbose: bool = False,
-) -> Figure:
-    """Draw a map of a fitted model's rows beside its mistakes or, where the truth is not known, its classes' sizes.
-
-    Parameters
-    ----------
-    model : FSSMSC or FSSMSCCV
-        After a fit.
-    y_true : array-like of shape (n_rows,), optional
-        True labels of the rows of the fit, -1 where they are not known: the rows that were not labelled are compared
-        with them in a confusion matrix. Without it, a bar for each class shows how many rows got its label.
-    is_labelled : array-like of bool of shape (n_rows,), optional
-        Rows that had a label in the fit; by default those that had one.
-    title : str, optional
-        Heading; by default the number of labels and, with `y_true`, the accuracy: the share of rows on the diagonal.
-    random_state : int
-        Of the map.
-    verbose : bool, default=False
-        Write lines of progress to the logger "anchorview", as a fit does.
-
-    Returns
-    -------
-    matplotlib Figure
-
-    Examples
-    --------
-    >>> from anchorview import FSSMSC, datasets
-    >>> made = datasets.make_multiview_subspaces(90, 3, (8, 6), random_state=0)
-    >>> y = datasets.hide_labels(made.target, 0.2, random_state=0)
-    >>> model = FSSMSC(n_landmarks=30, random_state=0).fit(made.views, y)
-    >>> figure = plot_summary(model, made.target)
-    >>> figure.get_suptitle()
-    'FSSMSC, 18 labels of 90 rows: 100.0 % of the others right'
-    """
-    import matplotlib.pyplot as plt
-
-    check_is_fitted(model, ["embedding_", "labels_", "confidence_", "classes_"])
-    labels, n_rows = model.labels_, len(model.labels_)
-    marked = _labelled_rows(model) if is_labelled is None else np.asarray(is_labelled, dtype=bool)
-    _check_lengths("the fit", n_rows, is_labelled=marked, y_true=y_true)
-    hidden = np.flatnonzero(~marked)
-    others = () if y_true is None else (np.asarray(y_true)[hidden],)
-    look, (given, *truth) = read_classes(labels[hidden], *others, classes=model.classes_)
-    heading = f"{type(model).__name__}, {marked.sum():,} labels of {n_rows:,} rows"
-    compared = truth[0] >= 0 if truth else np.zeros(len(hidden), dtype=bool)
-    if compared.any():
-        heading += f": {100 * np.mean((truth[0] == given)[compared]):.1f} % of the others right"
-    side = max(_side(look), _SIDE)
-    size = (2 * side + look.key_width(side) + look.name_width() + 1.2, side + look.name_width() + 1.4)
-    figure, (left, right) = plt.subplots(1, 2, figsize=size, layout="constrained")
-    plot_embedding(
-        model.embedding_,
-        labels,
-        marked=marked,
-        classes=look.values,
-        ax=left,
-        random_state=random_state,
-        verbose=verbose,
-    )
-    left.set_title("Rows (t-SNE), coloured by label")
-    if compared.any():
-        plot_confusion(others[0][compared], labels[hidden][compared], classes=look.values, ax=right)
-        right.set_title("Unlabelled rows: true and given labels")
-    else:
-        plot_class_sizes(labels, model.confidence_, classes=look.values, ax=right)
-        right.set_title("Rows of each class")
-    figure.suptitle(heading if title is None else title, fontsize=13)
-    return figure
-
-
-def _labelled_rows(model: Any) -> npt.NDArray[np.bool_]:
-    """Return the rows that had a label in the fit: they cannot be labelled any more, and are sure."""
-    labelled: npt.NDArray[np.bool_] = ~model._can_be_labelled & (model.confidence_ == 1)
-    return labelled
-
-
-def _side(look: Classes) -> float:
+def side_of(look: Classes) -> float:
     """Return how many inches an axis needs so that each class can be named."""
-    return min(max(_SIDE, _PITCH * len(look)), _TALLEST)
+    return min(max(SIDE, _PITCH * len(look)), _TALLEST)
 
 
 def _panel(
     ax: Axes | None, width: float, height: float, beside: float = 0.0, below: float = 0.0
 ) -> tuple[Axes, tuple[float, float]]:
     """Return the axes to draw on, and their size in inches; new ones have room for what is written around them."""
-    import matplotlib.pyplot as plt
-
     if ax is None:
-        figure = plt.figure(figsize=(width + beside, height + below), layout="constrained")
+        figure = pyplot().figure(figsize=(width + beside, height + below), layout="constrained")
         return figure.gca(), (width, height)
     whole, part = ax.figure.get_figure(root=True).get_size_inches(), ax.get_position()
     return ax, (float(part.width * whole[0]), float(part.height * whole[1]))
@@ -305,7 +220,8 @@ def _colour_classes(axes: Axes, look: Classes, width: float, height: float) -> N
     name_axis(axes.yaxis, look, height)
 
 
-def _check_lengths(what: str, n_rows: int, **arrays: Any) -> None:
+def check_lengths(what: str, n_rows: int, **arrays: Any) -> None:
+    """Refuse arrays that do not have an entry for each row."""
     for name, values in arrays.items():
         if values is not None and len(values) != n_rows:
             raise ValueError(f"{name} has {len(values)} entries but {what} has {n_rows} rows.")
