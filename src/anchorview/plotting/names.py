@@ -5,7 +5,7 @@ from __future__ import annotations
 import itertools
 import re
 from collections import Counter
-from collections.abc import Callable, Iterable
+from collections.abc import Iterable
 
 
 def short_names(names: Iterable[object], limit: int) -> list[str]:
@@ -23,13 +23,18 @@ def short_names(names: Iterable[object], limit: int) -> list[str]:
     """
     full = [" ".join(str(name).split()) or repr(name) for name in names]  # one line; blanks can be seen
     short = [_cut_middle(name, limit) for name in full]
-    ways: list[Callable[[list[str], int], list[str]]] = [_own_words, _from_difference]
-    for way in ways:
-        for text, times in Counter(short).items():
-            if times > 1:
-                alike = [place for place, other in enumerate(short) if other == text]
-                for place, name in zip(alike, way([full[place] for place in alike], limit), strict=True):
+    cut = [place for place, name in enumerate(full) if len(name) > limit]
+    if len(set(short)) < len(set(full)):
+        for place, name in zip(cut, _own_words([full[place] for place in cut], limit), strict=True):
+            short[place] = name
+    for text, times in Counter(short).items():
+        alike = [place for place, other in enumerate(short) if times > 1 and other == text]
+        for way in (_own_words, _from_difference) if alike else ():
+            better = way([full[place] for place in alike], limit)
+            if len({*short, *better}) == len(set(short)) + len(better):  # they differ from one another and the rest
+                for place, name in zip(alike, better, strict=True):
                     short[place] = name
+                break
     return _numbered(short, limit)
 
 

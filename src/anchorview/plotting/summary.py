@@ -32,8 +32,9 @@ def plot_summary(
     model : FSSMSC or FSSMSCCV
         After a fit.
     y_true : array-like of shape (n_rows,), optional
-        True labels of the rows of the fit, as `fit` takes them, -1 where they are not known: the rows that were not labelled are compared
-        with them in a confusion matrix. Without it, a bar for each class shows how many rows got its label.
+        True labels of the rows of the fit, as `fit` takes them, -1 where they are not known: the rows that were not
+        labelled are compared with them in a confusion matrix. Without it, a bar for each class shows how many rows got
+        its label.
     is_labelled : array-like of bool of shape (n_rows,), optional
         Rows that had a label in the fit; by default those that had one.
     title : str, optional
@@ -64,13 +65,12 @@ def plot_summary(
     classes, class_ids = encode_labels(
         y_true, n_rows, fitted=model.classes_, unlabelled=model.unlabelled, ids=model._ids
     )
-    compared = np.flatnonzero((class_ids >= 0) & ~marked)
+    compared = np.flatnonzero((class_ids >= 0) & ~marked & np.isin(labels, model.classes_))
     truth = classes[class_ids[compared]]
     look, (true_ids, given_ids) = read_classes(truth, labels[compared], classes=model.classes_)
     heading = f"{type(model).__name__}, {marked.sum():,} labels of {n_rows:,} rows"
-    if len(compared):
-        right_share = np.mean((true_ids == given_ids)[given_ids >= 0])
-        heading += f": {100 * right_share:.1f} % of the others right"
+    if len(compared) and marked.any():  # without labels, clusters have no names that could be right
+        heading += f": {100 * np.mean(true_ids == given_ids):.1f} % of the others right"
     side = max(side_of(look), SIDE)
     size = (2 * side + look.key_width(side) + look.name_width() + 1.2, side + look.name_width() + 1.4)
     figure: Figure
