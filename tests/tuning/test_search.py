@@ -65,8 +65,8 @@ def test_the_table_of_the_search(fitted: FSSMSCCV) -> None:
     assert {s["scaling"] for s in table["params"]} == {"minmax", "symmetric", "standard", "l2"}
     assert {"nearest", "knn", "embedding", "codes", "features", "graph"} == set(table["param_head"])
     assert len({tuple(sorted(p.items())) for p in table["params"]}) == n  # nothing is judged twice
-    assert fitted.best_params_ == table["params"][0]
-    assert fitted.averaged_[0] == {**fitted.best_params_, "weight": fitted.averaged_[0]["weight"]}
+    assert fitted.best_setting_ == table["params"][fitted.best_index_]
+    assert fitted.averaged_[0] == {**fitted.best_setting_, "weight": fitted.averaged_[0]["weight"]}
     assert fitted.best_score_ == table["mean_test_score"][0]
     assert len(fitted.averaged_) >= 10
     assert len({(p["head"], p["scaling"]) for p in fitted.averaged_}) >= 10  # of different kinds
@@ -243,9 +243,9 @@ class NotedEnsemble(Ensemble):
         super().__init__(data)
         self.seen: list[tuple[np.ndarray, np.ndarray]] = []
 
-    def add(self, chosen: Any, rows: Any, class_ids: Any, saw_sure_rows: bool = False) -> None:
-        self.seen.append((rows, class_ids))
-        super().add(chosen, rows, class_ids, saw_sure_rows)
+    def add(self, chosen: Any, told: Any, saw_sure_rows: bool = False) -> None:
+        self.seen.append((told.rows, told.class_ids))
+        super().add(chosen, told, saw_sure_rows)
 
 
 @pytest.mark.parametrize("max_sure", [5000, 60])
@@ -268,12 +268,12 @@ def test_sure_rows_are_fitted_too(some_digits: Any, max_sure: int) -> None:
         seed=0,
         n_threads=1,
         options=SearchOptions(max_sure=max_sure),
-        report=lambda message: None,
+        report=lambda judgement: None,
     )
     judge(data, [Setting("minmax", 60, head="features", strength=0.1), Setting("minmax", 60, head="codes")])
     chosen = [(judgement, 1.0) for judgement in data.judged.values()]
     ensemble = NotedEnsemble(data)
-    ensemble.add(chosen, data.rows, data.class_ids)
+    ensemble.add(chosen, data.told())
     ensemble.add_sure_rows(chosen)
     assert ensemble.votes()[0, rows[3]].argmax() != class_ids[3]
     (given, _), (sure, guessed) = ensemble.seen
