@@ -138,7 +138,7 @@ class FSSMSCCV(MultiViewClassifier):
     status_ : str
         A summary of the fit in words: what was tried, what was left out, what did not converge.
     stage_seconds_ : dict
-        Seconds spent on search, fits and labels.
+        Seconds spent on search, fits, labels and, if they are measured, views.
     n_features_in_ : int
         Features of all views together.
     view_names_, view_sizes_ : list
@@ -271,7 +271,10 @@ class FSSMSCCV(MultiViewClassifier):
         self._summarise(judgements, chosen)
         said = [outcome.value for outcome in outcomes]
         self.status_ = " ".join([*describe_search(data, scalings, chosen, self._groups), *said])
-        self.view_importance_ = self._measure(given) if self.measure_views else None
+        self.view_importance_ = None
+        if self.measure_views:
+            progress.stage("views", "measuring the views")
+            self.view_importance_ = self._measure(given)
         progress.log(self.status_)
         progress.finish()
         self.stage_seconds_ = progress.seconds
@@ -389,7 +392,8 @@ class FSSMSCCV(MultiViewClassifier):
     def _report(self, judgement: Judgement, data: SearchData, progress: Progress) -> None:
         """Tell the user, and callbacks, of a setting that was judged."""
         if self.verbose:
-            progress.log("%s", progress_line(judgement, data.judged, data.planned))
+            n_fits = self.n_averaged * (2 if data.options.second_fit else 1)
+            progress.log("%s", progress_line(judgement, data.judged, data.planned, n_fits))
         if progress.end_task():
             raise StopSearch
 

@@ -94,15 +94,15 @@ def test_the_same_with_any_number_of_threads(some_digits: Any) -> None:
 class CtrlC(logging.Handler):
     """Interrupts when so many settings have been reported; counts them all."""
 
-    def __init__(self, after: int | None = None) -> None:
+    def __init__(self, after: int | None = None, error: type[BaseException] = KeyboardInterrupt) -> None:
         super().__init__()
-        self.after, self.n_settings = after, 0
+        self.after, self.n_settings, self.error = after, 0, error
 
     def emit(self, record: logging.LogRecord) -> None:
         if "log loss" in record.getMessage():
             self.n_settings += 1
             if self.n_settings == self.after:
-                raise KeyboardInterrupt
+                raise self.error from KeyboardInterrupt()
 
     def __enter__(self) -> CtrlC:
         logging.getLogger("anchorview").addHandler(self)
@@ -112,12 +112,16 @@ class CtrlC(logging.Handler):
         logging.getLogger("anchorview").removeHandler(self)
 
 
-def test_an_interrupted_search_is_used_and_resumed(one_scaling: FSSMSCCV, some_digits: Any) -> None:
+@pytest.mark.parametrize("error", [KeyboardInterrupt, SystemError])  # the latter is what compiled code makes of it
+def test_an_interrupted_search_is_used_and_resumed(
+    one_scaling: FSSMSCCV, some_digits: Any, error: type[BaseException]
+) -> None:
     X, y = some_digits.views, some_digits.y
     model = quick(warm_start=True, verbose=True)
-    with CtrlC(after=5), pytest.warns(UserWarning, match="interrupted after 5 settings"):
+    with CtrlC(5, error), pytest.warns(UserWarning, match="interrupted after 5 settings"):
         model.fit(X, y)
     assert model.interrupted_
+    assert "interrupted" in model.status_
     assert len(model.cv_results_["params"]) == 5
     assert model.predict(X[:3]).shape == (3,)
     with CtrlC() as resumed:
@@ -125,6 +129,8 @@ def test_an_interrupted_search_is_used_and_resumed(one_scaling: FSSMSCCV, some_d
     assert not model.interrupted_
     assert resumed.n_settings == len(one_scaling.cv_results_["params"]) - 5
     np.testing.assert_array_equal(model.labels_, one_scaling.labels_)
+    if error is SystemError:
+        return
     with CtrlC() as again:  # other data start anew
         model.fit(X, np.where(np.arange(len(y)) == np.flatnonzero(y >= 0)[0], -1, y))
     assert again.n_settings == len(model.cv_results_["params"])

@@ -11,8 +11,21 @@ from .search_data import Judgement
 from .settings import Setting
 
 
-def progress_line(judgement: Judgement, judged: Mapping[Setting, Judgement], planned: Collection[Setting]) -> str:
-    """Say what was just judged, as how many of how many, and about how long the others will take.
+def progress_line(
+    judgement: Judgement, judged: Mapping[Setting, Judgement], planned: Collection[Setting], n_fits: int = 0
+) -> str:
+    """Say what was just judged, as how many of how many, and about how long the others and the last fits will take.
+
+    Parameters
+    ----------
+    judgement : Judgement
+        The last one.
+    judged : mapping of Setting to Judgement
+        All so far.
+    planned : collection of Setting
+        Settings that are expected, judged ones too.
+    n_fits : int
+        Fits with all labels after the search; one takes as long as a fold.
 
     Examples
     --------
@@ -26,7 +39,8 @@ def progress_line(judgement: Judgement, judged: Mapping[Setting, Judgement], pla
     left = [setting for setting in planned if setting not in judged]
     done = f"{len(judged):>{len(str(total))}}/{total}"
     what = f"accuracy {judgement.accuracy:.3f}, log loss {judgement.loss:.3f}"
-    return f"[{done}] {_name(judgement.setting)}: {what} ({_in_words(_seconds(left, judged.values()))})"
+    seconds = _seconds(left, judged.values(), n_fits / len(judgement.split_accuracies))
+    return f"[{done}] {_name(judgement.setting)}: {what} ({_in_words(seconds)})"
 
 
 def _name(setting: Setting) -> str:
@@ -37,13 +51,14 @@ def _name(setting: Setting) -> str:
     return f"scaling={scaling} n_landmarks={setting.n_landmarks} {values} head={setting.head}"
 
 
-def _seconds(left: Iterable[Setting], judged: Iterable[Judgement]) -> float:
-    """Estimate the time for settings: what those with the same head took on average, else what any took."""
+def _seconds(left: Iterable[Setting], judged: Iterable[Judgement], more: float) -> float:
+    """Estimate the time for settings, and for so many more of any kind, by what those with the same head took."""
     times: dict[str, list[float]] = defaultdict(list)
     for judgement in judged:
         times[judgement.setting.head].append(judgement.seconds)
     usual = float(np.mean([seconds for part in times.values() for seconds in part]))
-    return sum(float(np.mean(times[setting.head])) if setting.head in times else usual for setting in left)
+    of_heads = {head: float(np.mean(part)) for head, part in times.items()}
+    return sum(of_heads.get(setting.head, usual) for setting in left) + more * usual
 
 
 def _in_words(seconds: float) -> str:
