@@ -1,6 +1,7 @@
 """Fits that get real SIGINTs at many moments: ``python interrupts.py fit 2 search 5`` prints how they ended, as JSON.
 
-Each kind of fit gets so many seconds. Kinds: "fit" (FSSMSC), "refit" (FSSMSC that was fitted on other rows before), "search" (FSSMSCCV).
+Each kind of fit gets so many seconds: "fit" (FSSMSC), "refit" (FSSMSC that was fitted on other rows before), "search"
+(FSSMSCCV).
 """
 
 from __future__ import annotations
@@ -98,7 +99,7 @@ def one(old: Any, delay: float, before: Any, whole: Any) -> str:
     if ended == "whole":
         return ended if same(found, whole) else "whole, but other than without interrupt"
     usable = len(model.labels_) == 240 and np.isfinite(found).all() and "interrupted" in model.status_
-    return ended if usable and 0 < len(model.cv_results_["params"]) else "part, not usable"
+    return ended if usable and len(model.cv_results_["params"]) > 0 else "part, not usable"
 
 
 def interrupt(kind: str, seconds: float) -> Counter[str]:
