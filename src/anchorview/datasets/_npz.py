@@ -12,6 +12,7 @@ import numpy as np
 from scipy import sparse
 from sklearn.utils import Bunch
 
+from ..data.matrices import checked_csr
 from ._bunch import make_bunch
 
 
@@ -126,4 +127,8 @@ def _load_view(path: Path, entries: dict[str, Any], number: int, n_views: int) -
         raise ValueError(f"{path} names {n_views} views but has no entry {key!r}.")
     if not _beside(path, key).is_file():
         raise FileNotFoundError(f"{path} has no entry {key!r}, and there is no file {_beside(path, key)} beside it.")
-    return sparse.csr_matrix(sparse.load_npz(_require_zip(_beside(path, key))))
+    try:
+        stored = sparse.load_npz(_require_zip(_beside(path, key)))
+        return sparse.csr_matrix(checked_csr(stored, key))
+    except (ValueError, TypeError, KeyError, IndexError) as error:
+        raise ValueError(f"{_beside(path, key)} cannot be read as a sparse matrix: {error}") from None

@@ -12,6 +12,7 @@ import numpy as np
 from scipy import sparse
 
 from ..core.arrays import Mask, Matrix, Weights, unit_rows, unit_sparse_rows
+from ..core.checks import NotFiniteError
 from ..engine.blocks import one_blas_thread
 
 LSA_COMPONENTS = 150
@@ -160,7 +161,8 @@ def check_finite_sparse(matrix: sparse.csr_array, name: str, counted: Mask | Non
     rows = (bad_rows if counted is None else bad_rows[counted[bad_rows]])[:5].tolist()
     if not rows:
         return
-    raise ValueError(
+    raise NotFiniteError(
         f"View {name!r} contains NaN or infinity in row{'s' if len(rows) > 1 else ''} "
-        f"{', '.join(map(str, rows))}{', …' if len(rows) == 5 else ''}; remove those values before fitting."
+        f"{', '.join(map(str, rows))}{', …' if len(rows) == 5 else ''}; remove those values before fitting.",
+        rows[0],
     )
