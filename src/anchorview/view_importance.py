@@ -17,6 +17,7 @@ from sklearn.utils.validation import check_is_fitted
 from .core.arrays import Mask, Matrix, Presence, Rows, column_slices
 from .core.checks import check_number, make_random_state
 from .data.labels import encode_labels
+from .data.validation import column_of
 from .data.views import Views
 from .engine.blocks import count_threads, map_blocks
 from .features.products import ViewCrossProducts
@@ -107,7 +108,8 @@ def measure_views(
     check_number("max_rows", max_rows, 1, integer=True)
     _check_can_leave_out(model)
     views, present, empty = model._read_rows(X, reset=False)
-    classes, class_ids = encode_labels(y, len(views), fitted=model.classes_, unlabelled=model.unlabelled, ids=views.ids)
+    known: dict[str, Any] = {"fitted": model.classes_, "unlabelled": model.unlabelled, "ids": views.ids}
+    classes, class_ids = encode_labels(column_of(X, y, "y"), len(views), **known)
     usable = np.ones(len(views), dtype=bool) if empty is None else ~empty
     rng = make_random_state(random_state)
     if not usable.any():

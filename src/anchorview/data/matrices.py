@@ -81,7 +81,8 @@ def checked_csr(matrix: Any, name: str) -> sparse.csr_array:
     kinds = {"csr": sparse.csr_array, "csc": sparse.csc_array, "bsr": sparse.bsr_array}
     if matrix.format in kinds:
         try:
-            parts = (matrix.data, matrix.indices, matrix.indptr)
+            data = matrix.data.astype(np.float32) if matrix.data.dtype == np.float16 else matrix.data  # SciPy has none
+            parts = (data, matrix.indices, matrix.indptr)
             checked = kinds[matrix.format](parts, shape=matrix.shape)  # not the user's object
             checked.check_format(full_check=True)
         except ValueError as error:

@@ -149,7 +149,7 @@ def _split_table(table: Any, views: ColumnGroups | None) -> tuple[list[Any], lis
         return [table], ["view0"]
     groups = name_groups(views)
     matrix = None if is_frame else as_matrix(table, "X")
-    n_columns = len(column_labels(table)) if is_frame else matrix.shape[1]
+    n_columns = len(column_labels(table)) if matrix is None else matrix.shape[1]
     if all(isinstance(group, int | np.integer) for group in groups.values()):
         sizes = [int(group) for group in groups.values()]
         if min(sizes) < 1 or sum(sizes) != n_columns:

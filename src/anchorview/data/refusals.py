@@ -1,4 +1,4 @@
-"""Errors about views as a whole: rows without any, views in no row, other features than those of the fit."""
+"""Errors about views: rows without any, views in no row, other features than those of the fit; names of cells."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from typing import Any, NoReturn
 import numpy as np
 import numpy.typing as npt
 
-from ..core.arrays import Mask, Presence, Weights
+from ..core.arrays import Mask, Presence, Weights, is_sparse
 from .views import Views
 
 
@@ -88,3 +88,16 @@ def check_no_empty_view(present: Mask, names: list[str], weights: Weights = None
         if not column.any():
             where = "every row" if weights is None else "every row of positive weight"
             raise ValueError(f"View {name!r} is missing in {where}; leave it out, or check its mask, ids or values.")
+
+
+def name_cell(views: Views, number: int, row: int) -> str:
+    """Return in words where the first NaN or infinity of a row is; nothing if neither row nor column has a name."""
+    features = views.features[number]
+    if views.ids is None and features is None:
+        return ""
+    cells = views.arrays[number][[row]]
+    cells = cells.toarray()[0] if is_sparse(cells) else cells[0]
+    column = int(np.argmin(np.isfinite(cells)))
+    label = "" if views.ids is None else f" (index label {views.ids[[row]].tolist()[0]!r})"
+    named = column if features is None else repr(features[column])
+    return f" The first is in view {views.names[number]!r}, row {row}{label}, column {named}."

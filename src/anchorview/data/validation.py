@@ -12,8 +12,8 @@ from sklearn.utils.validation import validate_data
 
 from ..core.arrays import Mask, Rows, is_sparse
 from .annotated import paths_in, read_column
-from .refusals import raise_other_features, raise_other_sizes
 from .reading import ColumnGroups, groups_in, is_annotated
+from .refusals import raise_other_features, raise_other_sizes
 from .tables import has_levels, is_table
 from .views import Views
 
@@ -70,8 +70,10 @@ def read_views(
     is_one = _can_be_validated(X)
     cuts_table = is_one and is_table(X) and (groups is not None or has_levels(X))
     if is_one and not cuts_table:  # of a table that is cut, columns that no view takes are left alone
-        if not reset and getattr(X, "ndim", 0) == 2 and X.shape[1] != estimator.n_features_in_:
-            raise_other_features(X.shape[1], estimator)
+        by_name = hasattr(estimator, "feature_names_in_") and is_table(X)  # scikit-learn names the columns that differ
+        shape = getattr(X, "shape", ())
+        if not reset and not by_name and len(shape) == 2 and shape[1] != estimator.n_features_in_:
+            raise_other_features(shape[1], estimator)
         X = validate_data(
             estimator,
             X,

@@ -97,6 +97,7 @@ class Views:
         present: Presence = None
         self.ids: npt.NDArray[Any] | None = None
         self.known_ids: npt.NDArray[Any] | None = None
+        self.named: bool
         if isinstance(data, Views):
             if views is not None:
                 raise ValueError("views= cuts one 2-D array; the data given is cut into views already.")
@@ -303,18 +304,6 @@ class Views:
         result = self._derive(arrays, self.names, present, self.ids)
         result.features = list(features)
         return result
-
-    def name_cell(self, number: int, row: int) -> str:
-        """Return where the first NaN or infinity of a row is, in words; nothing if neither row nor column has a name."""
-        features = self.features[number]
-        if self.ids is None and features is None:
-            return ""
-        cells = self.arrays[number][[row]]
-        cells = cells.toarray()[0] if is_sparse(cells) else cells[0]
-        column = int(np.argmin(np.isfinite(cells)))
-        label = "" if self.ids is None else f" (index label {self.ids[[row]].tolist()[0]!r})"
-        named = column if features is None else repr(features[column])
-        return f" The first is in view {self.names[number]!r}, row {row}{label}, column {named}."
 
     def reorder_columns(self, orders: Sequence[Rows | None]) -> Views:
         """Return the views with the columns of some of them in another order; None leaves a view as it is."""

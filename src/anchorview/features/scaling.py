@@ -17,6 +17,7 @@ from scipy import sparse
 
 from ..core.arrays import ClassIds, Mask, Matrix, Presence, Rows, Weights, is_sparse
 from ..core.checks import NotFiniteError
+from ..data.refusals import name_cell
 from ..data.views import Views
 from ..engine.blocks import rows_of
 from .text import TextScaler, check_finite_sparse, fit_text
@@ -253,7 +254,7 @@ def _naming_cells(views: Views, number: int) -> Iterator[None]:
     try:
         yield
     except NotFiniteError as error:
-        raise ValueError(f"{error}{views.name_cell(number, error.row)}") from None
+        raise ValueError(f"{error}{name_cell(views, number, error.row)}") from None
 
 
 def _check_view(array: Any, name: str, n_threads: int, has_view: Mask | None) -> None:

@@ -51,7 +51,7 @@ class TextScaler:
 
     def rows(self, block: Any) -> sparse.csr_array:
         """Return the weighted rows of a block, sparse."""
-        rows: sparse.csr_array = sparse.csr_array(block).astype(self.dtype, copy=True)
+        rows: sparse.csr_array = sparse.csr_array(_widened(block)).astype(self.dtype, copy=True)
         if self.weight is not None:
             rows.data *= self.weight[rows.indices].astype(self.dtype)
         return unit_sparse_rows(rows) if self.unit else rows
@@ -78,7 +78,7 @@ def fit_text(
     kind : {"none", "l2", "minmax", "tfidf", "lsa"}
         "minmax" divides each feature by its largest absolute value: with a smallest value of 0 that is min-max.
     """
-    matrix = sparse.csr_array(array)
+    matrix = sparse.csr_array(_widened(array))
     n_features = matrix.shape[1]
     if kind in ("none", "l2"):
         return TextScaler(n_features, None, None, kind == "l2", dtype)
@@ -137,6 +137,11 @@ def leading_directions(matrix: sparse.csr_array, n_components: int, rng: np.rand
     _, rotation = np.linalg.eigh(images.T @ images)  # of BᵀAᵀAB: turns the basis B into singular vectors of A
     result: Matrix = basis @ rotation[:, ::-1][:, :n_components].astype(matrix.dtype)
     return np.ascontiguousarray(result)
+
+
+def _widened(rows: Any) -> Any:
+    """Return half-precision numbers, which SciPy has no sparse matrices of, in single precision; others as they are."""
+    return rows.astype(np.float32) if rows.dtype == np.float16 else rows
 
 
 def _orthonormal(columns: Matrix) -> Matrix:
