@@ -77,7 +77,7 @@ def measure_views(
     ----------
     model : FSSMSC
         A fitted model, with ``solver="active_set"``.
-    X : Views, list or dict of arrays, MuData, or array-like of shape (n_rows, n_features)
+    X : Views, list or dict of arrays, AnnData, MuData, or array-like of shape (n_rows, n_features)
         Rows with the views of the fit; they may lack views, and views may be sparse.
     y : array-like of shape (n_rows,), optional
         True labels, -1 where there is none, for `accuracy_drop`. Rows whose labels the fit has seen would look better

@@ -71,7 +71,7 @@ def read_views(
     cuts_table = is_one and is_table(X) and (groups is not None or has_levels(X))
     if is_one and not cuts_table:  # of a table that is cut, columns that no view takes are left alone
         by_name = hasattr(estimator, "feature_names_in_") and is_table(X)  # scikit-learn names the columns that differ
-        shape = getattr(X, "shape", ())
+        shape: tuple[int, ...] = getattr(X, "shape", ())
         if not reset and not by_name and len(shape) == 2 and shape[1] != estimator.n_features_in_:
             raise_other_features(shape[1], estimator)
         X = validate_data(
