@@ -210,6 +210,9 @@ def test_labels_of_nan_in_a_file_are_refused(tmp_path: Path, write: Any) -> None
     first = int(np.argmax(Y < 0))
     with pytest.raises(ValueError, match=f"Y of .* holds nan as the label of 84 samples, .* sample {first} "):
         load_mat(tmp_path / "gaps.mat")
+    np.savez(tmp_path / "gaps.npz", v0=A, y=np.where(Y < 0, np.nan, Y))
+    with pytest.raises(ValueError, match="y of .* holds nan as the label of 84 samples"):
+        datasets.load_npz(tmp_path / "gaps.npz")
 
 
 def spoilt(kind: Any, fault: str) -> Any:

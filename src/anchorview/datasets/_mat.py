@@ -12,7 +12,7 @@ from scipy import sparse
 from sklearn.utils import Bunch
 
 from ..data.matrices import checked_csr
-from ._bunch import make_bunch
+from ._bunch import check_labels, make_bunch
 
 VIEW_KEYS = ("X", "x", "fea", "data", "views", "features")
 LABEL_KEYS = ("Y", "y", "gt", "truth", "gnd", "label", "labels")
@@ -168,12 +168,7 @@ def _encode(value: npt.NDArray[Any], key: str, path: Path) -> tuple[npt.NDArray[
             )
         return table.argmax(axis=1).astype(np.int64), [str(number) for number in range(table.shape[1])]
     labels = value.ravel()
-    wrong = np.flatnonzero(~np.isfinite(labels))
-    if len(wrong):
-        raise ValueError(
-            f"{key} of {path} holds {labels[wrong[0]]} as the label of {len(wrong)} samples, the first of them sample "
-            f"{wrong[0]} (from 0); a data set needs a class for every sample. Remove these samples, or label them."
-        )
+    check_labels(labels, f"{key} of {path}")
     classes, class_ids = np.unique(labels, return_inverse=True)
     return class_ids.astype(np.int64), [f"{value:g}" for value in classes]
 

@@ -13,7 +13,7 @@ from scipy import sparse
 from sklearn.utils import Bunch
 
 from ..data.matrices import checked_csr
-from ._bunch import make_bunch
+from ._bunch import check_labels, make_bunch
 
 
 def load_npz(path: str | os.PathLike[str]) -> Bunch:
@@ -69,6 +69,7 @@ def load_npz(path: str | os.PathLike[str]) -> Bunch:
     if "y" not in entries:
         raise ValueError(f"{path} has no entry 'y', the classes; it has {', '.join(map(repr, entries)) or 'none'}.")
     target, view_names = entries["y"], _view_names(path, entries)
+    check_labels(target, f"y of {path}")
     _check_views(path, entries, view_names)
     data = [_load_view(path, entries, number, len(view_names)) for number in range(len(view_names))]
     for name, view in zip(view_names, data, strict=True):
