@@ -32,7 +32,7 @@ def make_bunch(
 
 def check_labels(labels: npt.NDArray[Any], what: str) -> None:
     """Raise an error if a file has NaN or infinity for a label, which would become a class."""
-    wrong = np.flatnonzero(~np.isfinite(labels)) if labels.dtype.kind == "f" else []
+    wrong = np.flatnonzero(~np.isfinite(labels) if labels.dtype.kind == "f" else [])
     if len(wrong):
         raise ValueError(
             f"{what} holds {labels.flat[wrong[0]]} as the label of {len(wrong)} samples, the first of them sample "
