@@ -15,7 +15,8 @@ from .core.arrays import Mask, Matrix, Presence, Weights
 from .core.progress import CallbackSupportMixin
 from .data.labels import check_weights, encode_labels
 from .data.reading import ColumnGroups
-from .data.validation import as_views, check_no_empty, check_no_empty_view, find_present, read_views
+from .data.refusals import check_no_empty, check_no_empty_view
+from .data.validation import column_of, find_present, read_views
 from .data.views import Views
 from .engine.blocks import count_threads, map_blocks
 from .features.auto import FOR_SPARSE
@@ -108,8 +109,9 @@ class MultiViewClassifier(
     def _read_input(self, X: Any, y: Any, sample_weight: Any, constraints: Any = None) -> FitInput:
         """Read and check everything that a fit is given."""
         views, present, empty = self._read_rows(X, reset=True)
+        y, sample_weight = column_of(X, y, "y"), column_of(X, sample_weight, "sample_weight")
         known = read_supervision(y, constraints, views, empty, self.unlabelled)
-        weights = given_weights = check_weights(sample_weight, len(views))
+        weights = given_weights = check_weights(sample_weight, len(views), views.ids)
         if present is not None:
             check_no_empty_view(present, views.names, weights)
             weights = _weigh_by_views(weights, present)
@@ -254,7 +256,8 @@ class MultiViewClassifier(
         float
         """
         check_is_fitted(self)
-        views = as_views(X, self.views)
+        views, _, _ = self._read_rows(X, reset=False)
+        y, sample_weight = column_of(X, y, "y"), column_of(X, sample_weight, "sample_weight")
         classes, class_ids = encode_labels(
             y, len(views), fitted=self.classes_, unlabelled=self.unlabelled, ids=views.ids
         )
@@ -267,7 +270,7 @@ class MultiViewClassifier(
         if not known.any():
             raise ValueError("No row of y has a label, so there is nothing to score against.")
         weights = np.ones(len(class_ids)) if sample_weight is None else np.asarray(sample_weight, dtype=float)
-        hits = self.predict(X)[known] == classes[class_ids[known]]
+        hits = self.predict(views)[known] == classes[class_ids[known]]
         return float(np.average(hits, weights=weights[known]))
 
     def suggest_labels(self, n: int, *, among: Any = None) -> npt.NDArray[Any]:

@@ -75,7 +75,8 @@ class FSSMSC(MultiViewClassifier):
     n_landmarks : int, default=500
         Number of landmarks; lowered to a third of the number of rows if there are fewer than three per landmark.
     views : sequence or mapping, optional
-        How to cut a 2-D `X` into views; see :class:`Views`. Without it a 2-D `X` is one view.
+        How to cut a 2-D `X` into views, or what to read of AnnData and MuData; see :class:`Views`. Without it a 2-D
+        `X` is one view.
     scaling : str, sequence or mapping, default="auto"
         Scaling of the features, for all views or per view: "minmax", "symmetric" (to [-1, 1]), "standard", "l2",
         "tfidf", "lsa" (tf-idf, then the leading 150 singular directions) or "none"; all but "none" end with rows of
@@ -248,11 +249,12 @@ class FSSMSC(MultiViewClassifier):
 
         Parameters
         ----------
-        X : Views, list or dict of arrays, MuData, or array-like of shape (n_rows, n_features)
+        X : Views, list or dict of arrays, AnnData, MuData, or array-like of shape (n_rows, n_features)
             The views, dense or sparse; a 2-D array or DataFrame is cut by the parameter `views`. Rows may lack views:
             see :class:`Views`.
         y : array-like of shape (n_rows,), optional
-            Labels; -1 (None or "" among strings) where there is none. Without `y`, rows are clustered.
+            Labels; -1 (None or "" among strings) where there is none; or the name of a column of ``obs``, if X is an
+            AnnData or MuData object. Without `y`, rows are clustered.
         sample_weight : array-like of shape (n_rows,), optional
             Weights of the rows: a weight of 2 is the row twice.
         constraints : Constraints, optional

@@ -208,7 +208,7 @@ class FSSMSCCV(MultiViewClassifier):
 
         Parameters
         ----------
-        X : Views, list or dict of arrays, MuData, or array-like of shape (n_rows, n_features)
+        X : Views, list or dict of arrays, AnnData, MuData, or array-like of shape (n_rows, n_features)
             The views, dense or sparse; rows may lack views.
         y : array-like of shape (n_rows,)
             Labels; -1 (None or "" among strings) where there is none. At least two labelled rows in some class.

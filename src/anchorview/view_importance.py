@@ -17,6 +17,7 @@ from sklearn.utils.validation import check_is_fitted
 from .core.arrays import Mask, Matrix, Presence, Rows, column_slices
 from .core.checks import check_number, make_random_state
 from .data.labels import encode_labels
+from .data.validation import column_of
 from .data.views import Views
 from .engine.blocks import count_threads, map_blocks
 from .features.products import ViewCrossProducts
@@ -77,7 +78,7 @@ def measure_views(
     model : FSSMSC or FSSMSCCV
         A fitted model, with ``solver="active_set"``. Of several averaged settings, what is rebuilt is rebuilt from the
         codes of the best one that has codes (``codes_``), and labels are those of the average.
-    X : Views, list or dict of arrays, MuData, or array-like of shape (n_rows, n_features)
+    X : Views, list or dict of arrays, AnnData, MuData, or array-like of shape (n_rows, n_features)
         Rows with the views of the fit; they may lack views, and views may be sparse.
     y : array-like of shape (n_rows,), optional
         True labels, -1 where there is none, for `accuracy_drop`. Rows whose labels the fit has seen would look better
@@ -108,7 +109,8 @@ def measure_views(
     check_number("max_rows", max_rows, 1, integer=True)
     _check_can_leave_out(model)
     views, present, empty = model._read_rows(X, reset=False)
-    classes, class_ids = encode_labels(y, len(views), fitted=model.classes_, unlabelled=model.unlabelled, ids=views.ids)
+    known: dict[str, Any] = {"fitted": model.classes_, "unlabelled": model.unlabelled, "ids": views.ids}
+    classes, class_ids = encode_labels(column_of(X, y, "y"), len(views), **known)
     usable = np.ones(len(views), dtype=bool) if empty is None else ~empty
     rng = make_random_state(random_state)
     if not usable.any():
