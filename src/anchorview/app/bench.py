@@ -12,9 +12,9 @@ from typing import Annotated, NoReturn
 import typer
 from rich.console import Console
 
-from ..bench.experiments import EXPERIMENTS
+from ..bench.experiments import EXPERIMENTS, NEED_LABELS
 from ..bench.locks import InUseError
-from ..bench.methods import choose_methods
+from ..bench.methods import WITH_LABELS, choose_methods
 from ..bench.output import Output
 from ..bench.reading import read_descriptions
 from ..bench.runner import Runner
@@ -105,12 +105,13 @@ def _command(names: tuple[str, ...]) -> Callable[..., None]:
                     quick,
                     tuple(rows or ()),
                 )
+                wanted = _possible(names, settings)
                 stack.enter_context(output)
             except InUseError as error:
                 _refuse(str(error), 1)
             except (ValueError, OSError) as error:
                 _refuse(str(error), 2)
-            code = _run(names, settings, output, worker)
+            code = _run(wanted, settings, output, worker)
         raise typer.Exit(code)
 
     return command
@@ -158,6 +159,20 @@ def _judge(runner: Runner) -> int:
 
 def _memory(limit: float | None) -> int:
     return int(limit * 1e9) if limit is not None else int(0.85 * (available_memory() or 8 * 2**30))
+
+
+def _possible(names: tuple[str, ...], settings: Settings) -> tuple[str, ...]:
+    """Return the experiments for which the methods asked for will do."""
+    if settings.choose(WITH_LABELS):
+        return names
+    idle = [name for name in names if name in NEED_LABELS]
+    text = f"None of the methods asked for uses labels, so there is nothing to do for {' and '.join(idle)}; "
+    text += f"methods that do are {', '.join(WITH_LABELS)}."
+    if len(idle) == len(names):
+        raise ValueError(text)
+    if idle:
+        _tell(text)
+    return tuple(name for name in names if name not in idle)
 
 
 def _check_finite(options: dict[str, float | None]) -> None:

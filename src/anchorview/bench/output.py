@@ -50,20 +50,26 @@ class Output:
         self._lock: IO[bytes] | None = None
 
     def __enter__(self) -> Self:
-        self.folder.mkdir(parents=True, exist_ok=True)
         try:
+            self.folder.mkdir(parents=True, exist_ok=True)
             self._lock = hold(self.folder / LOCK)
         except InUseError as error:
             raise InUseError(
                 f"{self.folder} is in use by another anchorview bench ({error}). Wait until it has ended; what it "
                 "finishes is then not computed again. Or give another folder with --out."
             ) from None
+        except OSError as error:
+            raise self._cannot_write(error) from None
         try:
             self._open()
         except BaseException:
             self._lock.close()
             raise
         return self
+
+    def _cannot_write(self, error: OSError) -> ValueError:
+        reason = error.strerror or error
+        return ValueError(f"{self.folder} cannot hold the results ({reason}); give another folder with --out.")
 
     def __exit__(
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
@@ -75,9 +81,12 @@ class Output:
         """Read the records, and make every folder before the first run is made."""
         for line in self._read_records():
             self.tell(line)
-        (self.folder / RECORDS).touch()
-        for name in _PARTS:
-            (self.folder / name).mkdir(exist_ok=True)
+        try:
+            (self.folder / RECORDS).touch()
+            for name in _PARTS:
+                (self.folder / name).mkdir(exist_ok=True)
+        except OSError as error:
+            raise self._cannot_write(error) from None
         for folder in (self.folder, *(self.folder / name for name in _PARTS)):
             remove_parts(folder)
 

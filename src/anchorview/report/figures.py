@@ -121,7 +121,8 @@ def draw_times(curves: dict[str, dict[str, list[tuple[int, float, float]]]], pat
             if graphs.any():
                 ax.loglog(n, graphs, ls="--", lw=1, color=style["color"])
         sizes = sorted({n for points in methods.values() for n, _, _ in points})
-        _log_axes(ax, sizes)
+        if sizes:
+            _log_axes(ax, sizes)
         ax.set(title=_plain(data), xlabel="rows", ylabel="seconds" if ax is axes[0] else "")
         ax.grid(alpha=0.3)
     _legend(figure, axes[0])

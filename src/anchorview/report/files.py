@@ -48,7 +48,7 @@ def file_name(text: str) -> str:
     >>> file_name("label-ratio-caltech_7.v2")
     'label-ratio-caltech_7.v2'
     >>> file_name("label-ratio-a b/c")
-    'label-ratio-a_b_c-ba7ec50b'
+    'label-ratio-a_b_c-fdf21fa2'
     """
     safe = re.sub(r"[^A-Za-z0-9._-]", "_", text)[:100]
     return text if safe == text else f"{safe}-{zlib.crc32(text.encode('utf-8', 'replace')):08x}"
