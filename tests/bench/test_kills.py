@@ -36,7 +36,7 @@ from anchorview.report.document import Section, Table
 folder, job = Path(sys.argv[1]), sys.argv[2]
 with Output(folder, ("a", "b", "c")) as output, Runner(output.records, 60.0, 10**10, Console(quiet=True)) as runner:
     for number, name in enumerate("abc"):
-        keys = [{"task": name, "data": "d", "method": "m", "parameters": {}, "seed": seed} for seed in range(25)]
+        keys = [{"task": name, "data": "d", "method": "m", "parameters": {}, "seed": seed} for seed in range(16)]
         runs = [Run(job + ":work", key, {"seed": 100 * number + key["seed"]}) for key in keys]
         runner.run(runs, name)
         table = Table(name, name, ["seed", "ACC"])
@@ -98,7 +98,7 @@ def test_six_kills(tmp_path: Path) -> None:
     for folder in ("killed", "whole"):
         command[3] = str(tmp_path / folder)
         subprocess.run(command, check=True, timeout=120)
-    assert len(scores(tmp_path / "whole")) == 75
+    assert len(scores(tmp_path / "whole")) == 48
     assert scores(tmp_path / "killed") == scores(tmp_path / "whole")
     for name in ("report.md", "report.html", "tables/b.tex", "sections/c.json"):
         assert (tmp_path / "killed" / name).read_bytes() == (tmp_path / "whole" / name).read_bytes()

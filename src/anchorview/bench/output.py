@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 import warnings
 from collections.abc import Callable
 from pathlib import Path
@@ -45,6 +46,7 @@ class Output:
         others = [path for path in folder.iterdir() if path.name != LOCK] if folder.is_dir() else []
         if others and not (folder / RECORDS).exists():
             raise ValueError(f"{folder} holds other files and no {RECORDS}; give a new folder for the results.")
+        self._check_place()
         self._read_records()  # a file of others is refused before anything is written
         self.figures = folder / "figures"
         self._lock: IO[bytes] | None = None
@@ -66,6 +68,17 @@ class Output:
             self._lock.close()
             raise
         return self
+
+    def _check_place(self) -> None:
+        """Refuse what can be seen to be no place for results, before data is read and runs are made."""
+        there = next(path for path in (self.folder, *self.folder.absolute().parents) if path.exists())
+        if not there.is_dir():
+            raise self._cannot_write(OSError(0, f"{there} is a file"))
+        if not os.access(there, os.W_OK | os.X_OK):
+            raise self._cannot_write(OSError(0, f"no permission to write to {there}"))
+        for name in _PARTS:
+            if (self.folder / name).exists() and not (self.folder / name).is_dir():
+                raise self._cannot_write(OSError(0, f"{self.folder / name} is a file"))
 
     def _cannot_write(self, error: OSError) -> ValueError:
         reason = error.strerror or error
