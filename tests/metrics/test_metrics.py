@@ -169,7 +169,7 @@ def test_different_numbers_of_classes_and_clusters():
 
 def test_label_types():
     true = ["a", "a", "b", "b"]
-    mixed = np.array([1, 1, "b", None], dtype=object)
+    mixed = np.array([1, 1, "b", 2.5], dtype=object)
     assert clustering_accuracy(true, mixed) == 0.75
     assert clustering_accuracy(true, [True, True, False, False]) == 1.0
     assert clustering_accuracy(true, [-1.5, -1.5, 2.5, 2.5]) == 1.0

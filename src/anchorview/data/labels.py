@@ -13,7 +13,7 @@ from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import column_or_1d
 
 from ..core.arrays import ClassIds, Matrix, Rows
-from ..core.checks import is_missing
+from ..core.checks import is_missing, shorten
 
 UNLABELLED = -1
 
@@ -165,7 +165,13 @@ def check_weights(sample_weight: Any, n_rows: int) -> Matrix | None:
         return None
     if np.ma.is_masked(sample_weight):
         raise ValueError("sample_weight has masked entries; give every row a weight (0 leaves a row out).")
-    weights = np.asarray(sample_weight, dtype=np.float64)
+    try:
+        given = np.asarray(sample_weight)
+        weights = given.astype(np.float64)
+    except (TypeError, ValueError):
+        given = None
+    if given is None or given.dtype.kind not in "biufO":  # text of digits is text
+        raise ValueError(f"sample_weight must be numbers, one per row; got {shorten(sample_weight)}.")
     if weights.ndim == 0:
         weights = np.full(n_rows, float(weights))
     if weights.ndim != 1:
@@ -202,6 +208,7 @@ def split_labels(class_ids: ClassIds, n_folds: int, rng: np.random.RandomState) 
     >>> sorted(int(row) for fold in folds for row in fold)
     [0, 1, 2, 4]
     """
+    n_folds = min(n_folds, max(len(class_ids), 1))  # more would stay empty
     folds: list[list[int]] = [[] for _ in range(n_folds)]
     turn = 0
     for number in range(int(class_ids.max(initial=-1)) + 1):
