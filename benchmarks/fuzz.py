@@ -5,10 +5,10 @@
     python benchmarks/fuzz.py --seed 5 --topic files
 
 Outcomes: *clear error* (raised on purpose by our code or by scikit-learn's checks of X and y, naming the parameter,
-view, row, label or file), *fine*, *vague error* (any other error), *silent nonsense* (taken although it must be refused,
-or an answer that fails an oracle), *child died*, *over a minute*. Every case that is neither clear nor fine is listed with
-its id. The exit code is 1 unless nothing died, nothing took over a minute, nothing was silent nonsense, and fewer than
-1 % of the errors were vague.
+view, row, label or file), *fine*, *vague error* (any other error), *silent nonsense* (taken although it must be
+refused, or an answer that fails an oracle), *child died*, *over a minute*. Every case that is neither clear nor fine is
+listed with its id. The exit code is 1 unless nothing died, nothing took over a minute, nothing was silent nonsense, and
+fewer than 1 % of the cases ended in a vague error.
 """
 
 from __future__ import annotations
@@ -78,10 +78,8 @@ def print_counts(results: list[Result], asked: int, seconds: float) -> None:
     totals = Counter(result[2].kind for result in results)
     print(f"{'all':<14}" + "".join(f"{totals[kind]:>17}" for kind in OUTCOMES))
     slowest = max(results, key=lambda result: result[3], default=None)
-    print(
-        f"{len(results)} of {asked} cases in {seconds:.0f} s; vague: {100 * totals[VAGUE] / max(len(results), 1):.2f} %",
-        end="",
-    )
+    vague = 100 * totals[VAGUE] / max(len(results), 1)
+    print(f"{len(results)} of {asked} cases in {seconds:.0f} s; vague: {vague:.2f} %", end="")
     print(f"; slowest {slowest[0]}: {slowest[3]:.1f} s" if slowest else "")
 
 

@@ -25,6 +25,10 @@ class Broken(Exception):
     """The answer fails an oracle: raised by a case."""
 
 
+class Told(Exception):
+    """The command said no, in words and by its exit code: raised by a case."""
+
+
 @dataclass(frozen=True)
 class Case:
     """Something a user might do.
@@ -63,12 +67,14 @@ def judge(case: Case) -> Outcome:
             case.run()
         except Broken as broken:
             return Outcome(NONSENSE, str(broken))
+        except Told as told:
+            return Outcome(CLEAR, str(told))
         except (Exception, SystemExit) as error:
             return judge_error(case, error)
     if case.expect != REFUSE:
         return Outcome(FINE, "")
-    told = [str(one.message) for one in caught if issubclass(one.category, UserWarning)]
-    return Outcome(FINE, f"with the warning: {told[0]}") if told else Outcome(NONSENSE, "taken without a word")
+    warned = [str(one.message) for one in caught if issubclass(one.category, UserWarning)]
+    return Outcome(FINE, f"with the warning: {warned[0]}") if warned else Outcome(NONSENSE, "taken without a word")
 
 
 def judge_error(case: Case, error: BaseException) -> Outcome:

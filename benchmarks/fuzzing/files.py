@@ -15,7 +15,9 @@ import pandas as pd
 import scipy.io
 from scipy import sparse
 
-from anchorview import Views, datasets
+from anchorview import Views
+from anchorview.datasets import load_npz
+from anchorview.datasets._mat import load_mat
 
 from .case import EITHER, REFUSE, WORK, Case
 from .problems import check_fit, plant, quick, require
@@ -204,6 +206,7 @@ MAT: dict[str, tuple[Writer, str]] = {
     "not there": (lambda folder: folder / "nothing.mat", REFUSE),
     "a folder": (lambda folder: folder, REFUSE),
 }
+READERS: dict[str, Any] = {"load_npz": load_npz, "load_mat": load_mat}
 PATHS: dict[str, Any] = {"None": None, "a number": 3, "bytes": b"x", "a list": ["data.npz"], "an array": _ROWS}
 
 
@@ -213,7 +216,7 @@ def make(rng: np.random.Generator) -> Case:
     if draw < 0.05:
         what = str(rng.choice(list(PATHS)))
         reader = str(rng.choice(["load_npz", "load_mat"]))
-        return Case(f"{reader}({what})", lambda: getattr(datasets, reader)(PATHS[what]), REFUSE, ("path", "file"))
+        return Case(f"{reader}({what})", lambda: READERS[reader](PATHS[what]), REFUSE, ("path", "file"))
     if draw < 0.8:
         reader, table = ("load_npz", NPZ) if draw < 0.45 else ("load_mat", MAT)
         what = str(rng.choice(list(table)))
@@ -221,7 +224,7 @@ def make(rng: np.random.Generator) -> Case:
 
         def run() -> None:
             with tempfile.TemporaryDirectory() as folder:
-                bunch = getattr(datasets, reader)(write(Path(folder)))
+                bunch = READERS[reader](write(Path(folder)))
                 require(len(bunch.views) == len(bunch.target), "views and labels have different lengths")
                 require(bunch.target.dtype.kind != "f" or bool(np.isfinite(bunch.target).all()), "a label is NaN")
 

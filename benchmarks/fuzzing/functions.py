@@ -18,7 +18,6 @@ _SCORES = (
     "adjusted_rand",
     "clustering_accuracy",
     "clustering_report",
-    "normalized_mutual_info",
     "pairwise_f",
     "purity",
 )

@@ -187,7 +187,7 @@ def _measure(problem: Problem, rng: np.random.Generator) -> Case:
 
 
 def _untouched(problem: Problem, rng: np.random.Generator) -> Case:
-    """What is given is not changed."""
+    """Fit, and see that nothing given is changed."""
     name = str(rng.choice(NAMES))
     model = quick(name, problem.n_classes)
     copies = [view.copy() for view in problem.views]

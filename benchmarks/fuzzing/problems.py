@@ -91,11 +91,11 @@ def uses_labels(model: Any) -> bool:
 def check_fit(model: Any, X: Any, n_rows: int, known: Any = None) -> None:
     """Raise `Broken` unless a fitted model is sound: `known` maps rows to the labels that they were given."""
     labels = np.asarray(model.labels_)
-    _require(labels.shape == (n_rows,), f"labels_ has shape {labels.shape} for {n_rows} rows")
+    require(labels.shape == (n_rows,), f"labels_ has shape {labels.shape} for {n_rows} rows")
     if hasattr(model, "classes_") and uses_labels(model):
-        _require(bool(np.isin(labels, model.classes_).all()), "labels_ holds what is no class")
+        require(bool(np.isin(labels, model.classes_).all()), "labels_ holds what is no class")
     for row, label in (known or {}).items():
-        _require(labels[row] == label, f"row {row} was given {label!r} and got {labels[row]!r}")
+        require(labels[row] == label, f"row {row} was given {label!r} and got {labels[row]!r}")
     if hasattr(model, "confidence_"):
         check_probabilities(np.asarray(model.confidence_)[:, None], n_rows, whole=False)
     if hasattr(model, "predict"):
@@ -105,32 +105,28 @@ def check_fit(model: Any, X: Any, n_rows: int, known: Any = None) -> None:
 def check_prediction(model: Any, X: Any, n_rows: int) -> None:
     """Raise `Broken` unless predictions are sound."""
     predicted = np.asarray(model.predict(X))
-    _require(predicted.shape == (n_rows,), f"predict gives shape {predicted.shape} for {n_rows} rows")
-    _require(bool(np.isin(predicted, model.classes_).all()), "predict names what is no class")
+    require(predicted.shape == (n_rows,), f"predict gives shape {predicted.shape} for {n_rows} rows")
+    require(bool(np.isin(predicted, model.classes_).all()), "predict names what is no class")
     if hasattr(model, "predict_proba"):
         shares = model.predict_proba(X)
         check_probabilities(shares, n_rows)
-        _require(shares.shape[1] == len(model.classes_), "predict_proba has not a column for each class")
-        _require(
-            bool((model.classes_[shares.argmax(axis=1)] == predicted).all()),
-            "predict is not the argmax of predict_proba",
-        )
+        require(shares.shape[1] == len(model.classes_), "predict_proba has not a column for each class")
+        likeliest = model.classes_[shares.argmax(axis=1)]
+        require(bool((likeliest == predicted).all()), "predict is not the argmax of predict_proba")
     if hasattr(model, "transform"):
-        _require(bool(np.isfinite(model.transform(X)).all()), "transform gives NaN or infinity")
+        require(bool(np.isfinite(model.transform(X)).all()), "transform gives NaN or infinity")
 
 
 def check_probabilities(shares: np.ndarray, n_rows: int, *, whole: bool = True) -> None:
     """Raise `Broken` unless these are probabilities; those of a row add up to one if they are `whole`."""
-    _require(len(shares) == n_rows, f"{len(shares)} rows of probabilities for {n_rows} rows")
-    _require(bool(np.isfinite(shares).all()), "a probability is NaN or infinite")
-    _require(bool((shares >= 0).all() and (shares <= 1 + 1e-6).all()), "a probability is not within 0 … 1")
+    require(len(shares) == n_rows, f"{len(shares)} rows of probabilities for {n_rows} rows")
+    require(bool(np.isfinite(shares).all()), "a probability is NaN or infinite")
+    require(bool((shares >= 0).all() and (shares <= 1 + 1e-6).all()), "a probability is not within 0 … 1")
     if whole:
-        _require(bool(np.allclose(shares.sum(axis=1), 1, atol=1e-5)), "probabilities do not add up to 1")
+        require(bool(np.allclose(shares.sum(axis=1), 1, atol=1e-5)), "probabilities do not add up to 1")
 
 
-def _require(good: bool, otherwise: str) -> None:
+def require(good: bool, otherwise: str) -> None:
+    """Raise `Broken` unless something holds."""
     if not good:
         raise Broken(otherwise)
-
-
-require = _require
