@@ -74,7 +74,7 @@ def make(rng: np.random.Generator) -> Case:
     if rng.random() < 0.5:
         what = str(rng.choice(list(OPTIONS)))
         arguments, expect = OPTIONS[what]
-        words = (*(word.lstrip("-").replace("FOLDER", "") for word in arguments), "path", "argument")
+        words = (*(word.lstrip("-").replace("FOLDER", "") for word in arguments), "path", "argument", "usage")
         run = lambda: _run(arguments, expect, words, in_process)  # noqa: E731
         return Case(f"anchorview {' '.join(arguments)}", run, EITHER, _NEVER)
     table = NPZ if rng.random() < 0.5 else MAT

@@ -117,11 +117,9 @@ BAD: dict[str, tuple[Maker, tuple[str, ...]]] = {
         ("column_1", "part1"),
     ),
     "indexes that differ": (
-        whole(lambda p: {n: frame(v, index=np.arange(len(v)) + 5 * i) for i, (n, v) in enumerate(p.by_name.items())}),
-        ("id", "index"),
-    ),
-    "an index that repeats": (
-        whole(lambda p: {n: frame(v, index=["s"] * len(v)) for n, v in p.by_name.items()}),
+        whole(
+            lambda p: {n: frame(v, index=np.arange(len(v)) + 5 * (i + 1)) for i, (n, v) in enumerate(p.by_name.items())}
+        ),
         ("id", "index"),
     ),
 }
@@ -176,6 +174,7 @@ ODD: dict[str, Maker] = {  # must work, or be refused in words
     "pyarrow columns": second(lambda a: frame(a).convert_dtypes(dtype_backend="pyarrow")),
     "polars": second(pl.DataFrame),
     "doubled column names": second(lambda a: pd.DataFrame(a, columns=["c"] * a.shape[1])),
+    "an index that repeats": whole(lambda p: {n: frame(v, index=["s"] * len(v)) for n, v in p.by_name.items()}),
     "two rows": whole(lambda p: [v[:2] for v in p.views]),
     "one row": whole(lambda p: [v[:1] for v in p.views]),
 }

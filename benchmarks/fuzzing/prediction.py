@@ -16,7 +16,7 @@ from .case import EITHER, REFUSE, WORK, Broken, Case
 from .problems import NAMES, Problem, check_prediction, plant, quick, require
 
 _INDUCTIVE = ("FSSMSC", "FSSMSC", "FSSMSCCV", "MVAR", "ConcatLogisticRegression")
-_X = ("X", "view", "feature", "column", "row", "part1")
+_X = ("X", "view", "sample", "feature", "column", "row", "part1")
 
 
 def _with(problem: Problem, array: Any) -> dict[str, Any]:

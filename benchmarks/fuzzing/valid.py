@@ -48,7 +48,8 @@ def give(problem: Problem, form: str) -> tuple[Any, dict[str, Any]]:
     if form == "float32":
         return {k: v.astype(np.float32) for k, v in named.items()}, {}
     if form == "sparse":
-        return {k: sparse.csr_array(v) if i == 0 else v for i, (k, v) in enumerate(named.items())}, {}
+        signed = {k: np.hstack([np.maximum(v, 0), np.maximum(-v, 0)]) for k, v in named.items()}
+        return {k: sparse.csr_array(v) if k == "part0" else named[k] for k, v in signed.items()}, {}
     if form == "ids":
         return Views(named, ids=[f"s{i}" for i in range(n)]), {}
     return {k: np.asfortranarray(v) for k, v in named.items()} if form == "Fortran" else named, {}

@@ -214,11 +214,15 @@ class ColumnCuts:
         if not groups:
             raise ValueError(f"{name}= is empty; name at least one group of columns.")
         for group in groups:
-            if not (isinstance(group, slice | str) or is_sequence(group) or _is_size(group)):
+            if not (isinstance(group, slice | str) or _is_listed(group) or _is_size(group)):
                 raise ValueError(
                     f"{name} holds {shorten(group)}; each view is given by its number of columns, a slice, or a list "
                     "of columns."
                 )
+
+
+def _is_listed(group: Any) -> bool:
+    return is_sequence(group) and getattr(group, "ndim", 1) == 1
 
 
 def _is_size(group: Any) -> bool:

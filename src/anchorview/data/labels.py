@@ -13,7 +13,7 @@ from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import column_or_1d
 
 from ..core.arrays import ClassIds, Matrix, Rows
-from ..core.checks import is_missing, shorten
+from ..core.checks import HEAVIEST, is_missing, shorten
 
 UNLABELLED = -1
 
@@ -51,9 +51,13 @@ def encode_labels(
     y = _align(y, ids)
     if isinstance(y, np.ma.MaskedArray):
         y = np.array([None if hidden else value for value, hidden in zip(y.data, np.ma.getmaskarray(y), strict=True)])
-    values = _series_values(y) if hasattr(y, "to_numpy") and not isinstance(y, np.ndarray) else np.asarray(y)
+    values = _series_values(y) if hasattr(y, "to_numpy") and not isinstance(y, np.ndarray) else _as_array(y)
     if isinstance(y, list | tuple) and values.dtype.kind in "US" and any(not isinstance(v, str | bytes) for v in y):
         values = np.array(y, dtype=object)  # asarray would turn None and -1 into text
+    if values.ndim > 2 or values.dtype.kind in "cVMm":
+        raise ValueError(
+            f"y has shape {values.shape} and type {values.dtype}; labels are integers or text, one per row."
+        )
     values = column_or_1d(values, warn=True)
     if values.dtype.kind == "f" and np.isnan(values).any():
         missing = np.isnan(values)
@@ -102,6 +106,13 @@ def encode_labels(
     class_ids = np.full(n_rows, UNLABELLED, dtype=np.intp)
     class_ids[is_labelled] = inverse
     return classes, class_ids
+
+
+def _as_array(y: Any) -> npt.NDArray[Any]:
+    try:
+        return np.asarray(y)
+    except ValueError:  # lists of several lengths
+        raise ValueError("y holds labels that are sequences themselves; labels are integers or text.") from None
 
 
 def _align(y: Any, ids: npt.NDArray[Any] | None) -> Any:
@@ -184,6 +195,8 @@ def check_weights(sample_weight: Any, n_rows: int) -> Matrix | None:
             f"sample_weight must be finite and not negative; row {bad[0]} has {weights[bad[0]]}"
             f"{f' ({len(bad)} such rows)' if len(bad) > 1 else ''}."
         )
+    if weights.max(initial=0.0) > HEAVIEST:
+        raise ValueError(f"sample_weight must be at most {HEAVIEST:g}; row {weights.argmax()} has {weights.max()}.")
     if not weights.any():
         raise ValueError("sample_weight is zero for every row; at least some rows must count.")
     return None if np.all(weights == 1) else weights
