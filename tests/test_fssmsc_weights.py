@@ -212,7 +212,7 @@ def test_clusters_follow_the_weights(data: Any) -> None:
         (np.zeros(150), "zero for every row"),
         (np.ones(149), r"sample_weight.shape == \(149,\), expected \(150,\)"),
         (np.ones((150, 1)), "must be 1D"),
-        (["a"] * 150, "could not convert"),
+        (["a"] * 150, "sample_weight must be numbers, one per row; got"),
     ],
 )
 def test_weights_that_cannot_work(data: Any, weights: Any, message: str) -> None:

@@ -54,7 +54,9 @@ def encode_labels(
     values = _series_values(y) if hasattr(y, "to_numpy") and not isinstance(y, np.ndarray) else _as_array(y)
     if isinstance(y, list | tuple) and values.dtype.kind in "US" and any(not isinstance(v, str | bytes) for v in y):
         values = np.array(y, dtype=object)  # asarray would turn None and -1 into text
-    if values.ndim > 2 or values.dtype.kind in "cVMm":
+    if values.dtype.kind == "c":
+        raise ValueError("Complex data not supported: the labels in y are complex; labels are integers or text.")
+    if values.ndim > 2 or values.dtype.kind in "VMm":
         raise ValueError(
             f"y has shape {values.shape} and type {values.dtype}; labels are integers or text, one per row."
         )
