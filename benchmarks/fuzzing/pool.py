@@ -49,7 +49,8 @@ def _work(link: Connection) -> None:
 
     problem = plant(np.random.default_rng(0))  # loads, on the first run compiles, what is no part of a case's time
     for name in ("FSSMSC", "LMVSC", "AMGL"):  # which have kernels of their own
-        quick(name, problem.n_classes).fit(problem.views, problem.y)
+        for kind in (np.float32, np.float64):
+            quick(name, problem.n_classes).fit([view.astype(kind) for view in problem.views], problem.y)
     link.send("ready")
     with threadpool_limits(1), open(os.devnull, "w") as nowhere, contextlib.redirect_stderr(nowhere):
         while True:
