@@ -14,7 +14,21 @@ from sklearn.exceptions import ConvergenceWarning
 
 from .base import FitInput, MultiViewClassifier
 from .core.arrays import Matrix, Presence
-from .core.checks import Choice, Number, check_parameters, make_random_state
+from .core.checks import (
+    COUNT,
+    SHARED,
+    WEIGHT,
+    Choice,
+    Flag,
+    Mark,
+    Names,
+    Number,
+    Options,
+    Parts,
+    Rule,
+    check_parameters,
+    make_random_state,
+)
 from .core.progress import Outcome, Progress, as_interrupt, with_callbacks
 from .cost import MemoryEstimate, available_memory, check_memory, estimate_memory
 from .data.reading import ColumnGroups
@@ -27,7 +41,7 @@ from .labelling.clusters import ClusterCentres, fit_clusters
 from .labelling.held_out import calibrate
 from .labelling.relabel import correct_labels
 from .labelling.rule import RULES, LabelledNeighbours, keep_labelled
-from .plan import Plan, make_plan
+from .plan import OMITTABLE, Plan, make_plan
 from .solver.grams import PatternGrams
 from .solver.problem import Problem
 from .solver.registry import SOLVERS
@@ -38,24 +52,28 @@ from .supervision.known import Supervision
 
 __all__ = ["FSSMSC"]
 
-_RULES: dict[str, Number | Choice] = {
-    "l1": Number(0),
-    "ridge": Number(0),
-    "must_link_weight": Number(0),
-    "coupling": Number(0),
-    "tol": Number(0),
-    "n_landmarks": Number(1, integer=True),
-    "max_iter": Number(1, integer=True),
-    "n_neighbors": Number(1, integer=True),
+_RULES: dict[str, Rule] = {
+    **SHARED,
     "n_clusters": Number(1, integer=True, optional=True),
-    "n_jobs": Number(-(2**20), integer=True, optional=True),
-    "solver": Choice(tuple(SOLVERS)),
-    "inference": Choice(RULES),
-    "class_balance": Choice((None, "balanced")),
-    "on_empty": Choice(("error", "drop")),
-    "relabel": Number(0.5, optional=True),
-    "measure_views": Choice((False, True)),
+    "n_landmarks": COUNT,
+    "scaling": Names(),
     "landmarks": Choice(("kmeans", "random"), or_array=True),
+    "l1": WEIGHT,
+    "ridge": WEIGHT,
+    "must_link_weight": WEIGHT,
+    "coupling": WEIGHT,
+    "class_balance": Choice((None, "balanced")),
+    "relabel": Number(0.5, 1, optional=True),
+    "on_empty": Choice(("error", "drop")),
+    "unlabelled": Mark(),
+    "omit": Parts(OMITTABLE),
+    "solver": Choice(tuple(SOLVERS)),
+    "solver_options": Options(),
+    "max_iter": COUNT,
+    "tol": WEIGHT,
+    "inference": Choice(RULES),
+    "n_neighbors": COUNT,
+    "measure_views": Flag(),
 }
 _COMPILED = "anchorview.solver.kernels"  # loaded, and on the first run of a machine compiled, by the first fit
 

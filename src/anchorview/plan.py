@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -47,7 +46,8 @@ def make_plan(
     has_pairs, has_missing, has_weights : bool
         Whether there are constraints, rows that lack views, and weights.
     """
-    _check_omitted(model.omit)
+    if {"must_link", "smoothness"} <= set(model.omit):
+        raise ValueError("omit=('must_link', 'smoothness') leaves no distance to make small; keep one of them.")
     solver = _choose_solver(model, has_missing, has_weights)
     outcomes: list[Outcome] = []
     n_components = _count_components(model.n_clusters, n_classes, has_pairs, model.omit, outcomes)
@@ -60,16 +60,6 @@ def make_plan(
     if not by_name and "lsa" not in scaling:  # whose number of features is known once it is fitted
         check_landmarks(np.asarray(model.landmarks), sum(views.sizes))
     return Plan(scaling, solver, n_components, n_landmarks, outcomes)
-
-
-def _check_omitted(omit: Any) -> None:
-    if isinstance(omit, str) or not isinstance(omit, Iterable):
-        raise ValueError(f"omit is a sequence of names, such as omit=('l1',); got {omit!r}.")
-    names = list(omit)
-    for name in names:
-        check_choice("omit", name, OMITTABLE)
-    if {"must_link", "smoothness"} <= set(names):
-        raise ValueError("omit=('must_link', 'smoothness') leaves no distance to make small; keep one of them.")
 
 
 def _choose_solver(model: Any, has_missing: bool, has_weights: bool) -> Solver:
@@ -136,6 +126,8 @@ def _count_given(given: Any, n_components: int) -> int:
         raise ValueError(
             f"landmarks must be a 2-D array (m rows in the scaled feature space); got shape {given.shape}."
         )
+    if given.dtype.kind not in "fiub":
+        raise ValueError(f"landmarks must be numbers; got an array of {given.dtype}.")
     if not np.isfinite(given.astype(np.float64)).all():
         raise ValueError("landmarks contains NaN or infinity.")
     if len(given) < n_components:
