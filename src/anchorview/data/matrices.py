@@ -88,6 +88,10 @@ def checked_csr(matrix: Any, name: str) -> sparse.csr_array:
         except ValueError as error:
             raise ValueError(f"View {name!r} is a malformed sparse matrix: {error}.") from None
         matrix = checked
+    elif matrix.format == "coo" and not all(
+        ((places >= 0) & (places < size)).all() for places, size in zip(matrix.coords, matrix.shape, strict=True)
+    ):
+        raise ValueError(f"View {name!r} is a malformed sparse matrix: an index lies outside its shape {matrix.shape}.")
     result = sparse.csr_array(matrix)  # a new object: flags that SciPy notes on the way are not the user's
     if not result.has_canonical_format:
         result = result.copy()

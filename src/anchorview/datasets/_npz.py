@@ -12,6 +12,7 @@ import numpy as np
 from scipy import sparse
 from sklearn.utils import Bunch
 
+from ..core.checks import shorten
 from ..data.matrices import checked_csr
 from ._bunch import check_labels, make_bunch
 from ._zip import check_sizes
@@ -62,6 +63,8 @@ def load_npz(path: str | os.PathLike[str]) -> Bunch:
     >>> tiny.view_names, [view.shape for view in tiny.data]
     (['image', 'text'], [(3, 2), (3, 4)])
     """
+    if not isinstance(path, str | os.PathLike):
+        raise TypeError(f"path must name a file, as text or Path; got {shorten(path)}.")
     path = Path(path)
     if not path.is_file():
         raise FileNotFoundError(f"There is no file {path}.")
@@ -71,6 +74,11 @@ def load_npz(path: str | os.PathLike[str]) -> Bunch:
         entries = {key: stored[key] for key in wanted}  # what else there is stays packed
     if "y" not in entries:
         raise ValueError(f"{path} has no entry 'y', the classes; it has {', '.join(map(repr, entries)) or 'none'}.")
+    for key in ("view_names", "classes"):
+        if key in entries and entries[key].ndim != 1:
+            raise ValueError(
+                f"{key} of {path} has shape {entries[key].shape}; it needs one name after the other (1-D)."
+            )
     target, view_names = entries["y"], _view_names(path, entries)
     check_labels(target, f"y of {path}")
     _check_views(path, entries, view_names)
