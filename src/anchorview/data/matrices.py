@@ -23,6 +23,8 @@ def as_matrix(array: Any, name: str) -> Any:
         array = table_matrix(array, name)
     if isinstance(array, np.ma.MaskedArray):  # a masked value is one that is not there
         array = np.ma.filled(array.astype(np.float64), np.nan) if np.ma.is_masked(array) else np.asarray(array)
+    if isinstance(array, np.matrix):  # whose rows have two dimensions
+        array = np.asarray(array)
     result = array if isinstance(array, np.ndarray) or is_sparse(array) else _as_array(array, name)
     if result.ndim == 1:
         raise ValueError(
