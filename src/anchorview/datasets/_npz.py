@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import os
+import zlib
 from itertools import count, takewhile
 from pathlib import Path
 from typing import Any
-from zipfile import is_zipfile
+from zipfile import BadZipFile, is_zipfile
 
 import numpy as np
 from scipy import sparse
@@ -71,13 +72,14 @@ def load_npz(path: str | os.PathLike[str]) -> Bunch:
     with np.load(_require_zip(path), allow_pickle=False) as stored:
         wanted = [key for key in stored.files if _is_ours(key)]
         check_sizes(path, wanted)
-        entries = {key: stored[key] for key in wanted}  # what else there is stays packed
+        entries = {key: _read_entry(stored, key, path) for key in wanted}  # what else there is stays packed
     if "y" not in entries:
         raise ValueError(f"{path} has no entry 'y', the classes; it has {', '.join(map(repr, entries)) or 'none'}.")
-    for key in ("view_names", "classes"):
-        if key in entries and entries[key].ndim != 1:
+    for key, value in entries.items():
+        n_dims = 1 if key in ("y", "view_names", "classes") else 2
+        if value.ndim != n_dims:
             raise ValueError(
-                f"{key} of {path} has shape {entries[key].shape}; it needs one name after the other (1-D)."
+                f"{key} of {path} has shape {value.shape}; it needs {n_dims} dimension{'s'[: n_dims - 1]}."
             )
     target, view_names = entries["y"], _view_names(path, entries)
     check_labels(target, f"y of {path}")
@@ -91,6 +93,14 @@ def load_npz(path: str | os.PathLike[str]) -> Bunch:
             )
     target_names = [str(name) for name in entries.get("classes", np.unique(target))]
     return make_bunch(data, target, view_names, target_names, f"Multi-view data read from {path}.")
+
+
+def _read_entry(stored: Any, key: str, path: Path) -> Any:
+    """Return one array; what is damaged or holds Python objects is refused by name."""
+    try:
+        return stored[key]
+    except (ValueError, EOFError, OSError, BadZipFile, zlib.error) as error:
+        raise ValueError(f"The entry {key!r} of {path} cannot be read: {error}") from None
 
 
 def _is_ours(key: str) -> bool:
