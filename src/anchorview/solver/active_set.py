@@ -43,9 +43,11 @@ class _State:
     has_missing: bool  # some rows lack views, and have Gram matrices of their own
 
     def codes_of(self, rows: Rows) -> sparse.csr_array:
-        """Return the current codes of some rows (ascending)."""
+        """Return the current codes of some rows (ascending); not to be changed, as they may be the state's own."""
+        if np.array_equal(rows, self.moved):  # as from the second round on, mostly
+            return self.moved_codes
         if len(self.moved) == 0:
-            return sparse.csr_array(self.encoded[rows])
+            return self.encoded if len(rows) == self.encoded.shape[0] else sparse.csr_array(self.encoded[rows])
         place = np.searchsorted(self.moved, rows)
         is_moved = np.isin(rows, self.moved)
         codes = sparse.csr_array(self.encoded[rows])
@@ -180,6 +182,7 @@ def _move(
         trial_value = objective(problem, trial.sums(problem), embedding)
         if trial_value <= value + slack:
             return trial, trial_value, proximal / 4, shortened
+        del codes, trial  # not held while others are computed
         proximal = max(4 * proximal, 1e-2 * scale)
         shortened = True
     return state, value, proximal, True

@@ -9,6 +9,9 @@ import numpy as np
 from scipy import sparse
 
 from ..core.arrays import Matrix, Rows, Weights
+from ..engine.blocks import row_blocks
+
+_BLOCK_ROWS = 4096  # copied at a time
 
 
 def code_gram(codes: sparse.csr_array, weights: Weights = None) -> Matrix:
@@ -57,12 +60,35 @@ def gather_rows(parts: Sequence[sparse.csr_array], places: Sequence[Rows]) -> sp
 
 
 def replace_rows(codes: sparse.csr_array, index: Rows, rows: sparse.csr_array) -> sparse.csr_array:
-    """Return the codes with the rows ``index`` replaced."""
+    """Return the codes with the rows ``index`` (ascending) replaced.
+
+    Written block by block into the arrays of the result: beside codes and result nothing of their size is held.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from scipy import sparse
+    >>> codes = sparse.csr_array([[1.0, 0.0], [2.0, 0.0]])
+    >>> replace_rows(codes, np.array([1]), sparse.csr_array([[0.0, 3.0]])).toarray()
+    array([[1., 0.],
+           [0., 3.]])
+    """
     if len(index) == 0:
         return codes
-    order = np.arange(codes.shape[0])
-    order[index] = codes.shape[0] + np.arange(len(index))
-    return sparse.csr_array(sparse.vstack([codes, rows], format="csr")[order])
+    lengths = np.diff(codes.indptr)
+    lengths[index] = np.diff(rows.indptr)
+    indptr = np.concatenate([[0], np.cumsum(lengths, dtype=np.int64)])
+    indices, data = np.empty(indptr[-1], codes.indices.dtype), np.empty(indptr[-1], codes.dtype)
+    for block in row_blocks(codes.shape[0], _BLOCK_ROWS):
+        first, last = np.searchsorted(index, [block.start, block.stop])
+        part = sparse.csr_array(codes[block])
+        if first < last:
+            order = np.arange(part.shape[0])
+            order[index[first:last] - block.start] = part.shape[0] + np.arange(last - first)
+            part = sparse.csr_array(sparse.vstack([part, rows[first:last]], format="csr")[order])
+        place = slice(indptr[block.start], indptr[block.stop])
+        indices[place], data[place] = part.indices, part.data
+    return sparse.csr_array((data, indices, indptr.astype(codes.indptr.dtype)), shape=codes.shape)
 
 
 @dataclass(frozen=True)
@@ -120,16 +146,3 @@ def reduce_codes(
         total = float(np.repeat(weights, np.diff(codes.indptr)) @ codes.data)
     quadratic = sum(float(quadratic_codes(*arrays, each, gram, rows)) for gram, rows in groups)
     return Reduction(code_gram(codes, each), dot_codes(*arrays, each, cross), total, quadratic)
-
-
-def total_of(parts: Sequence[Reduction]) -> Reduction:
-    """Add up the sums of several blocks, at least one."""
-    gram = parts[0].gram.copy()
-    for part in parts[1:]:
-        gram += part.gram
-    return Reduction(
-        gram,
-        sum(part.fit for part in parts),
-        sum(part.total for part in parts),
-        sum(part.quadratic for part in parts),
-    )
