@@ -310,7 +310,9 @@ class FSSMSC(CallbackSupportMixin, ClassNamePrefixFeaturesOutMixin, TransformerM
         self._describe(plan, result)
         self._scaler, self._encoder = source.scaler, result.encoder
         self.landmarks_, self.landmark_embedding_ = source.landmarks, result.embedding
-        self.codes_, self.embedding_ = result.codes, self._embed(result.encoded)
+        blocks = source.cross.blocks  # SciPy would hold a copy of all codes in double precision
+        self.codes_ = result.codes
+        self.embedding_ = np.concatenate([self._embed(result.encoded[block]) for block in blocks])
         self.classes_ = known.classes if len(known.classes) else np.arange(plan.n_components)
         self._n_features_out = plan.n_components
         with one_blas_thread():

@@ -11,6 +11,7 @@ move. And the features are needed only in E, which a round asks for only at the 
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from operator import attrgetter
 
@@ -154,13 +155,16 @@ def _encode_all(problem: Problem, encoder: ElasticNetEncoder, cross: CrossProduc
 
     encoder.prepare(np.dtype(cross.dtype))  # before the threads start, or they would wait for the first
     m = len(problem.gram)
-    blocks, reduction = [], Reduction(np.zeros((m, m)), 0.0, 0.0)
-    for codes, part in iter_blocks(encode, cross.blocks, n_threads):  # sums of one block at a time are held
-        blocks.append(codes)
-        reduction = reduction + part
-    encoded = stack_codes(blocks, m)
+    sums = [Reduction(np.zeros((m, m)), 0.0, 0.0)]
+
+    def codes_of_blocks() -> Iterator[sparse.csr_array]:
+        for codes, part in iter_blocks(encode, cross.blocks, n_threads):  # sums of one block at a time are held
+            sums[0] = sums[0] + part
+            yield codes
+
+    encoded = stack_codes(codes_of_blocks(), m)
     has_missing = cross.present_in(slice(0, 1)) is not None
-    return _State(encoded, np.empty(0, dtype=np.intp), encoded[:0], reduction, has_missing)
+    return _State(encoded, np.empty(0, dtype=np.intp), encoded[:0], sums[0], has_missing)
 
 
 def _move(

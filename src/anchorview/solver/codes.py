@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -12,6 +12,7 @@ from ..core.arrays import Matrix, Rows, Weights
 from ..engine.blocks import row_blocks
 
 _BLOCK_ROWS = 4096  # copied at a time
+_GROWTH = 1.1  # of arrays that are too short
 
 
 def code_gram(codes: sparse.csr_array, weights: Weights = None) -> Matrix:
@@ -34,14 +35,51 @@ def code_gram(codes: sparse.csr_array, weights: Weights = None) -> Matrix:
     return gram
 
 
-def stack_codes(blocks: Sequence[sparse.csr_array], n_columns: int) -> sparse.csr_array:
-    """Put blocks of codes under one another."""
-    if not blocks:
-        return sparse.csr_array((0, n_columns))
-    return sparse.csr_array(sparse.vstack(blocks, format="csr"))
+def multiply(codes: sparse.csr_array, matrix: Matrix) -> Matrix:
+    """Return ``codes @ matrix``, block by block: SciPy would hold a copy of all codes in the wider of the precisions.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from scipy import sparse
+    >>> multiply(sparse.csr_array([[1.0, 2.0], [0.0, 3.0]]), np.array([[1.0], [1.0]]))
+    array([[3.],
+           [3.]])
+    """
+    result = np.empty((codes.shape[0], *matrix.shape[1:]), dtype=np.result_type(codes, matrix))
+    for block in row_blocks(codes.shape[0], _BLOCK_ROWS):
+        result[block] = codes[block] @ matrix
+    return result
 
 
-def gather_rows(parts: Sequence[sparse.csr_array], places: Sequence[Rows]) -> sparse.csr_array:
+def stack_codes(blocks: Iterable[sparse.csr_array], n_columns: int) -> sparse.csr_array:
+    """Put blocks of codes under one another, each as it comes.
+
+    The arrays of the result grow by little at a time, which moves no memory where the system can map it elsewhere. To
+    hold all blocks until the end would take twice the memory, and what many blocks leave behind is not given back.
+    """
+    indices, data = np.empty(0, np.int32), np.empty(0)
+    lengths = [np.zeros(1, np.int64)]
+    n_stored = 0
+    for block in blocks:
+        if len(lengths) == 1:
+            data = data.astype(block.dtype)
+        end = n_stored + block.nnz
+        if end > len(data):
+            for array in (indices, data):
+                array.resize(max(end, int(_GROWTH * len(data))), refcheck=False)
+        indices[n_stored:end], data[n_stored:end] = block.indices, block.data
+        lengths.append(np.diff(block.indptr))
+        n_stored, n_columns = end, block.shape[1]
+    for array in (indices, data):
+        array.resize(n_stored, refcheck=False)
+    indptr = np.cumsum(np.concatenate(lengths), dtype=np.int64)
+    if n_stored <= np.iinfo(np.int32).max:
+        indptr = indptr.astype(np.int32)
+    return sparse.csr_array((data, indices, indptr), shape=(len(indptr) - 1, n_columns))
+
+
+def gather_rows(parts: Iterable[sparse.csr_array], places: Sequence[Rows]) -> sparse.csr_array:
     """Put codes that were computed in parts, at least one, into the order of their rows.
 
     Examples
@@ -52,7 +90,7 @@ def gather_rows(parts: Sequence[sparse.csr_array], places: Sequence[Rows]) -> sp
     >>> gather_rows(parts, [np.array([0, 2]), np.array([1])]).toarray().ravel()
     array([1., 2., 3.])
     """
-    stacked = parts[0] if len(parts) == 1 else stack_codes(parts, parts[0].shape[1])
+    stacked = stack_codes(parts, 0)
     order = np.concatenate(places)
     if (np.diff(order) > 0).all():
         return stacked

@@ -12,6 +12,7 @@ import numpy as np
 from scipy import sparse
 
 from ..core.arrays import Matrix
+from .codes import multiply
 from .problem import EPSILON, Problem
 
 
@@ -144,9 +145,9 @@ class CouplingGradient:
     def bound(self, codes: sparse.csr_array) -> Matrix:
         """Return an upper bound of max |∇g| per row (unlabelled part), without forming the rows."""
         longest = np.sqrt((self.smooth**2).sum(axis=0).max())
-        projected = np.linalg.norm(codes @ self.smooth.T, axis=1) * longest
+        projected = np.linalg.norm(multiply(codes, self.smooth.T), axis=1) * longest
         bound: Matrix = projected + np.asarray(codes.sum(axis=1)) * np.abs(self.degree).max()
-        bound += np.abs(codes @ self.degree)
+        bound += np.abs(multiply(codes, self.degree))
         return bound
 
 
@@ -164,7 +165,7 @@ def coupling_gradient(
     terms = coupling_terms(problem, sums, embedding)
     beta, m = problem.coupling, len(problem.gram)
     pull = np.zeros((labelled_codes.shape[0], len(embedding)))
-    embedded = labelled_codes @ embedding.T
+    embedded = multiply(labelled_codes, embedding.T)
     curvature = 0.0
     if problem.must is not None:
         largest = problem.must.largest_eigenvalue() if must_curvature is None else must_curvature

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import dataclass
 
 import numpy as np
@@ -124,9 +125,12 @@ class RowWork:
             weights = None if self._weights is None else self._weights[chunk]
             return new, reduce_codes(old, cross, weights, grams), reduce_codes(new, cross, weights, grams)
 
-        m = len(complete)
-        parts, old_sums, new_sums = [], Reduction(np.zeros((m, m)), 0.0, 0.0), Reduction(np.zeros((m, m)), 0.0, 0.0)
-        for codes, old, new in iter_blocks(of_chunk, range(len(self.chunks)), self.n_threads):
-            parts.append(codes)  # sums of a few chunks at a time are held: those of all would be many m×m matrices
-            old_sums, new_sums = old_sums + old, new_sums + new
-        return gather_rows(parts, self.chunks), old_sums, new_sums
+        nothing = Reduction(np.zeros_like(complete), 0.0, 0.0)
+        sums = [nothing, nothing]  # added up as they come: those of all chunks would be many m×m matrices
+
+        def codes_of_chunks() -> Iterator[sparse.csr_array]:
+            for codes, *reductions in iter_blocks(of_chunk, range(len(self.chunks)), self.n_threads):
+                sums[:] = [total + part for total, part in zip(sums, reductions, strict=True)]
+                yield codes
+
+        return gather_rows(codes_of_chunks(), self.chunks), *sums

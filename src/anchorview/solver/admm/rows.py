@@ -130,7 +130,8 @@ class RowStates:
     def finish(self) -> sparse.csr_array:
         """Return Z, sparse, and let go of the states: beside them a Z without zeros would not fit."""
         del self._first, self._proposed, self.dual, self.consensus
-        codes = stack_codes([sparse.csr_array(self.codes[block]) for block in self._blocks], self.codes.shape[1])
+        blocks = (sparse.csr_array(self.codes[block]) for block in self._blocks)
+        codes = stack_codes(blocks, self.codes.shape[1])
         del self.codes
         return codes
 
