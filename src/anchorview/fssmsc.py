@@ -11,7 +11,7 @@ from typing import Any, Self
 import numpy as np
 import numpy.typing as npt
 from scipy import sparse
-from sklearn.base import ClassNamePrefixFeaturesOutMixin, TransformerMixin
+from sklearn.base import ClassNamePrefixFeaturesOutMixin, TransformerMixin, clone
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils.validation import check_is_fitted
 
@@ -19,11 +19,22 @@ from .base import FitInput, MultiViewClassifier
 from .core.arrays import Matrix, Presence
 from .core.checks import Choice, Number, check_parameters, make_random_state
 from .core.progress import CallbackSupportMixin, Outcome, Progress, with_callbacks
-from .cost import MemoryEstimate, available_memory, check_memory, estimate_memory
+from .cost import (
+    REMEDY,
+    FitSizes,
+    MemoryEstimate,
+    available_memory,
+    check_codes,
+    check_memory,
+    count_nonzeros,
+    estimate_memory,
+    fit_sizes,
+)
 from .data.reading import ColumnGroups
 from .data.views import Views
 from .engine.blocks import count_threads, map_blocks, one_blas_thread
 from .features.auto import FOR_SPARSE, ScalingChoice
+from .features.landmarks import ROWS_PER_LANDMARK
 from .features.products import Representation, ViewCrossProducts, represent
 from .features.scaling import ViewsScaler, check_finite, fit_scaling
 from .labelling.clusters import ClusterCentres, fit_clusters
@@ -272,26 +283,20 @@ class FSSMSC(CallbackSupportMixin, ClassNamePrefixFeaturesOutMixin, TransformerM
         before = dict(self.__dict__)
         try:
             return self._fit(X, y, sample_weight, constraints)
-        except BaseException:
+        except BaseException as error:
             self._restore(before)
+            if isinstance(error, MemoryError) and REMEDY not in str(error):
+                raise MemoryError(f"{str(error) or 'Memory ran out'}; the fit was given up. {REMEDY}") from error
             raise
 
     def _fit(self, X: Any, y: Any, sample_weight: Any, constraints: Constraints | None) -> Self:
         check_parameters(self, _RULES)
         rng = make_random_state(self.random_state)
         given = self._read_input(X, y, sample_weight, constraints)
-        plan = make_plan(
-            self,
-            given.views,
-            len(given.known.classes),
-            given.n_counted,
-            has_pairs=given.known.pairs is not None,
-            has_missing=given.present is not None,
-            has_weights=given.weights is not None,
-        )
+        plan = self._plan(given)
         n_threads = count_threads(self.n_jobs)
-        sizes = (*given.views.shape, plan.n_landmarks, plan.n_components)
-        check_memory(estimate_memory(*sizes, solver=self.solver, n_threads=n_threads), available_memory())
+        sizes, available = self._sizes(given, plan, n_threads), available_memory(n_threads)
+        check_memory(estimate_memory(replace(sizes, nonzeros=1)), available)  # whatever the codes will be
         progress = Progress(self, self.verbose, self.max_iter, self.tol, n_solves=1 if self.relabel is None else 2)
         n_labelled = int(np.count_nonzero(given.known.class_ids >= 0))
         progress.stage("scaling", "%r, %d labelled in %d classes", given.views, n_labelled, len(given.known.classes))
@@ -302,6 +307,7 @@ class FSSMSC(CallbackSupportMixin, ClassNamePrefixFeaturesOutMixin, TransformerM
         progress.stage("landmarks", f"choosing {plan.n_landmarks} landmarks")
         how = self.landmarks if isinstance(self.landmarks, str) else np.asarray(self.landmarks)
         source = represent(given.views, scaler, how, plan.n_landmarks, rng, n_threads, **rows)
+        check_codes(sizes, source, self._l1, float(self.ridge), available)
         progress.stage("solver", "solving")
         progress.begin_round()
         with one_blas_thread():
@@ -329,15 +335,46 @@ class FSSMSC(CallbackSupportMixin, ClassNamePrefixFeaturesOutMixin, TransformerM
         self.stage_seconds_ = progress.seconds
         return self
 
-    def estimate_memory(self, n_rows: int, n_features: int, n_clusters: int | None = None) -> MemoryEstimate:
-        """Estimate the memory of a fit beyond its input, without running it.
+    def _plan(self, given: FitInput) -> Plan:
+        return make_plan(
+            self,
+            given.views,
+            len(given.known.classes),
+            given.n_counted,
+            has_pairs=given.known.pairs is not None,
+            has_missing=given.present is not None,
+            has_weights=given.weights is not None,
+        )
+
+    def estimate_memory(
+        self,
+        n_rows: int | None = None,
+        n_features: int | None = None,
+        n_clusters: int | None = None,
+        *,
+        n_labelled: int = 0,
+        dtype: npt.DTypeLike = np.float32,
+        X: Any = None,
+        y: Any = None,
+    ) -> MemoryEstimate:
+        """Estimate the memory of a fit beyond its input, without running it: from sizes, or better from the data.
+
+        How many non-zeros codes have depends on the data. Given `X`, they are counted on some rows, for about the time
+        that choosing landmarks takes; from sizes alone 48 a row are assumed, which signed or noisy features can exceed
+        three times. `fit` itself counts, where it could matter.
 
         Parameters
         ----------
         n_rows, n_features : int
-            Size of the data, all views together.
+            Size of the data, all views together; not needed with `X`.
         n_clusters : int, optional
-            Number of classes; by default the parameter, or 10.
+            Number of classes; by default the parameter, those in `y`, or 10.
+        n_labelled : int
+            Number of labelled rows.
+        dtype : dtype
+            Of the views; single precision needs less.
+        X, y : optional
+            The views and labels, as for `fit`, in place of sizes.
 
         Returns
         -------
@@ -346,14 +383,60 @@ class FSSMSC(CallbackSupportMixin, ClassNamePrefixFeaturesOutMixin, TransformerM
 
         Examples
         --------
-        >>> from anchorview import FSSMSC
+        >>> from anchorview import FSSMSC, datasets
         >>> FSSMSC().estimate_memory(1_000_000, 200).total < 2e9
         True
+        >>> data = datasets.load_handwritten()
+        >>> FSSMSC().estimate_memory(X=data.views, y=data.target).total < 1e8
+        True
         """
+        n_threads = count_threads(self.n_jobs)
+        if X is not None:
+            return self._estimate_from(X, y, n_threads)
+        if n_rows is None or n_features is None:
+            raise ValueError("Pass n_rows and n_features, or the data as X.")
         by_name = isinstance(self.landmarks, str)
         n_landmarks = min(self.n_landmarks, n_rows) if by_name else len(np.asarray(self.landmarks))
-        n_components, n_threads = n_clusters or self.n_clusters or 10, count_threads(self.n_jobs)
-        return estimate_memory(n_rows, n_features, n_landmarks, n_components, solver=self.solver, n_threads=n_threads)
+        sizes = FitSizes(
+            n_rows,
+            n_features,
+            n_landmarks,
+            n_clusters or self.n_clusters or 10,
+            n_labelled,
+            itemsize=4 if np.can_cast(dtype, np.float32) else 8,
+            n_threads=n_threads,
+            **self._states(),
+        )
+        return estimate_memory(sizes)
+
+    def _estimate_from(self, X: Any, y: Any, n_threads: int) -> MemoryEstimate:
+        """Estimate from the data; codes are counted with landmarks of as many rows as k-means sees."""
+        model = clone(self)  # reading sets attributes
+        given = model._read_input(X, y, None)
+        plan = model._plan(given)
+        step = max(1, len(given.views) // (ROWS_PER_LANDMARK * plan.n_landmarks))
+        some = given.views[::step]
+        present = None if given.present is None else given.present[::step]
+        rng = make_random_state(0)
+        scaler = fit_scaling(some, plan.scaling, n_threads, rng=rng, present=present)
+        how = self.landmarks if isinstance(self.landmarks, str) else np.asarray(self.landmarks)
+        source = represent(some, scaler, how, plan.n_landmarks, rng, n_threads, present=present)
+        nonzeros = count_nonzeros(source, self._l1, float(self.ridge))
+        return estimate_memory(replace(self._sizes(given, plan, n_threads), nonzeros=nonzeros))
+
+    @property
+    def _l1(self) -> float:
+        return 0.0 if "l1" in self.omit else float(self.l1)
+
+    def _sizes(self, given: FitInput, plan: Plan, n_threads: int) -> FitSizes:
+        n_labelled = int(np.count_nonzero(given.known.class_ids >= 0))
+        sizes = n_labelled, plan.n_landmarks, plan.n_components
+        return fit_sizes(given.views, given.present, plan.scaling, *sizes, n_threads=n_threads, **self._states())
+
+    def _states(self) -> dict[str, Any]:
+        """Return what the memory of the solver's own states depends on."""
+        dtype = (self.solver_options or {}).get("dtype", "float32")
+        return {"solver": self.solver, "state_itemsize": np.dtype(dtype).itemsize}
 
     def _solve(
         self,
@@ -399,7 +482,7 @@ class FSSMSC(CallbackSupportMixin, ClassNamePrefixFeaturesOutMixin, TransformerM
             gram=grams.complete,
             grams=grams,
             n_components=n_components,
-            l1=0.0 if "l1" in omit else float(self.l1),
+            l1=self._l1,
             ridge=float(self.ridge),
             coupling=0.0 if "coupling" in omit else float(self.coupling),
             must_link_weight=float(self.must_link_weight),
