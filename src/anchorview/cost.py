@@ -10,18 +10,17 @@ from __future__ import annotations
 
 import os
 import sys
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from contextlib import suppress
 from dataclasses import dataclass, replace
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 
-from .core.arrays import Presence, is_sparse
-from .data.views import Views
+from .core.arrays import is_sparse
 from .features.landmarks import FULL_SPACE_ENTRIES, FULL_SPACE_WORK, PROJECTION, ROWS_PER_LANDMARK
 from .features.products import CACHE_BYTES, Representation
-from .features.scaling import working_dtype
 from .features.text import LSA_COMPONENTS
 from .solver.elastic_net import hessian_of, optimality_tol, solve_codes
 from .solver.grams import patterns
@@ -133,20 +132,21 @@ def _landmarks(s: FitSizes) -> dict[str, float]:
 
 
 def _kept(s: FitSizes) -> dict[str, float]:
-    """Held throughout: landmarks and their transpose, m×m matrices, E if it is small."""
+    """Held throughout: landmarks and their transpose, m×m matrices, E if it is small, and what threads work with.
+
+    The latter is the products of a block of rows, once in double precision, their codes as they grow, and sums over
+    them; later distances to the labelled rows. The allocator does not give it back in between.
+    """
     square = 8.0 * s.n_landmarks**2
     grams = min(s.n_patterns - 1, 2**28 / square) * square * (1 + s.itemsize / 8)
     products = s.n_rows * s.n_landmarks * s.itemsize
+    row = s.n_landmarks * (2 * s.itemsize + 8) + 3 * s.nonzeros * (s.itemsize + _INDEX)
+    block = min(_BLOCK, s.n_rows) * row + 2 * square
     return {
         "landmarks": 2 * s.n_landmarks * s.n_features * s.itemsize + 12 * square + grams,
         "products": products if products <= CACHE_BYTES else 0,
+        "blocks": s.n_threads * max(block, min(_DISTANCES, s.n_rows * s.n_labelled) * s.itemsize),
     }
-
-
-def _blocks(s: FitSizes) -> float:
-    """Rows that threads encode: their products, once in double precision, their codes as they grow, and sums."""
-    row = s.n_landmarks * (2 * s.itemsize + 8) + 3 * s.nonzeros * (s.itemsize + _INDEX)
-    return s.n_threads * (min(_BLOCK, s.n_rows) * row + 2 * 8.0 * s.n_landmarks**2)
 
 
 def _active_set(s: FitSizes) -> list[dict[str, float]]:
@@ -157,20 +157,13 @@ def _active_set(s: FitSizes) -> list[dict[str, float]]:
     kept = _kept(s)
     return [
         # Codes on their own; of the rows that move, which are the labelled ones, old codes, new ones, and for the
-        # pairs those in double precision. For each row the bound of its gradient: k numbers and their squares.
-        {"codes": n * row + n_l * (2 * row + wide), "rows": n * (16.0 * k + 32), "blocks": _blocks(s), **kept},
-        # Both codes of all rows, those that moved, and the embedding.
+        # pairs those in double precision. For each row the bound of its gradient.
+        {"codes": n * row + n_l * (2 * row + wide), "rows": n * 48.0, **kept},
+        # Both codes of all rows, those that moved, and the embedding, once in parts.
         {"codes": (2 * n + n_l) * row, "rows": n * (2.0 * s.itemsize * k + 32), **kept},
         # Confidence: of the labelled rows, codes, those of two thirds, and a copy in double precision.
         {"codes": 2 * n * row + n_l * (5 / 3 * row + wide), "rows": n * (s.itemsize * k + 32.0), **kept},
-        # Labels: embedding and evidence, and distances to the labelled rows by blocks.
-        {
-            "codes": 2 * n * row,
-            "rows": n * (2.0 * s.itemsize * k + 48),
-            "blocks": s.n_threads * min(_DISTANCES, n * n_l) * s.itemsize,
-            **kept,
-        },
-        # Probabilities: embedding, evidence, logits and two arrays of that size in the softmax; a few numbers a row.
+        # Labels: embedding, evidence, logits and two arrays of that size in the softmax; a few numbers a row.
         {"codes": 2 * n * row, "rows": n * (5.0 * s.itemsize * k + 48), **kept},
     ]
 
@@ -181,45 +174,53 @@ def _admm(s: FitSizes) -> list[dict[str, float]]:
     Of the labelled rows, Z in double precision, and three arrays of that size while the pairs are applied to it.
     """
     states = 5.0 * s.n_rows * s.n_landmarks * s.state_itemsize + 4 * 8.0 * s.n_labelled * s.n_landmarks
-    return [{"states": states, "rows": 32.0 * s.n_rows, "blocks": _blocks(s), **_kept(s)}]
+    return [{"states": states, "rows": 32.0 * s.n_rows, **_kept(s)}]
 
 
-def fit_sizes(
-    views: Views,
-    present: Presence,
-    scaling: Sequence[str],
-    n_labelled: int,
-    n_landmarks: int,
-    n_components: int,
-    *,
-    solver: str,
-    state_itemsize: int,
-    n_threads: int,
-) -> FitSizes:
-    """Return the sizes of a fit on some views, but for the non-zeros of its codes."""
-    is_text = [is_sparse(array) or kind in ("tfidf", "lsa") for array, kind in zip(views.arrays, scaling, strict=True)]
-    texts = [array for array, text in zip(views.arrays, is_text, strict=True) if text]
+def state_itemsize(model: Any) -> int:
+    """Return the bytes of a number of the solver's dense states."""
+    return int(np.dtype((model.solver_options or {}).get("dtype", "float32")).itemsize)
+
+
+def fit_sizes(model: Any, given: Any, plan: Any, n_threads: int) -> FitSizes:
+    """Return the sizes of a fit, but for the non-zeros of its codes.
+
+    Parameters
+    ----------
+    model : FSSMSC
+        The parameters.
+    given : FitInput
+        What it is fitted on.
+    plan : Plan
+        What it is going to do.
+    """
+    arrays = given.views.arrays
+    is_text = [is_sparse(array) or kind in ("tfidf", "lsa") for array, kind in zip(arrays, plan.scaling, strict=True)]
+    texts = [array for array, text in zip(arrays, is_text, strict=True) if text]
+    n_rows, n_features = given.views.shape
     return FitSizes(
-        *views.shape,
-        n_landmarks,
-        n_components,
-        n_labelled,
-        itemsize=working_dtype(views).itemsize,
-        solver=solver,
-        state_itemsize=state_itemsize,
+        n_rows,
+        n_features,
+        plan.n_landmarks,
+        plan.n_components,
+        int(np.count_nonzero(given.known.class_ids >= 0)),
+        itemsize=4 if all(np.can_cast(array.dtype, np.float32) for array in arrays) else 8,
+        solver=model.solver,
+        state_itemsize=state_itemsize(model),
         n_threads=n_threads,
         n_text=sum(array.nnz if is_sparse(array) else array.size for array in texts),
-        lsa="lsa" in scaling,
-        n_patterns=1 if present is None else len(patterns(present)[0]),
+        lsa="lsa" in plan.scaling,
+        n_patterns=1 if given.present is None else len(patterns(given.present)[0]),
     )
 
 
-def count_nonzeros(source: Representation, l1: float, ridge: float) -> float:
+def count_nonzeros(source: Representation, model: Any) -> float:
     """Return the mean number of non-zeros of a code, counted on rows all over the data."""
     rows = np.unique(np.linspace(0, source.cross.n_rows - 1, _SOME_ROWS).astype(np.intp))
     products, gram = source.cross.take(rows), source.grams.complete
-    dtype = products.dtype
-    codes = solve_codes(hessian_of(gram, ridge, dtype), products - dtype.type(l1), optimality_tol(gram, dtype))
+    dtype, l1 = products.dtype, 0.0 if "l1" in model.omit else model.l1
+    hessian = hessian_of(gram, float(model.ridge), dtype)
+    codes = solve_codes(hessian, products - dtype.type(l1), optimality_tol(gram, dtype))
     return float(codes.nnz) / len(rows)
 
 
@@ -229,11 +230,11 @@ def check_memory(estimate: MemoryEstimate, available: int | None) -> None:
         raise MemoryError(f"This fit needs about {estimate}; {max(available, 0) / 1e9:.1f} GB are available. {REMEDY}")
 
 
-def check_codes(sizes: FitSizes, source: Representation, l1: float, ridge: float, available: int | None) -> None:
+def check_codes(sizes: FitSizes, source: Representation, model: Any, available: int | None) -> None:
     """Refuse a fit whose codes will not fit; they are counted only if codes without any zero would not."""
     dense = replace(sizes, nonzeros=sizes.n_landmarks)
     if available is not None and estimate_memory(dense).total > available:
-        check_memory(estimate_memory(replace(sizes, nonzeros=count_nonzeros(source, l1, ridge))), available)
+        check_memory(estimate_memory(replace(sizes, nonzeros=count_nonzeros(source, model))), available)
 
 
 def available_memory(n_threads: int = 1, root: str | Path = "/") -> int | None:

@@ -29,6 +29,7 @@ from .cost import (
     count_nonzeros,
     estimate_memory,
     fit_sizes,
+    state_itemsize,
 )
 from .data.reading import ColumnGroups
 from .data.views import Views
@@ -293,9 +294,9 @@ class FSSMSC(CallbackSupportMixin, ClassNamePrefixFeaturesOutMixin, TransformerM
         check_parameters(self, _RULES)
         rng = make_random_state(self.random_state)
         given = self._read_input(X, y, sample_weight, constraints)
-        plan = self._plan(given)
+        plan = make_plan(self, given)
         n_threads = count_threads(self.n_jobs)
-        sizes, available = self._sizes(given, plan, n_threads), available_memory(n_threads)
+        sizes, available = fit_sizes(self, given, plan, n_threads), available_memory(n_threads)
         check_memory(estimate_memory(replace(sizes, nonzeros=1)), available)  # whatever the codes will be
         progress = Progress(self, self.verbose, self.max_iter, self.tol, n_solves=1 if self.relabel is None else 2)
         n_labelled = int(np.count_nonzero(given.known.class_ids >= 0))
@@ -307,7 +308,7 @@ class FSSMSC(CallbackSupportMixin, ClassNamePrefixFeaturesOutMixin, TransformerM
         progress.stage("landmarks", f"choosing {plan.n_landmarks} landmarks")
         how = self.landmarks if isinstance(self.landmarks, str) else np.asarray(self.landmarks)
         source = represent(given.views, scaler, how, plan.n_landmarks, rng, n_threads, **rows)
-        check_codes(sizes, source, self._l1, float(self.ridge), available)
+        check_codes(sizes, source, self, available)
         progress.stage("solver", "solving")
         progress.begin_round()
         with one_blas_thread():
@@ -334,17 +335,6 @@ class FSSMSC(CallbackSupportMixin, ClassNamePrefixFeaturesOutMixin, TransformerM
         progress.finish()
         self.stage_seconds_ = progress.seconds
         return self
-
-    def _plan(self, given: FitInput) -> Plan:
-        return make_plan(
-            self,
-            given.views,
-            len(given.known.classes),
-            given.n_counted,
-            has_pairs=given.known.pairs is not None,
-            has_missing=given.present is not None,
-            has_weights=given.weights is not None,
-        )
 
     def estimate_memory(
         self,
@@ -405,7 +395,8 @@ class FSSMSC(CallbackSupportMixin, ClassNamePrefixFeaturesOutMixin, TransformerM
             n_labelled,
             itemsize=4 if np.can_cast(dtype, np.float32) else 8,
             n_threads=n_threads,
-            **self._states(),
+            solver=self.solver,
+            state_itemsize=state_itemsize(self),
         )
         return estimate_memory(sizes)
 
@@ -413,7 +404,7 @@ class FSSMSC(CallbackSupportMixin, ClassNamePrefixFeaturesOutMixin, TransformerM
         """Estimate from the data; codes are counted with landmarks of as many rows as k-means sees."""
         model = clone(self)  # reading sets attributes
         given = model._read_input(X, y, None)
-        plan = model._plan(given)
+        plan = make_plan(model, given)
         step = max(1, len(given.views) // (ROWS_PER_LANDMARK * plan.n_landmarks))
         some = given.views[::step]
         present = None if given.present is None else given.present[::step]
@@ -421,22 +412,8 @@ class FSSMSC(CallbackSupportMixin, ClassNamePrefixFeaturesOutMixin, TransformerM
         scaler = fit_scaling(some, plan.scaling, n_threads, rng=rng, present=present)
         how = self.landmarks if isinstance(self.landmarks, str) else np.asarray(self.landmarks)
         source = represent(some, scaler, how, plan.n_landmarks, rng, n_threads, present=present)
-        nonzeros = count_nonzeros(source, self._l1, float(self.ridge))
-        return estimate_memory(replace(self._sizes(given, plan, n_threads), nonzeros=nonzeros))
-
-    @property
-    def _l1(self) -> float:
-        return 0.0 if "l1" in self.omit else float(self.l1)
-
-    def _sizes(self, given: FitInput, plan: Plan, n_threads: int) -> FitSizes:
-        n_labelled = int(np.count_nonzero(given.known.class_ids >= 0))
-        sizes = n_labelled, plan.n_landmarks, plan.n_components
-        return fit_sizes(given.views, given.present, plan.scaling, *sizes, n_threads=n_threads, **self._states())
-
-    def _states(self) -> dict[str, Any]:
-        """Return what the memory of the solver's own states depends on."""
-        dtype = (self.solver_options or {}).get("dtype", "float32")
-        return {"solver": self.solver, "state_itemsize": np.dtype(dtype).itemsize}
+        sizes = fit_sizes(self, given, plan, n_threads)
+        return estimate_memory(replace(sizes, nonzeros=count_nonzeros(source, self)))
 
     def _solve(
         self,
@@ -482,7 +459,7 @@ class FSSMSC(CallbackSupportMixin, ClassNamePrefixFeaturesOutMixin, TransformerM
             gram=grams.complete,
             grams=grams,
             n_components=n_components,
-            l1=self._l1,
+            l1=0.0 if "l1" in omit else float(self.l1),
             ridge=float(self.ridge),
             coupling=0.0 if "coupling" in omit else float(self.coupling),
             must_link_weight=float(self.must_link_weight),

@@ -11,7 +11,6 @@ move. And the features are needed only in E, which a round asks for only at the 
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from operator import attrgetter
 
@@ -21,7 +20,7 @@ from scipy import sparse
 from ..core.arrays import Matrix, Rows
 from ..core.progress import Iteration, Outcome, ProgressCallback
 from ..engine.blocks import iter_blocks
-from .codes import Reduction, reduce_codes, replace_rows, stack_codes
+from .codes import CodeStack, Reduction, reduce_codes, replace_rows
 from .elastic_net import ElasticNetEncoder
 from .grams import row_grams
 from .laplacian import quadratic_forms
@@ -112,7 +111,7 @@ def solve_active_set(
             outcomes.add(Outcome.DENOMINATOR_GUARDED)
         value = objective(problem, sums, embedding)
         gradient = coupling_gradient(problem, sums, embedding, state.codes_of(problem.labelled), curvature)
-        bound = gradient.bound(state.encoded)
+        bound = gradient.bound(state.encoded, cross.blocks)
         active = active_rows(problem, bound, state.moved, tol * scale)
         work = RowWork(problem, cross, gradient, active, state.codes_of(active), n_threads)
         residual = work.residual() / scale
@@ -155,16 +154,13 @@ def _encode_all(problem: Problem, encoder: ElasticNetEncoder, cross: CrossProduc
 
     encoder.prepare(np.dtype(cross.dtype))  # before the threads start, or they would wait for the first
     m = len(problem.gram)
-    sums = [Reduction(np.zeros((m, m)), 0.0, 0.0)]
-
-    def codes_of_blocks() -> Iterator[sparse.csr_array]:
-        for codes, part in iter_blocks(encode, cross.blocks, n_threads):  # sums of one block at a time are held
-            sums[0] = sums[0] + part
-            yield codes
-
-    encoded = stack_codes(codes_of_blocks(), m)
+    stack, reduction = CodeStack(m), Reduction(np.zeros((m, m)), 0.0, 0.0)
+    for codes, part in iter_blocks(encode, cross.blocks, n_threads):  # sums of one block at a time are held
+        reduction = reduction + part
+        stack.add(codes)
+    encoded = stack.codes()
     has_missing = cross.present_in(slice(0, 1)) is not None
-    return _State(encoded, np.empty(0, dtype=np.intp), encoded[:0], sums[0], has_missing)
+    return _State(encoded, np.empty(0, dtype=np.intp), encoded[:0], reduction, has_missing)
 
 
 def _move(

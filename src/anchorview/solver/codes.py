@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
+from typing import Any
 
 import numpy as np
+import numpy.typing as npt
 from scipy import sparse
 
 from ..core.arrays import Matrix, Rows, Weights
@@ -35,51 +37,64 @@ def code_gram(codes: sparse.csr_array, weights: Weights = None) -> Matrix:
     return gram
 
 
-def multiply(codes: sparse.csr_array, matrix: Matrix) -> Matrix:
-    """Return ``codes @ matrix``, block by block: SciPy would hold a copy of all codes in the wider of the precisions.
+@dataclass
+class CodeStack:
+    """Blocks of codes put under one another, each as it comes.
+
+    The arrays grow by little at a time, which moves no memory where the system can map it elsewhere. To hold all blocks
+    until the end would take twice the memory, and what many blocks leave behind is not given back.
 
     Examples
     --------
-    >>> import numpy as np
     >>> from scipy import sparse
-    >>> multiply(sparse.csr_array([[1.0, 2.0], [0.0, 3.0]]), np.array([[1.0], [1.0]]))
-    array([[3.],
-           [3.]])
+    >>> stack = CodeStack(2)
+    >>> for _ in range(2):
+    ...     stack.add(sparse.csr_array([[1.0, 0.0], [0.0, 3.0]]))
+    >>> stack.codes().toarray().sum(axis=1)
+    array([1., 3., 1., 3.])
     """
-    result = np.empty((codes.shape[0], *matrix.shape[1:]), dtype=np.result_type(codes, matrix))
-    for block in row_blocks(codes.shape[0], _BLOCK_ROWS):
-        result[block] = codes[block] @ matrix
-    return result
+
+    n_columns: int
+    _indices: npt.NDArray[np.int32] | None = field(default=None, init=False, repr=False)
+    _data: Matrix | None = field(default=None, init=False, repr=False)
+    _lengths: list[npt.NDArray[Any]] = field(default_factory=list, init=False, repr=False)
+    _n_stored: int = field(default=0, init=False, repr=False)
+
+    def add(self, block: sparse.csr_array) -> None:
+        """Append the rows of a block."""
+        if self._data is None or self._indices is None:
+            self._indices, self._data = np.empty(0, np.int32), np.empty(0, block.dtype)
+        end = self._n_stored + block.nnz
+        if end > len(self._data):
+            size = max(end, int(_GROWTH * len(self._data)))
+            for array in (self._indices, self._data):
+                array.resize(size, refcheck=False)
+        place = slice(self._n_stored, end)
+        self._indices[place], self._data[place] = block.indices, block.data
+        self._lengths.append(np.diff(block.indptr))
+        self._n_stored = end
+
+    def codes(self) -> sparse.csr_array:
+        """Return all rows; nothing can be added afterwards."""
+        if self._data is None or self._indices is None:
+            return sparse.csr_array((0, self.n_columns))
+        for array in (self._indices, self._data):
+            array.resize(self._n_stored, refcheck=False)
+        indptr = np.concatenate([[0], np.cumsum(np.concatenate(self._lengths), dtype=np.int64)])
+        if self._n_stored <= np.iinfo(np.int32).max:
+            indptr = indptr.astype(np.int32)
+        return sparse.csr_array((self._data, self._indices, indptr), shape=(len(indptr) - 1, self.n_columns))
 
 
 def stack_codes(blocks: Iterable[sparse.csr_array], n_columns: int) -> sparse.csr_array:
-    """Put blocks of codes under one another, each as it comes.
-
-    The arrays of the result grow by little at a time, which moves no memory where the system can map it elsewhere. To
-    hold all blocks until the end would take twice the memory, and what many blocks leave behind is not given back.
-    """
-    indices, data = np.empty(0, np.int32), np.empty(0)
-    lengths = [np.zeros(1, np.int64)]
-    n_stored = 0
+    """Put blocks of codes under one another."""
+    stack = CodeStack(n_columns)
     for block in blocks:
-        if len(lengths) == 1:
-            data = data.astype(block.dtype)
-        end = n_stored + block.nnz
-        if end > len(data):
-            for array in (indices, data):
-                array.resize(max(end, int(_GROWTH * len(data))), refcheck=False)
-        indices[n_stored:end], data[n_stored:end] = block.indices, block.data
-        lengths.append(np.diff(block.indptr))
-        n_stored, n_columns = end, block.shape[1]
-    for array in (indices, data):
-        array.resize(n_stored, refcheck=False)
-    indptr = np.cumsum(np.concatenate(lengths), dtype=np.int64)
-    if n_stored <= np.iinfo(np.int32).max:
-        indptr = indptr.astype(np.int32)
-    return sparse.csr_array((data, indices, indptr), shape=(len(indptr) - 1, n_columns))
+        stack.add(block)
+    return stack.codes()
 
 
-def gather_rows(parts: Iterable[sparse.csr_array], places: Sequence[Rows]) -> sparse.csr_array:
+def gather_rows(parts: Sequence[sparse.csr_array], places: Sequence[Rows]) -> sparse.csr_array:
     """Put codes that were computed in parts, at least one, into the order of their rows.
 
     Examples
@@ -90,11 +105,15 @@ def gather_rows(parts: Iterable[sparse.csr_array], places: Sequence[Rows]) -> sp
     >>> gather_rows(parts, [np.array([0, 2]), np.array([1])]).toarray().ravel()
     array([1., 2., 3.])
     """
-    stacked = stack_codes(parts, 0)
+    return in_order(stack_codes(parts, parts[0].shape[1]), places)
+
+
+def in_order(codes: sparse.csr_array, places: Sequence[Rows]) -> sparse.csr_array:
+    """Bring rows that were stacked in parts into the order of their numbers."""
     order = np.concatenate(places)
     if (np.diff(order) > 0).all():
-        return stacked
-    return sparse.csr_array(stacked[np.argsort(order)])
+        return codes
+    return sparse.csr_array(codes[np.argsort(order)])
 
 
 def replace_rows(codes: sparse.csr_array, index: Rows, rows: sparse.csr_array) -> sparse.csr_array:

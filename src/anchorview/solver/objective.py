@@ -6,13 +6,13 @@ only. Letters as in `problem`.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
 from scipy import sparse
 
 from ..core.arrays import Matrix
-from .codes import multiply
 from .problem import EPSILON, Problem
 
 
@@ -142,13 +142,20 @@ class CouplingGradient:
         result += (codes @ self.degree)[:, None]
         return result
 
-    def bound(self, codes: sparse.csr_array) -> Matrix:
-        """Return an upper bound of max |∇g| per row (unlabelled part), without forming the rows."""
-        longest = np.sqrt((self.smooth**2).sum(axis=0).max())
-        projected = np.linalg.norm(multiply(codes, self.smooth.T), axis=1) * longest
-        bound: Matrix = projected + np.asarray(codes.sum(axis=1)) * np.abs(self.degree).max()
-        bound += np.abs(multiply(codes, self.degree))
-        return bound
+    def bound(self, codes: sparse.csr_array, blocks: Sequence[slice]) -> Matrix:
+        """Return an upper bound of max |∇g| per row (unlabelled part), without forming the rows.
+
+        By blocks of rows: SciPy would else copy all codes in double precision.
+        """
+        longest, largest = np.sqrt((self.smooth**2).sum(axis=0).max()), np.abs(self.degree).max()
+        result: Matrix = np.empty(codes.shape[0])
+        for block in blocks:
+            part = codes[block]
+            bound = np.linalg.norm(part @ self.smooth.T, axis=1) * longest
+            bound += np.asarray(part.sum(axis=1)) * largest
+            bound += np.abs(part @ self.degree)
+            result[block] = bound
+        return result
 
 
 def coupling_gradient(
@@ -165,7 +172,7 @@ def coupling_gradient(
     terms = coupling_terms(problem, sums, embedding)
     beta, m = problem.coupling, len(problem.gram)
     pull = np.zeros((labelled_codes.shape[0], len(embedding)))
-    embedded = multiply(labelled_codes, embedding.T)
+    embedded = labelled_codes @ embedding.T
     curvature = 0.0
     if problem.must is not None:
         largest = problem.must.largest_eigenvalue() if must_curvature is None else must_curvature

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from dataclasses import dataclass
 
 import numpy as np
@@ -10,7 +9,7 @@ from scipy import sparse
 
 from ..core.arrays import Matrix, Rows
 from ..engine.blocks import iter_blocks, map_blocks, row_blocks
-from .codes import Reduction, gather_rows, reduce_codes
+from .codes import CodeStack, Reduction, gather_rows, in_order, reduce_codes
 from .elastic_net import UPPER, hessian_of, optimality_tol, solve_codes
 from .grams import patterns, row_grams
 from .objective import CouplingGradient
@@ -126,11 +125,9 @@ class RowWork:
             return new, reduce_codes(old, cross, weights, grams), reduce_codes(new, cross, weights, grams)
 
         nothing = Reduction(np.zeros_like(complete), 0.0, 0.0)
-        sums = [nothing, nothing]  # added up as they come: those of all chunks would be many m×m matrices
-
-        def codes_of_chunks() -> Iterator[sparse.csr_array]:
-            for codes, *reductions in iter_blocks(of_chunk, range(len(self.chunks)), self.n_threads):
-                sums[:] = [total + part for total, part in zip(sums, reductions, strict=True)]
-                yield codes
-
-        return gather_rows(codes_of_chunks(), self.chunks), *sums
+        old_sums, new_sums = nothing, nothing  # added up as they come: those of all chunks are many m×m matrices
+        stack = CodeStack(len(complete))
+        for codes, old, new in iter_blocks(of_chunk, range(len(self.chunks)), self.n_threads):
+            stack.add(codes)
+            old_sums, new_sums = old_sums + old, new_sums + new
+        return in_order(stack.codes(), self.chunks), old_sums, new_sums
