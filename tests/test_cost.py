@@ -214,7 +214,7 @@ def test_a_limit_of_the_process_is_honoured() -> None:
     refused = r"MemoryError: This fit needs about .*; 0\.\d GB are available.*n_landmarks.*float32.*limit"
     kernels = "import anchorview.solver.kernels, anchorview.features.dense"
     assert re.match(refused, fit_under("RLIMIT_AS", 30, 2000))
-    assert re.match(refused, fit_under("RLIMIT_AS", 200, 400_000, before=kernels))
+    assert re.match(refused, fit_under("RLIMIT_AS", 130, 200_000, before=kernels))
     assert fit_under("RLIMIT_AS", 900, 2000) == "fitted\n"
 
 

@@ -49,7 +49,7 @@ class MemoryEstimate:
     --------
     >>> from anchorview import FSSMSC
     >>> print(FSSMSC(n_jobs=1).estimate_memory(n_rows=1_000_000, n_features=200, n_clusters=10))
-    1.0 GB beyond the input (1.0 KB per row): codes 0.78 GB, rows 0.25 GB, landmarks 0.02 GB
+    1.1 GB beyond the input (1.1 KB per row): codes 0.78 GB, rows 0.25 GB, landmarks 0.02 GB, blocks 0.04 GB
     """
 
     n_rows: int
