@@ -9,7 +9,6 @@ import numpy as np
 
 from .core.checks import check_choice
 from .core.progress import Outcome
-from .data.views import Views
 from .features.auto import resolve_scaling
 from .features.landmarks import check_landmarks
 from .solver.registry import SOLVERS, Solver
@@ -28,32 +27,25 @@ class Plan:
     outcomes: list[Outcome] = field(default_factory=list)
 
 
-def make_plan(
-    model: Any, views: Views, n_classes: int, n_rows: int, *, has_pairs: bool, has_missing: bool, has_weights: bool
-) -> Plan:
+def make_plan(model: Any, given: Any) -> Plan:
     """Settle scaling, solver, and the numbers of components and landmarks.
 
     Parameters
     ----------
     model : FSSMSC
         The parameters.
-    views : Views
-        The rows.
-    n_classes : int
-        Number of labelled classes.
-    n_rows : int
-        Number of rows that count.
-    has_pairs, has_missing, has_weights : bool
-        Whether there are constraints, rows that lack views, and weights.
+    given : FitInput
+        What it is fitted on.
     """
     if {"must_link", "smoothness"} <= set(model.omit):
         raise ValueError("omit=('must_link', 'smoothness') leaves no distance to make small; keep one of them.")
-    solver = _choose_solver(model, has_missing, has_weights)
+    views, has_pairs = given.views, given.known.pairs is not None
+    solver = _choose_solver(model, given.present is not None, given.weights is not None)
     outcomes: list[Outcome] = []
-    n_components = _count_components(model.n_clusters, n_classes, has_pairs, model.omit, outcomes)
+    n_components = _count_components(model.n_clusters, len(given.known.classes), has_pairs, model.omit, outcomes)
     by_name = isinstance(model.landmarks, str)
     if by_name:
-        n_landmarks = count_landmarks(model.n_landmarks, n_rows, n_components, outcomes)
+        n_landmarks = count_landmarks(model.n_landmarks, given.n_counted, n_components, outcomes)
     else:
         n_landmarks = _count_given(np.asarray(model.landmarks), n_components)
     scaling = resolve_scaling(views, model.scaling)

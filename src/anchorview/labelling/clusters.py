@@ -8,6 +8,7 @@ import numpy as np
 from scipy.special import softmax
 
 from ..core.arrays import Matrix, Weights, unit_rows
+from ..engine.blocks import one_blas_thread
 
 
 @dataclass(frozen=True)
@@ -45,7 +46,7 @@ def fit_clusters(
     n_sample = min(len(rows), max(20_000, 100 * n_clusters))
     chosen = slice(None) if n_sample == len(rows) else rng.choice(len(rows), n_sample, replace=False)
     sample, weight = rows[chosen], None if weights is None else weights[chosen]
-    with threadpool_limits(1):  # the sums of several threads come in any order
+    with one_blas_thread(), threadpool_limits(1, user_api="openmp"):  # the sums of several threads come in any order
         kmeans = KMeans(n_clusters, n_init=10, random_state=rng).fit(sample, sample_weight=weight)
     total = len(sample) if weight is None else weight.sum()
     return ClusterCentres(kmeans.cluster_centers_, max(kmeans.inertia_ / total, 1e-6))

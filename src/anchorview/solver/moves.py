@@ -5,14 +5,14 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
-from numba import njit
 
+from ..core.compiled import compiled
 from .passive_set import FAST, add_indices, remove_index
 
 GROUP = 16  # entries of the gradient looked at together
 
 
-@njit(cache=True, nogil=True, fastmath=FAST)
+@compiled(fastmath=FAST)
 def gain(b: Any, x: Any, passive: Any, size: int) -> float:
     """Return bᵀx: at the solution on P the objective is minus half of it."""
     total = 0.0
@@ -21,7 +21,7 @@ def gain(b: Any, x: Any, passive: Any, size: int) -> float:
     return total
 
 
-@njit(cache=True, nogil=True, fastmath=FAST)
+@compiled(fastmath=FAST)
 def negative_gradient(hessian: Any, b: Any, x: Any, passive: Any, size: int, w: Any) -> None:
     """W = b − H[:, P] x."""
     m = len(b)
@@ -46,7 +46,7 @@ def negative_gradient(hessian: Any, b: Any, x: Any, passive: Any, size: int, w: 
         i += 1
 
 
-@njit(cache=True, nogil=True, fastmath=FAST | {"nnan"})
+@compiled(fastmath=FAST | {"nnan"})
 def _group_maxima(wide: Any, maxima: Any) -> None:
     """Largest entry of each row of a matrix without NaN."""
     for g in range(wide.shape[0]):
@@ -56,7 +56,7 @@ def _group_maxima(wide: Any, maxima: Any) -> None:
         maxima[g] = largest
 
 
-@njit(cache=True, nogil=True)
+@compiled()
 def largest_violations(w: Any, maxima: Any, tol: float, violated: Any) -> int:
     """Find indices with the largest w > tol, largest first; at most len(violated), and one of each group.
 
@@ -81,7 +81,7 @@ def largest_violations(w: Any, maxima: Any, tol: float, violated: Any) -> int:
     return count
 
 
-@njit(cache=True, nogil=True)
+@compiled()
 def single_step(
     hessian: Any, b: Any, inverse: Any, x: Any, passive: Any, size: int, j: int, current: Any, work: Any
 ) -> int:
@@ -110,7 +110,7 @@ def single_step(
         current[blocking] = current[size]
 
 
-@njit(cache=True, nogil=True, fastmath=FAST)
+@compiled(fastmath=FAST)
 def box_descent(hessian: Any, b: Any, z: Any, w: Any, upper: float, tol: float) -> None:
     """Coordinate descent with both bounds: the rare row whose code would exceed the upper one.
 
