@@ -13,10 +13,8 @@ from scipy import sparse
 from anchorview import FSSMSC, FSSMSCCV, Views
 from anchorview.labelling.rule import RULES, calibrate_on_seen, keep_labelled
 
-KINDS = tuple(f"{rule}, {dtype}" for rule in RULES for dtype in ("float32", "float64", "sparse")) + (
-    "clusters",
-    "tuned",
-)
+PRECISIONS = ("float32", "float64", "sparse")
+KINDS = (*(f"{rule}, {precision}" for rule in RULES for precision in PRECISIONS), "clusters", "tuned")
 
 
 @pytest.fixture(scope="module")

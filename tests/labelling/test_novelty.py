@@ -1,4 +1,4 @@
-"""Rows far from all labelled ones: of classes that no label names, or of none at all. Every rule is less sure of them."""
+"""Rows far from all labelled ones, of classes that no label names: every rule is less sure of them."""
 
 from __future__ import annotations
 

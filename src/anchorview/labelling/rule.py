@@ -5,7 +5,7 @@ for a class is how near its nearest labelled row is; a softmax gives probabiliti
 labelled rows: here each judged by the others, in `held_out` by models that did not see its label.
 
 A vote of several neighbours counts how they agree, and five that agree may be near or far. So their votes stay votes,
-not shares of a sum, and every class has some beforehand (`doubt`): far from all labelled rows these outweigh the others.
+not shares of a sum, and every class has some beforehand (`doubt`): far from all labelled rows these outweigh the rest.
 
 Everything here is in double precision, and distances that matter are computed from differences: what is said of a row
 does not depend on the rows beside it.
