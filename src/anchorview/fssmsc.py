@@ -106,7 +106,8 @@ class FSSMSC(MultiViewClassifier):
         Number of clusters and dimension of the embedding; by default the number of labelled classes. Needed without
         labels.
     n_landmarks : int, default=500
-        Number of landmarks; lowered to a third of the number of rows if there are fewer than three per landmark.
+        Number of landmarks; lowered to a third of the number of rows if there are fewer than three per landmark, and
+        to the number of rows that are different.
     views : sequence or mapping, optional
         How to cut a 2-D `X` into views, or what to read of AnnData and MuData; see :class:`Views`. Without it a 2-D
         `X` is one view.
@@ -330,7 +331,9 @@ class FSSMSC(MultiViewClassifier):
         scaler = fit_scaling(given.views, plan.scaling, n_threads, rng=rng, **rows)
         progress.stage("landmarks", f"choosing {plan.n_landmarks} landmarks")
         how = self.landmarks if isinstance(self.landmarks, str) else np.asarray(self.landmarks)
-        source = represent(given.views, scaler, how, plan.n_landmarks, rng, n_threads, **rows)
+        source = represent(given.views, scaler, how, plan.n_landmarks, rng, n_threads, least=plan.n_components, **rows)
+        if len(source.landmarks) < plan.n_landmarks:
+            plan.outcomes.append(Outcome.FEW_DIFFERENT_ROWS)
         check_codes(sizes, source, self, available)
         progress.stage("solver", "solving")
         progress.begin_round()

@@ -73,6 +73,38 @@ def unit_sparse_rows(rows: sparse.csr_array) -> sparse.csr_array:
     return unit
 
 
+def group_equal(rows: Matrix) -> Rows:
+    """Return numbers from 0 on, the same number for rows that are the same to rounding.
+
+    Rows that are the same lie beside each other in any direction: only neighbours along one are compared.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> group_equal(np.array([[0.0, 1.0], [2.0, 1.0], [0.0, 1.0 + 1e-10]]))
+    array([0, 1, 0])
+    """
+    wide = np.asarray(rows, dtype=np.float64)
+    direction = np.random.RandomState(0).standard_normal(wide.shape[1])
+    place = wide @ (direction / max(float(np.linalg.norm(direction)), 1e-30))
+    lengths, spread = np.sqrt(squared_norms(wide)), np.sqrt(squared_norms(wide - wide.mean(axis=0)).mean())
+    # To the rounding of a row's own length, and to a hundred-thousandth of what sets the rows apart.
+    rounding = max(1e-8, 4 * float(np.finfo(rows.dtype).eps))
+    reach = np.maximum(rounding * lengths, 1e-5 * np.minimum(lengths, spread))
+    order = np.argsort(place, kind="stable")
+    along = place[order]
+    groups = np.arange(len(wide))
+    for first in np.flatnonzero(np.diff(along) <= 2 * reach[order[:-1]]):
+        leader = order[first]
+        if groups[leader] != leader:
+            continue  # in the group of one before it
+        near = order[first : np.searchsorted(along, along[first] + 2 * reach[leader], side="right")]
+        near = near[groups[near] == near]
+        groups[near[np.sqrt(squared_norms(wide[near] - wide[leader])) <= reach[leader]]] = leader
+    result: Rows = np.unique(groups, return_inverse=True)[1].astype(np.intp)
+    return result
+
+
 def squared_norms(rows: AnyMatrix) -> Matrix:
     """Return the squared length of each row, dense or sparse."""
     if is_sparse(rows):

@@ -61,6 +61,8 @@ class ViewCrossProducts:
         if for_prediction:
             self._block_rows = min(self._block_rows, _PREDICTION_BLOCK)
         self.blocks = row_blocks(self.n_rows, self._block_rows)
+        # In single precision the rounding of a row's products would depend on how many rows there are beside it.
+        self._precision = np.float64 if for_prediction else None
         self._views, self._scaler = views, scaler
         self._landmarks = np.ascontiguousarray(landmarks.T, dtype=scaler.dtype)
         self._squares: dict[int, float] = {}  # of blocks that were computed, by their first row
@@ -97,7 +99,7 @@ class ViewCrossProducts:
         for part in row_blocks(len(out), BLOCK_ROWS):
             rows = slice(block.start + part.start, block.start + part.stop)
             scaled = self._scaler.read(self._views, rows, self._present)
-            scaled.product(self._landmarks, out=out[part])
+            scaled.product(self._landmarks, out=out[part], precision=self._precision)
             if not self._for_prediction:
                 plain = self._present is None and self._weights is None
                 squares += scaled.squared_norm() if plain else self._sum_squares(scaled, rows)
@@ -158,12 +160,15 @@ def represent(
     *,
     present: Presence = None,
     weights: Weights = None,
+    least: int = 1,
     cache_bytes: int = CACHE_BYTES,
 ) -> Representation:
     """Choose landmarks among the scaled rows, and give access to the products of the two.
 
     Parameters are those of `choose_landmarks` and `ViewCrossProducts`.
     """
-    chosen = choose_landmarks(views, scaler, landmarks, n_landmarks, rng, n_threads, present=present, weights=weights)
+    chosen = choose_landmarks(
+        views, scaler, landmarks, n_landmarks, rng, n_threads, present=present, weights=weights, least=least
+    )
     cross = ViewCrossProducts(views, scaler, chosen, present=present, weights=weights, cache_bytes=cache_bytes)
     return Representation(scaler, chosen, PatternGrams(chosen, scaler.sizes, landmark_gram(chosen)), cross)

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 import numpy as np
 from scipy.special import softmax
 
-from ..core.arrays import Matrix, Weights, unit_rows
+from ..core.arrays import Matrix, Weights, squared_norms, unit_rows
 from ..engine.blocks import one_blas_thread
 
 
@@ -20,9 +20,9 @@ class ClusterCentres:
 
     def evidence(self, embedding: Matrix) -> Matrix:
         """Return minus the squared distance to each centre."""
-        rows = unit_rows(embedding)
-        squared = np.einsum("ij,ij->i", self.centres, self.centres)
-        result: Matrix = 2 * (rows @ self.centres.T) - squared - np.einsum("ij,ij->i", rows, rows)[:, None]
+        rows = unit_rows(embedding.astype(np.float64))  # so that rows do not depend on those beside them
+        near = 2 * (rows @ self.centres.astype(np.float64).T) - squared_norms(self.centres)
+        result: Matrix = (near - squared_norms(rows)[:, None]).astype(embedding.dtype)
         return result
 
     def read(self, embedding: Matrix, n_threads: int = 1) -> Matrix:

@@ -34,7 +34,8 @@ class GraphSpace:
     def coordinates(self, cross: Matrix) -> npt.NDArray[np.float32]:
         """Turn rows of E into coordinates."""
         centred = cross - cross.mean(axis=1, keepdims=True)
-        return np.ascontiguousarray(centred @ self.weights, dtype=np.float32)
+        # In single precision, a row's rounding would depend on the rows beside it.
+        return np.ascontiguousarray(np.matmul(centred, self.weights, dtype=np.float64), dtype=np.float32)
 
 
 def make_space(landmarks: Matrix) -> GraphSpace:
