@@ -61,8 +61,6 @@ class ViewCrossProducts:
         if for_prediction:
             self._block_rows = min(self._block_rows, _PREDICTION_BLOCK)
         self.blocks = row_blocks(self.n_rows, self._block_rows)
-        # In single precision the rounding of a row's products would depend on how many rows there are beside it.
-        self._precision = np.float64 if for_prediction else None
         self._views, self._scaler = views, scaler
         self._landmarks = np.ascontiguousarray(landmarks.T, dtype=scaler.dtype)
         self._squares: dict[int, float] = {}  # of blocks that were computed, by their first row
@@ -99,7 +97,7 @@ class ViewCrossProducts:
         for part in row_blocks(len(out), BLOCK_ROWS):
             rows = slice(block.start + part.start, block.start + part.stop)
             scaled = self._scaler.read(self._views, rows, self._present)
-            scaled.product(self._landmarks, out=out[part], precision=self._precision)
+            scaled.product(self._landmarks, out=out[part])
             if not self._for_prediction:
                 plain = self._present is None and self._weights is None
                 squares += scaled.squared_norm() if plain else self._sum_squares(scaled, rows)

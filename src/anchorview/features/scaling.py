@@ -13,7 +13,6 @@ from operator import attrgetter
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
-import numpy.typing as npt
 from scipy import sparse
 
 from ..core.arrays import ClassIds, Mask, Matrix, Presence, Rows, Weights, is_sparse
@@ -51,19 +50,17 @@ class ScaledRows:
     def __len__(self) -> int:
         return self.n_rows
 
-    def product(self, matrix: Matrix, out: Matrix | None = None, precision: npt.DTypeLike = None) -> Matrix:
-        """Return ``rows @ matrix`` for a dense matrix with one row per feature, multiplied in the precision given."""
+    def product(self, matrix: Matrix, out: Matrix | None = None) -> Matrix:
+        """Return ``rows @ matrix`` for a dense matrix with one row per feature."""
         result = np.empty((self.n_rows, matrix.shape[1]), dtype=self.dtype) if out is None else out
         with np.errstate(invalid="ignore", over="ignore"):  # NaN and infinity are reported by those who meet them
             for number, (columns, values) in enumerate(self.parts):
                 if number == 0 and not is_sparse(values):
-                    np.matmul(values, matrix[columns], out=result, dtype=precision, casting="same_kind")
+                    np.matmul(values, matrix[columns], out=result)
                 elif number == 0:
                     result[:] = values @ matrix[columns]
-                elif is_sparse(values):
-                    result += values @ matrix[columns]
                 else:
-                    result += np.matmul(values, matrix[columns], dtype=precision)
+                    result += values @ matrix[columns]
         return result
 
     def columns(self, columns: slice, projection: Matrix | None = None) -> Matrix:

@@ -34,8 +34,7 @@ class GraphSpace:
     def coordinates(self, cross: Matrix) -> npt.NDArray[np.float32]:
         """Turn rows of E into coordinates."""
         centred = cross - cross.mean(axis=1, keepdims=True)
-        # In single precision, a row's rounding would depend on the rows beside it.
-        return np.ascontiguousarray(np.matmul(centred, self.weights, dtype=np.float64), dtype=np.float32)
+        return np.ascontiguousarray(centred @ self.weights, dtype=np.float32)
 
 
 def make_space(landmarks: Matrix) -> GraphSpace:
