@@ -104,7 +104,7 @@ def test_a_fit_takes_what_the_estimate_says(case: str) -> None:
     settings = dict(CASES[case])
     model = FSSMSC(n_landmarks=40, solver=settings.pop("solver", "active_set"), max_iter=3, n_jobs=1, random_state=0)
     model.fit(*make_rows(1000, **settings))  # loads everything
-    views, y = make_rows(20_000, **settings)
+    views, y = make_rows(50_000, **settings)
     estimate = model.estimate_memory(X=views, y=y)
     tracemalloc.start()
     model.fit(views, y)

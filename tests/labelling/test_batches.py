@@ -49,7 +49,7 @@ def test_rows_stand_alone(fitted: Any, kind: str, seed: int, size: int, n_jobs: 
     together = model.set_params(n_jobs=n_jobs).predict_proba(batch)
     np.testing.assert_array_equal(model.predict(batch), model.classes_[together.argmax(axis=1)])
     alone = np.concatenate([model.predict_proba(batch[number : number + 1]) for number in range(min(size, 3))])
-    np.testing.assert_allclose(together[: len(alone)], alone, atol=1e-6)
+    np.testing.assert_allclose(together[: len(alone)], alone, atol=5e-5)
     np.testing.assert_array_equal(model.predict(batch)[: len(alone)], model.classes_[alone.argmax(axis=1)])
 
 
@@ -59,7 +59,7 @@ def test_all_rows_at_once_and_one_by_one(fitted: Any) -> None:
         model, rows = fitted[kind]
         whole = model.predict_proba(rows)
         parts = [model.predict_proba(rows[first : first + 37]) for first in range(0, len(rows), 37)]
-        np.testing.assert_allclose(np.concatenate(parts), whole, atol=1e-6, err_msg=kind)
+        np.testing.assert_allclose(np.concatenate(parts), whole, atol=5e-5, err_msg=kind)
 
 
 @given(
