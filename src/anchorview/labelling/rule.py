@@ -28,7 +28,7 @@ _BLOCK_ENTRIES = 2**20  # similarities of one block: 4-8 MB
 _SMALLEST = 1e-3  # squared distance, to that of a labelled row from the origin
 _USUAL = 0.15  # usual temperature of held-out rows, in units of the spread of the logits
 SAME = 1e-6  # distances below are zero: such a neighbour outweighs all others
-_NO_VOTE = 1e-3  # share of the votes that a class without any has
+NO_VOTE = 1e-3  # share of the votes that a class without any has
 _FARTHEST = np.finfo(np.float64).max
 _PAIRS = 2**16  # differences of rows made at a time
 
@@ -91,7 +91,7 @@ class LabelledNeighbours:
         row, neighbour, distances = self._nearest(rows, nearness)
         votes = np.zeros((len(rows), self.class_ids[-1] + 1))
         np.add.at(votes, (row, self.class_ids[neighbour]), 1.0 / np.maximum(distances, SAME))
-        counted: Matrix = np.log(votes + _NO_VOTE * votes.sum(axis=1, keepdims=True))
+        counted: Matrix = np.log(votes + NO_VOTE * votes.sum(axis=1, keepdims=True))
         return counted
 
     def _nearest(self, rows: Matrix, nearness: Matrix) -> tuple[Rows, Rows, Matrix]:
