@@ -12,7 +12,6 @@ from operator import attrgetter
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
-import numpy.typing as npt
 from scipy import sparse
 
 from ..core.arrays import ClassIds, Mask, Matrix, Presence, Rows, Weights, is_sparse, squared_norms
@@ -48,7 +47,7 @@ class ScaledRows:
     def __len__(self) -> int:
         return self.n_rows
 
-    def product(self, matrix: Matrix, out: Matrix | None = None, precision: npt.DTypeLike = None) -> Matrix:
+    def product(self, matrix: Matrix, out: Matrix | None = None, precision: type[np.float64] | None = None) -> Matrix:
         """Return ``rows @ matrix`` for a dense matrix with one row per feature, multiplied in the precision given."""
         result = np.empty((self.n_rows, matrix.shape[1]), dtype=self.dtype) if out is None else out
         with np.errstate(invalid="ignore", over="ignore"):  # NaN and infinity are reported by those who meet them

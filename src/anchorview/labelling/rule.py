@@ -138,7 +138,8 @@ class LabelledNeighbours:
         """
         if self.rule == "knn":
             with np.errstate(divide="ignore"):  # no doubt: minus infinity adds nothing
-                return np.logaddexp(evidence, np.log(self.doubt).astype(evidence.dtype))
+                doubted: Matrix = np.logaddexp(evidence, np.log(self.doubt).astype(evidence.dtype))
+            return doubted
         floor = _SMALLEST * float(np.mean(squared_norms(self.reference)))
         logits: Matrix = -((np.maximum(-evidence, 0.0) + floor) ** 0.25)
         return logits
