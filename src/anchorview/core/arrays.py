@@ -62,7 +62,8 @@ def unit_sparse_rows(rows: sparse.csr_array) -> sparse.csr_array:
     """
     # In place: a product with a diagonal matrix would change the order of the entries.
     unit, counts = rows.copy(), np.diff(rows.indptr)
-    norms = np.sqrt(squared_norms(unit))
+    with np.errstate(over="ignore", under="ignore"):
+        norms = np.sqrt(squared_norms(unit))
     extreme = ~((norms > np.sqrt(np.finfo(unit.dtype).tiny)) & np.isfinite(norms)) & (counts > 0)
     if extreme.any():
         largest = as_dense(abs(unit).max(axis=1)).ravel()
