@@ -30,6 +30,7 @@ REMEDY = (
     "blocks (predict needs a fixed amount of memory), or raise the limit."
 )
 NONZEROS_PER_ROW = 48  # of a code, where there is no data to count them on
+_COMPILED = "anchorview.solver.kernels"
 _LOADING = {
     "RLIMIT_AS": 300 * 2**20,
     "RLIMIT_DATA": 120 * 2**20,
@@ -49,7 +50,7 @@ class MemoryEstimate:
     --------
     >>> from anchorview import FSSMSC
     >>> print(FSSMSC(n_jobs=1).estimate_memory(n_rows=1_000_000, n_features=200, n_clusters=10))
-    1.1 GB beyond the input (1.1 KB per row): codes 0.78 GB, rows 0.25 GB, landmarks 0.02 GB, blocks 0.04 GB
+    1.1 GB beyond the input (1.1 KB per row): codes 776 MB, rows 248 MB, landmarks 25 MB, blocks 41 MB
     """
 
     n_rows: int
@@ -61,9 +62,13 @@ class MemoryEstimate:
         return sum(self.parts.values())
 
     def __str__(self) -> str:
-        listed = ", ".join(f"{name} {size / 1e9:.2f} GB" for name, size in self.parts.items())
+        listed = ", ".join(f"{name} {_text(size)}" for name, size in self.parts.items())
         per_row = self.total / max(self.n_rows, 1) / 1e3
-        return f"{self.total / 1e9:.1f} GB beyond the input ({per_row:.1f} KB per row): {listed}"
+        return f"{_text(self.total)} beyond the input ({per_row:.1f} KB per row): {listed}"
+
+
+def _text(size: float) -> str:
+    return f"{size / 1e9:.1f} GB" if size >= 1e9 else f"{size / 1e6:.0f} MB"
 
 
 @dataclass(frozen=True)
@@ -227,7 +232,9 @@ def count_nonzeros(source: Representation, model: Any) -> float:
 def check_memory(estimate: MemoryEstimate, available: int | None) -> None:
     """Refuse a fit that cannot succeed in the memory available (None: not known), with the numbers and what to do."""
     if available is not None and estimate.total > available:
-        raise MemoryError(f"This fit needs about {estimate}; {max(available, 0) / 1e9:.1f} GB are available. {REMEDY}")
+        loading = "" if _COMPILED in sys.modules else " once the compiled code is loaded"
+        left = f"{_text(max(available, 0))} are available{loading}"
+        raise MemoryError(f"This fit needs about {estimate}; {left}. {REMEDY}")
 
 
 def check_codes(sizes: FitSizes, source: Representation, model: Any, available: int | None) -> None:
@@ -291,7 +298,7 @@ def _own_limits(root: Path, n_threads: int) -> Iterator[int]:
     for name, field in (("RLIMIT_AS", "VmSize"), ("RLIMIT_DATA", "VmData")):
         limit = resource.getrlimit(getattr(resource, name))[0]
         if limit != resource.RLIM_INFINITY and field in used:
-            loading = 0 if "anchorview.solver.kernels" in sys.modules else _LOADING[name]
+            loading = 0 if _COMPILED in sys.modules else _LOADING[name]
             yield limit - used[field] - loading - (n_threads * _THREAD if name == "RLIMIT_AS" else 0)
 
 
