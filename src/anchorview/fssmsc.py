@@ -31,6 +31,7 @@ from .labelling.held_out import calibrate
 from .labelling.relabel import correct_labels
 from .labelling.rule import RULES, LabelledNeighbours, keep_labelled
 from .plan import Plan, make_plan
+from .solver.coverage import cover_result
 from .solver.grams import PatternGrams
 from .solver.problem import Problem
 from .solver.registry import SOLVERS
@@ -139,7 +140,8 @@ class FSSMSC(CallbackSupportMixin, ClassNamePrefixFeaturesOutMixin, TransformerM
     classes_ : ndarray
         The labelled classes, sorted.
     embedding_ : ndarray of shape (n_rows, n_components)
-        What `transform` gives for the training rows.
+        What `transform` gives for the training rows. There are as many components as clusters; more where the graph
+        of the landmarks falls into more parts than that, which `status_` then says.
     codes_ : csr_array of shape (n_rows, n_landmarks)
         Codes of the rows.
     landmarks_ : ndarray of shape (n_landmarks, n_features)
@@ -312,7 +314,7 @@ class FSSMSC(CallbackSupportMixin, ClassNamePrefixFeaturesOutMixin, TransformerM
         self.landmarks_, self.landmark_embedding_ = source.landmarks, result.embedding
         self.codes_, self.embedding_ = result.codes, self._embed(result.encoded)
         self.classes_ = known.classes if len(known.classes) else np.arange(plan.n_components)
-        self._n_features_out = plan.n_components
+        self._n_features_out = len(result.embedding)
         with one_blas_thread():
             self._rule = self._fit_rule(known, problem, result, rng)
         self._label_rows(replace(given, known=known), self._rule.read(self.embedding_, n_threads))
@@ -366,7 +368,7 @@ class FSSMSC(CallbackSupportMixin, ClassNamePrefixFeaturesOutMixin, TransformerM
 
         def solve(known: Supervision) -> tuple[Problem, SolverResult]:
             problem = self._make_problem(source.grams, plan.n_components, known, given.weights)
-            return problem, plan.solver.solve(
+            result = plan.solver.solve(
                 problem,
                 source.cross,
                 max_iter=self.max_iter,
@@ -375,6 +377,7 @@ class FSSMSC(CallbackSupportMixin, ClassNamePrefixFeaturesOutMixin, TransformerM
                 callback=progress.end_round,
                 **(self.solver_options or {}),
             )
+            return problem, cover_result(problem, result)
 
         known = given.known
         relabelled = np.empty(0, dtype=np.intp)
