@@ -14,7 +14,6 @@ from scipy import linalg
 
 from ..core.arrays import Matrix
 
-
 _SHIFT = 1e-14  # of the largest diagonal entry: the rounding of L_f, below which a denominator means nothing
 
 
