@@ -118,8 +118,10 @@ class FSSMSC(CallbackSupportMixin, ClassNamePrefixFeaturesOutMixin, TransformerM
         Rounds at most.
     tol : float, default=1e-4
         Optimality residual at which to stop ("admm": largest change of an entry).
-    inference : {"nearest", "euclidean", "knn"}, default="nearest"
-        Nearest labelled row by angle, by plain distance (the paper), or a distance-weighted vote of `n_neighbors`.
+    inference : {"nearest", "euclidean", "knn", "paper"}, default="nearest"
+        Nearest labelled row by angle, by plain distance, or a distance-weighted vote of `n_neighbors`. All three read
+        training rows as `predict` would, by codes that know no label. "paper", for reproduction, is the plain distance
+        between the codes of the joint problem, in which labels have moved those of the labelled rows.
     n_neighbors : int, default=5
         For ``inference="knn"``.
     measure_views : bool, default=False
@@ -140,7 +142,7 @@ class FSSMSC(CallbackSupportMixin, ClassNamePrefixFeaturesOutMixin, TransformerM
     classes_ : ndarray
         The labelled classes, sorted.
     embedding_ : ndarray of shape (n_rows, n_components)
-        What `transform` gives for the training rows. There are as many components as clusters; more where the graph
+        What `transform` gives for the training rows (with ``inference="paper"``: but for the labelled ones). There are as many components as clusters; more where the graph
         of the landmarks falls into more parts than that, which `status_` then says.
     codes_ : csr_array of shape (n_rows, n_landmarks)
         Codes of the rows.
@@ -312,7 +314,10 @@ class FSSMSC(CallbackSupportMixin, ClassNamePrefixFeaturesOutMixin, TransformerM
         self._describe(plan, result)
         self._scaler, self._encoder = source.scaler, result.encoder
         self.landmarks_, self.landmark_embedding_ = source.landmarks, result.embedding
-        self.codes_, self.embedding_ = result.codes, self._embed(result.encoded)
+        self.codes_, self.embedding_ = (
+            result.codes,
+            self._embed(result.codes if self.inference == "paper" else result.encoded),
+        )
         self.classes_ = known.classes if len(known.classes) else np.arange(plan.n_components)
         self._n_features_out = len(result.embedding)
         with one_blas_thread():

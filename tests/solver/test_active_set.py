@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -172,6 +173,37 @@ def test_objective_never_rises(coupling: float, l1: float) -> None:
         assert (np.diff(history) <= 1e-12 * np.abs(history[:-1])).all()
         final = literal_value(case, problem, result.embedding, result.codes.toarray())
         assert final == pytest.approx(history[-1], rel=1e-10)
+
+
+@pytest.mark.parametrize("coupling", [1.0, 7e3])
+@pytest.mark.parametrize("must_link_weight", [1.5e6, 1e9])
+def test_objective_never_rises_where_the_ratio_is_known_to_few_digits(coupling: float, must_link_weight: float) -> None:
+    """The A step is watched too: of the same codes, an A that rounding made worse is not taken."""
+    for seed in (5, 8, 9, 11):
+        problem = (case := random_case(seed)).problem(coupling=coupling, must_link_weight=must_link_weight)
+        history = solve_active_set(problem, case.cross_products(), max_iter=12).objective_history
+        assert (np.diff(history) <= 1e-12 * np.abs(history[:-1])).all()
+
+
+def test_the_tolerance_does_not_depend_on_the_units_of_the_features() -> None:
+    """Features thirty times as large, weights to match: the same problem, the same rounds, the same residuals."""
+    case = random_case(4)
+    problem = case.problem(coupling=1e-2)
+    unit = 30.0**2
+    scaled = replace(
+        problem,
+        gram=unit * problem.gram,
+        grams=None,
+        l1=unit * problem.l1,
+        ridge=unit * problem.ridge,
+        coupling=unit * problem.coupling,
+    )
+    cross = case.cross_products()
+    few = solve_active_set(replace(problem, grams=None), cross, max_iter=200, tol=1e-4)
+    cross.values = unit * cross.values
+    many = solve_active_set(scaled, cross, max_iter=200, tol=1e-4)
+    assert few.n_iter > 2
+    np.testing.assert_allclose(many.residual_history, few.residual_history, rtol=1e-6, atol=1e-9)
 
 
 @pytest.mark.parametrize(("coupling", "l1"), [(1e-5, 0.5), (1e-3, 0.1), (1.0, 0.01)])
