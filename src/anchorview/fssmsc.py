@@ -142,8 +142,9 @@ class FSSMSC(CallbackSupportMixin, ClassNamePrefixFeaturesOutMixin, TransformerM
     classes_ : ndarray
         The labelled classes, sorted.
     embedding_ : ndarray of shape (n_rows, n_components)
-        What `transform` gives for the training rows (with ``inference="paper"``: but for the labelled ones). There are as many components as clusters; more where the graph
-        of the landmarks falls into more parts than that, which `status_` then says.
+        What `transform` gives for the training rows (with ``inference="paper"``: but for the labelled ones). There are
+        as many components as clusters; more where the graph of the landmarks falls into more parts than that, which
+        `status_` then says.
     codes_ : csr_array of shape (n_rows, n_landmarks)
         Codes of the rows.
     landmarks_ : ndarray of shape (n_landmarks, n_features)
