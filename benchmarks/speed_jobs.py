@@ -56,7 +56,7 @@ def job_fssmsc(place: str, n: int, repeats: int, m: int = 500) -> dict[str, Any]
     before = reset_peak()
     model = FSSMSC(n_landmarks=m, random_state=0).fit(views, y)
     extra = resident_bytes(peak=True) - before
-    wide = np.asarray(views, dtype=np.float32)
+    wide = views.to_array(np.float32)
     right = np.ascontiguousarray(model.landmarks_.astype(np.float32).T)
     fits, products, stages = [], [], []
     for _ in range(repeats):

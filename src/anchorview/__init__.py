@@ -11,6 +11,7 @@ __all__ = [
     "FSSMSCCV",
     "Constraints",
     "LabelHidingKFold",
+    "PerView",
     "Views",
     "__version__",
     "baselines",
@@ -21,6 +22,7 @@ __all__ = [
 
 if TYPE_CHECKING:
     from . import baselines, datasets, metrics, plotting
+    from .data.per_view import PerView
     from .data.views import Views
     from .fssmsc import FSSMSC
     from .fssmsc_cv import FSSMSCCV
@@ -32,6 +34,7 @@ _MODULE_OF = {
     "FSSMSCCV": "fssmsc_cv",
     "Constraints": "supervision.constraints",
     "LabelHidingKFold": "model_selection",
+    "PerView": "data.per_view",
     "Views": "data.views",
 }
 

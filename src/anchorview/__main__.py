@@ -1,6 +1,27 @@
 """``python -m anchorview`` is the command `anchorview`."""
 
-from .app.cli import main
+from __future__ import annotations
+
+import importlib.util
+import sys
+
+_NEEDED = ("typer", "rich", "matplotlib")
+
+
+def main() -> None:
+    """Run the command; what it needs is looked for first, and Ctrl-C is heeded while it is still loading."""
+    missing = [name for name in _NEEDED if importlib.util.find_spec(name) is None]
+    if missing:
+        sys.stderr.write(f"The command needs {', '.join(missing)}: pip install 'anchorview[cli]'\n")
+        raise SystemExit(1)
+    try:
+        from .app.cli import main as run
+
+        run()
+    except KeyboardInterrupt:
+        sys.stderr.write("Stopped.\n")
+        raise SystemExit(130) from None
+
 
 if __name__ == "__main__":
     main()

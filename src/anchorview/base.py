@@ -8,18 +8,24 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 from scipy import sparse
-from sklearn.base import BaseEstimator, ClassifierMixin
+from sklearn.base import BaseEstimator, ClassifierMixin, ClassNamePrefixFeaturesOutMixin, TransformerMixin
 from sklearn.utils.validation import check_is_fitted
 
 from .core.arrays import Mask, Matrix, Presence, Weights
+from .core.progress import CallbackSupportMixin
 from .data.labels import check_weights, encode_labels
 from .data.reading import ColumnGroups
-from .data.validation import as_views, check_no_empty, check_no_empty_view, find_present, read_views
+from .data.refusals import check_no_empty, check_no_empty_view
+from .data.validation import column_of, find_present, read_views
 from .data.views import Views
-from .engine.blocks import count_threads
+from .engine.blocks import count_threads, map_blocks
 from .features.auto import FOR_SPARSE
+from .features.products import ViewCrossProducts
+from .features.scaling import ViewsScaler, check_finite
 from .labelling.suggest import check_request, code_coordinates, restrict, suggest_rows
+from .solver.result import Encoder
 from .supervision.known import Supervision, read_supervision
+from .view_importance import ViewImportance, measure_fit
 
 
 @dataclass(frozen=True)
@@ -36,6 +42,8 @@ class FitInput:
         Rows without any view; None if there are none.
     weights : ndarray of shape (n_rows,), or None
         Weight of each row in sums over rows: what the user gave, times the share of views that the row has.
+    sample_weight : ndarray of shape (n_rows,), or None
+        What the user gave.
     known : Supervision
         Labels and pairs.
     n_counted : int
@@ -46,12 +54,15 @@ class FitInput:
     present: Presence
     empty: Mask | None
     weights: Weights
+    sample_weight: Weights
     known: Supervision
     n_counted: int
 
 
-class MultiViewClassifier(ClassifierMixin, BaseEstimator):
-    """A classifier over several views; a subclass fits, and gives the probabilities of rows in `_probabilities`."""
+class MultiViewClassifier(
+    CallbackSupportMixin, ClassNamePrefixFeaturesOutMixin, TransformerMixin, ClassifierMixin, BaseEstimator
+):
+    """A classifier over several views that embeds them; a subclass fits, and has the probabilities of rows."""
 
     views: ColumnGroups | None
     scaling: Any
@@ -61,12 +72,23 @@ class MultiViewClassifier(ClassifierMixin, BaseEstimator):
     view_names_: list[str]
     classes_: npt.NDArray[Any]
     codes_: sparse.csr_array
+    landmarks_: Matrix
+    landmark_embedding_: Matrix
+    embedding_: Matrix
     labels_: npt.NDArray[Any]
     confidence_: Matrix
     fit: Any
     _kept_after_failure: tuple[str, ...] = ()  # attributes that a later fit may go on from
     _ids: npt.NDArray[Any] | None
     _can_be_labelled: Mask
+    _scaler: ViewsScaler
+    _encoder: Encoder
+
+    def __sklearn_tags__(self) -> Any:
+        """Tell scikit-learn that the embedding has the precision of the rows."""
+        tags = super().__sklearn_tags__()
+        tags.transformer_tags.preserves_dtype = ["float64", "float32"]
+        return tags
 
     def _probabilities(self, views: Views, present: Presence, n_threads: int) -> Matrix:
         """Return the class probabilities of rows; the likeliest class is the one that `predict` names."""
@@ -87,13 +109,14 @@ class MultiViewClassifier(ClassifierMixin, BaseEstimator):
     def _read_input(self, X: Any, y: Any, sample_weight: Any, constraints: Any = None) -> FitInput:
         """Read and check everything that a fit is given."""
         views, present, empty = self._read_rows(X, reset=True)
+        y, sample_weight = column_of(X, y, "y"), column_of(X, sample_weight, "sample_weight")
         known = read_supervision(y, constraints, views, empty, self.unlabelled)
-        weights = check_weights(sample_weight, len(views))
+        weights = given_weights = check_weights(sample_weight, len(views), views.ids)
         if present is not None:
             check_no_empty_view(present, views.names, weights)
             weights = _weigh_by_views(weights, present)
         n_counted = len(views) if weights is None else int(np.count_nonzero(weights))
-        return FitInput(views, present, empty, weights, known, n_counted)
+        return FitInput(views, present, empty, weights, given_weights, known, n_counted)
 
     def _label_rows(self, given: FitInput, probabilities: Matrix) -> None:
         """Set the labels and the confidence of the rows of the fit; labelled rows keep their labels."""
@@ -112,6 +135,12 @@ class MultiViewClassifier(ClassifierMixin, BaseEstimator):
         if given.weights is not None:
             can_be_labelled &= given.weights > 0
         self._ids, self._can_be_labelled = given.views.ids, can_be_labelled
+
+    def _measure(self, given: FitInput) -> ViewImportance:
+        """Measure the views on unlabelled rows: a labelled row is its own nearest one, whatever view it loses."""
+        usable = np.ones(len(given.views), dtype=bool) if given.empty is None else ~given.empty
+        hidden = usable & (given.known.class_ids < 0)
+        return measure_fit(self, given.views, np.flatnonzero(hidden if hidden.any() else usable))
 
     def predict(self, X: Any) -> npt.NDArray[Any]:
         """Return the class of each row.
@@ -151,14 +180,45 @@ class MultiViewClassifier(ClassifierMixin, BaseEstimator):
         """Put the estimator back as it was before a fit that failed or was interrupted: the old model, or none."""
         names = [name for name in self.__dict__ if name in self._kept_after_failure or "callback" in name]
         kept = {name: self.__dict__[name] for name in names}  # scikit-learn closes its callbacks after this
-        self.__dict__.clear()
-        self.__dict__.update(before | kept)
+        self.__dict__ = before | kept  # at once: one more interrupt must find the old model or the new one
 
     def _predict(self, X: Any) -> tuple[Matrix, Mask | None]:
         """Return probabilities of rows, and which of them have no view."""
         check_is_fitted(self)
         views, present, empty = self._read_rows(X, reset=False)
         return self._probabilities(views, present, count_threads(self.n_jobs)), empty
+
+    def transform(self, X: Any) -> Matrix:
+        """Embed rows.
+
+        Parameters
+        ----------
+        X : Views, list or dict of arrays, or array-like of shape (n_rows, n_features)
+            Rows with the views of the fit.
+
+        Returns
+        -------
+        ndarray of shape (n_rows, n_components)
+            Each row depends on that row only.
+        """
+        check_is_fitted(self)
+        views, present, _ = self._read_rows(X, reset=False)
+        return self._transform(views, present, count_threads(self.n_jobs))
+
+    def _transform(self, views: Views, present: Presence, n_threads: int) -> Matrix:
+        cross = ViewCrossProducts(views, self._scaler, self.landmarks_, present=present, for_prediction=True)
+
+        def embed(block: slice) -> Matrix:
+            products = cross.read(block)
+            if not np.isfinite(products.sum()):  # NaN and infinity pass through the product: no extra pass over X
+                check_finite(views, present=present)
+            return self._embed(self._encoder.encode(products, cross.present_in(block)))
+
+        return np.concatenate(map_blocks(embed, cross.blocks, n_threads))
+
+    def _embed(self, codes: sparse.csr_array) -> Matrix:
+        embedding: Matrix = (codes @ self.landmark_embedding_.T).astype(self._scaler.dtype)
+        return embedding
 
     def fit_predict(self, X: Any, y: Any = None, **fit_params: Any) -> npt.NDArray[Any]:
         """Fit and return ``labels_``.
@@ -196,7 +256,8 @@ class MultiViewClassifier(ClassifierMixin, BaseEstimator):
         float
         """
         check_is_fitted(self)
-        views = as_views(X, self.views)
+        views, _, _ = self._read_rows(X, reset=False)
+        y, sample_weight = column_of(X, y, "y"), column_of(X, sample_weight, "sample_weight")
         classes, class_ids = encode_labels(
             y, len(views), fitted=self.classes_, unlabelled=self.unlabelled, ids=views.ids
         )
@@ -209,7 +270,7 @@ class MultiViewClassifier(ClassifierMixin, BaseEstimator):
         if not known.any():
             raise ValueError("No row of y has a label, so there is nothing to score against.")
         weights = np.ones(len(class_ids)) if sample_weight is None else np.asarray(sample_weight, dtype=float)
-        hits = self.predict(X)[known] == classes[class_ids[known]]
+        hits = self.predict(views)[known] == classes[class_ids[known]]
         return float(np.average(hits, weights=weights[known]))
 
     def suggest_labels(self, n: int, *, among: Any = None) -> npt.NDArray[Any]:

@@ -1,4 +1,4 @@
-"""Results of a fitted model for other tools: as a DataFrame, or written into a MuData object."""
+"""Results of a fitted model for other tools: as a DataFrame, or written into an AnnData or MuData object."""
 
 from __future__ import annotations
 
@@ -45,17 +45,18 @@ def results_frame(model: Any, index: Any = None) -> Any:
 
 
 def write_results(model: Any, mdata: Any, *, key: str = "anchorview", overwrite: bool = False) -> None:
-    """Write the results of a fit into the MuData (or AnnData) object it was made on.
+    """Write the results of a fit into the AnnData or MuData object it was made on.
 
     Labels go to ``obs["<key>_label"]`` as categories, confidences to ``obs["<key>_confidence"]`` and the embedding to
-    ``obsm["X_<key>"]``. If anything stands in the way, nothing is written.
+    ``obsm["X_<key>"]``, to the cells by their names. If anything stands in the way, nothing is written.
 
     Parameters
     ----------
     model : fitted estimator
         With ``labels_``, and ``confidence_`` and ``embedding_`` if it has them.
-    mdata : mudata.MuData
-        The object to write to; its cells are the rows of the fit, in the same order.
+    mdata : anndata.AnnData or mudata.MuData
+        The object to write to; its cells are the rows of the fit. They may be in another order if the fit knows their
+        names (it was made on such an object, or on views with ids).
     key : str, default="anchorview"
         Part of the names to write to.
     overwrite : bool, default=False
@@ -77,7 +78,9 @@ def write_results(model: Any, mdata: Any, *, key: str = "anchorview", overwrite:
     import pandas as pd
 
     results = _results(model)
-    _check_length(len(mdata.obs), len(results["label"]), "MuData")
+    _check_length(len(mdata.obs), len(results["label"]), type(mdata).__name__)
+    order = _order_of(mdata.obs.index.tolist(), getattr(model, "_ids", None))
+    results = results if order is None else {name: values[order] for name, values in results.items()}
     columns = {f"{key}_{name}": results[name] for name in ("label", "confidence") if name in results}
     place = f"X_{key}"
     taken = [f"obs[{name!r}]" for name in columns if name in mdata.obs]
@@ -96,6 +99,20 @@ def _results(model: Any) -> dict[str, npt.NDArray[Any]]:
     names = ("labels_", "confidence_", "embedding_")
     pairs = zip(("label", "confidence", "embedding"), names, strict=True)
     return {short: np.array(getattr(model, name)) for short, name in pairs if hasattr(model, name)}
+
+
+def _order_of(cells: list[Any], ids: npt.NDArray[Any] | None) -> npt.NDArray[np.intp] | None:
+    """Return the rows of the fit in the order of the cells; None if it is the same, or the fit has no names of rows."""
+    if ids is None or cells == list(range(len(cells))) or cells == ids.tolist():
+        return None
+    place = {item: row for row, item in enumerate(ids.tolist())}
+    strange = [cell for cell in cells if cell not in place]
+    if strange or len(set(cells)) != len(cells):
+        raise ValueError(
+            f"The model was not fitted on these cells: {', '.join(map(repr, strange[:5])) or 'names repeat'}; results "
+            "can only go to the rows of the fit."
+        )
+    return np.array([place[cell] for cell in cells], dtype=np.intp)
 
 
 def _check_length(n_given: int, n_fitted: int, what: str) -> None:

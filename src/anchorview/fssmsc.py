@@ -10,22 +10,19 @@ from typing import Any, Self
 
 import numpy as np
 import numpy.typing as npt
-from scipy import sparse
-from sklearn.base import ClassNamePrefixFeaturesOutMixin, TransformerMixin
 from sklearn.exceptions import ConvergenceWarning
-from sklearn.utils.validation import check_is_fitted
 
 from .base import FitInput, MultiViewClassifier
 from .core.arrays import Matrix, Presence
 from .core.checks import Choice, Number, check_parameters, make_random_state
-from .core.progress import CallbackSupportMixin, Outcome, Progress, with_callbacks
+from .core.progress import Outcome, Progress, as_interrupt, with_callbacks
 from .cost import MemoryEstimate, available_memory, check_memory, estimate_memory
 from .data.reading import ColumnGroups
 from .data.views import Views
-from .engine.blocks import count_threads, map_blocks, one_blas_thread
+from .engine.blocks import count_threads, one_blas_thread
 from .features.auto import FOR_SPARSE, ScalingChoice
-from .features.products import Representation, ViewCrossProducts, represent
-from .features.scaling import ViewsScaler, check_finite, fit_scaling
+from .features.products import Representation, represent
+from .features.scaling import fit_scaling
 from .labelling.clusters import ClusterCentres, fit_clusters
 from .labelling.held_out import calibrate
 from .labelling.relabel import correct_labels
@@ -35,11 +32,10 @@ from .solver.coverage import cover_result
 from .solver.grams import PatternGrams
 from .solver.problem import Problem
 from .solver.registry import SOLVERS
-from .solver.result import Encoder, SolverResult
+from .solver.result import SolverResult
 from .supervision.conflicts import count_violations
 from .supervision.constraints import Constraints
 from .supervision.known import Supervision
-from .view_importance import ViewImportance, measure_fit
 
 __all__ = ["FSSMSC"]
 
@@ -65,7 +61,7 @@ _RULES: dict[str, Number | Choice] = {
 _COMPILED = "anchorview.solver.kernels"  # loaded, and on the first run of a machine compiled, by the first fit
 
 
-class FSSMSC(CallbackSupportMixin, ClassNamePrefixFeaturesOutMixin, TransformerMixin, MultiViewClassifier):
+class FSSMSC(MultiViewClassifier):
     """Fast scalable semi-supervised multi-view subspace clustering.
 
     Every row is described by a sparse non-negative code over a few hundred landmarks, shared by all views; the
@@ -80,7 +76,8 @@ class FSSMSC(CallbackSupportMixin, ClassNamePrefixFeaturesOutMixin, TransformerM
     n_landmarks : int, default=500
         Number of landmarks; lowered to a third of the number of rows if there are fewer than three per landmark.
     views : sequence or mapping, optional
-        How to cut a 2-D `X` into views; see :class:`Views`. Without it a 2-D `X` is one view.
+        How to cut a 2-D `X` into views, or what to read of AnnData and MuData; see :class:`Views`. Without it a 2-D
+        `X` is one view.
     scaling : str, sequence or mapping, default="auto"
         Scaling of the features, for all views or per view: "minmax", "symmetric" (to [-1, 1]), "standard", "l2",
         "tfidf", "lsa" (tf-idf, then the leading 150 singular directions) or "none"; all but "none" end with rows of
@@ -242,8 +239,6 @@ class FSSMSC(CallbackSupportMixin, ClassNamePrefixFeaturesOutMixin, TransformerM
         self.n_jobs = n_jobs
         self.verbose = verbose
 
-    _scaler: ViewsScaler
-    _encoder: Encoder
     _rule: LabelledNeighbours | ClusterCentres
 
     def __sklearn_tags__(self) -> Any:
@@ -251,7 +246,6 @@ class FSSMSC(CallbackSupportMixin, ClassNamePrefixFeaturesOutMixin, TransformerM
         tags = super().__sklearn_tags__()
         tags.target_tags.required = False
         tags.input_tags.sparse = not isinstance(self.scaling, str) or self.scaling in FOR_SPARSE
-        tags.transformer_tags.preserves_dtype = ["float64", "float32"]
         return tags
 
     @with_callbacks  # type: ignore[untyped-decorator,unused-ignore]
@@ -260,11 +254,12 @@ class FSSMSC(CallbackSupportMixin, ClassNamePrefixFeaturesOutMixin, TransformerM
 
         Parameters
         ----------
-        X : Views, list or dict of arrays, MuData, or array-like of shape (n_rows, n_features)
+        X : Views, list or dict of arrays, AnnData, MuData, or array-like of shape (n_rows, n_features)
             The views, dense or sparse; a 2-D array or DataFrame is cut by the parameter `views`. Rows may lack views:
             see :class:`Views`.
         y : array-like of shape (n_rows,), optional
-            Labels; -1 (None or "" among strings) where there is none. Without `y`, rows are clustered.
+            Labels; -1 (None or "" among strings) where there is none; or the name of a column of ``obs``, if X is an
+            AnnData or MuData object. Without `y`, rows are clustered.
         sample_weight : array-like of shape (n_rows,), optional
             Weights of the rows: a weight of 2 is the row twice.
         constraints : Constraints, optional
@@ -277,9 +272,9 @@ class FSSMSC(CallbackSupportMixin, ClassNamePrefixFeaturesOutMixin, TransformerM
         before = dict(self.__dict__)
         try:
             return self._fit(X, y, sample_weight, constraints)
-        except BaseException:
+        except BaseException as error:
             self._restore(before)
-            raise
+            raise as_interrupt(error)  # noqa: B904  (an error that is no interrupt is raised as it was)
 
     def _fit(self, X: Any, y: Any, sample_weight: Any, constraints: Constraints | None) -> Self:
         check_parameters(self, _RULES)
@@ -430,12 +425,6 @@ class FSSMSC(CallbackSupportMixin, ClassNamePrefixFeaturesOutMixin, TransformerM
         rule = keep_labelled(self.embedding_[rows], known.class_ids[rows], self.inference, self.n_neighbors)
         return calibrate(rule, problem, result, known, rows, self.class_balance)
 
-    def _measure(self, given: FitInput) -> ViewImportance:
-        """Measure the views on unlabelled rows: a labelled row is its own nearest one, whatever view it loses."""
-        usable = np.ones(len(given.views), dtype=bool) if given.empty is None else ~given.empty
-        hidden = usable & (given.known.class_ids < 0)
-        return measure_fit(self, given.views, np.flatnonzero(hidden if hidden.any() else usable))
-
     def _describe(self, plan: Plan, result: SolverResult) -> None:
         outcomes = plan.outcomes + list(result.outcomes)
         self.status_ = " ".join(dict.fromkeys(outcome.value for outcome in outcomes))
@@ -445,38 +434,6 @@ class FSSMSC(CallbackSupportMixin, ClassNamePrefixFeaturesOutMixin, TransformerM
                 warnings.warn(f"{type(self).__name__} {outcome.value}", ConvergenceWarning, stacklevel=5)
             elif outcome in (Outcome.FEWER_CLASSES, Outcome.MORE_CLASSES):
                 warnings.warn(f"{type(self).__name__}: {outcome.value}", UserWarning, stacklevel=5)
-
-    def transform(self, X: Any) -> Matrix:
-        """Embed rows.
-
-        Parameters
-        ----------
-        X : Views, list or dict of arrays, or array-like of shape (n_rows, n_features)
-            Rows with the views of the fit.
-
-        Returns
-        -------
-        ndarray of shape (n_rows, n_components)
-            Each row depends on that row only.
-        """
-        check_is_fitted(self)
-        views, present, _ = self._read_rows(X, reset=False)
-        return self._transform(views, present, count_threads(self.n_jobs))
-
-    def _transform(self, views: Views, present: Presence, n_threads: int) -> Matrix:
-        cross = ViewCrossProducts(views, self._scaler, self.landmarks_, present=present, for_prediction=True)
-
-        def embed(block: slice) -> Matrix:
-            products = cross.read(block)
-            if not np.isfinite(products.sum()):  # NaN and infinity pass through the product: no extra pass over X
-                check_finite(views, present=present)
-            return self._embed(self._encoder.encode(products, cross.present_in(block)))
-
-        return np.concatenate(map_blocks(embed, cross.blocks, n_threads))
-
-    def _embed(self, codes: sparse.csr_array) -> Matrix:
-        embedding: Matrix = (codes @ self.landmark_embedding_.T).astype(self._scaler.dtype)
-        return embedding
 
     def _probabilities(self, views: Views, present: Presence, n_threads: int) -> Matrix:
         return self._rule.read(self._transform(views, present, n_threads), n_threads)

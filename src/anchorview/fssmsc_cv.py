@@ -3,28 +3,32 @@
 from __future__ import annotations
 
 import warnings
-from collections.abc import Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, Self
 
 import numpy as np
 
 from .base import FitInput, MultiViewClassifier
-from .core.arrays import Matrix, Presence, Rows
+from .core.arrays import ClassIds, Matrix, Presence, Rows
 from .core.checks import Choice, Number, check_number, check_parameters, make_random_state
-from .core.progress import Progress
+from .core.progress import Outcome, Progress, as_interrupt, with_callbacks
 from .data.labels import split_labels
 from .data.reading import ColumnGroups
 from .data.views import Views
 from .engine.blocks import count_threads
 from .features.auto import resolve_scaling
 from .plan import count_landmarks
+from .supervision.conflicts import count_violations
+from .supervision.constraints import Constraints
 from .tuning.ensemble import Ensemble
 from .tuning.experts import ExpertGroup, count_votes
+from .tuning.links import settle_pairs
 from .tuning.options import SearchOptions, make_options
-from .tuning.search import averaged_hidden, best_on_codes, choose_averaged, search
+from .tuning.search import StopSearch, averaged_hidden, best_on_codes, choose_averaged, search
 from .tuning.search_data import Judgement, SearchData
-from .tuning.settings import Scaling, Setting, one_name, scalings_to_try
-from .tuning.summary import cv_results, data_fingerprint
+from .tuning.settings import FOR_FSSMSC, Scaling, Setting, one_name, scalings_to_try
+from .tuning.summary import cv_results, data_fingerprint, describe_search
+from .tuning.tally import progress_line
 from .tuning.voting import average_temperature, settle
 
 __all__ = ["FSSMSCCV"]
@@ -36,6 +40,7 @@ _RULES: dict[str, Number | Choice] = {
     "n_jobs": Number(-(2**20), integer=True, optional=True),
     "on_empty": Choice(("error", "drop")),
     "warm_start": Choice((False, True)),
+    "measure_views": Choice((False, True)),
 }
 
 
@@ -73,32 +78,71 @@ class FSSMSCCV(MultiViewClassifier):
         Constants of the search to change, by name: see :class:`anchorview.tuning.options.SearchOptions`.
     warm_start : bool, default=False
         Keep the judgements of an earlier (perhaps interrupted) fit on the same data and go on from there.
+    measure_views : bool, default=False
+        Fill `view_importance_` at the end of the fit.
     random_state : int, RandomState or None, default=None
         Landmarks and folds.
     n_jobs : int, optional
         Threads; by default as many as BLAS may use. The result does not depend on it.
     verbose : bool, default=False
-        Log each setting.
+        Log each setting: how many are done, of how many, and the time left.
 
     Attributes
     ----------
     labels_, confidence_ : ndarray of shape (n_rows,)
-        Class of each row and its probability; labelled rows keep their label, with confidence 1.
+        Class of each row and its probability; labelled rows keep their label, with confidence 1. Rows in `constraints`
+        heed them: those that must link (with a weight of 1 or more) have one label, that of a labelled row among them
+        or the likeliest on average; those that must not link keep out of each other's class.
     classes_ : ndarray
         The labelled classes, sorted.
     best_params_ : dict
-        The setting with the best judgement.
+        Parameters of :class:`FSSMSC`, as in ``FSSMSC(**model.best_params_)``: those of the setting with the best
+        judgement among those that FSSMSC can be fitted with, which read labels off the nearest labelled rows. Only
+        scaling and number of landmarks, if an interrupt came before any such setting.
+    best_params_score_ : float
+        Accuracy of that setting on hidden labels; NaN after such an interrupt.
+    best_setting_ : dict
+        The setting with the best judgement of all. ``head`` is what reads the labels ("nearest", "knn", or a logistic
+        regression on "embedding", "codes" or "features", or a "graph"), ``strength`` the C of a regression or how far
+        labels spread over a graph; neither is a parameter of FSSMSC. ``l1``, ``ridge`` and ``must_link_weight`` mean
+        nothing for "features" and "graph".
     best_score_ : float
-        Accuracy on hidden labels of that setting.
+        Accuracy on hidden labels of `best_setting_`.
+    best_index_ : int
+        Its place in `cv_results_`.
     cv_results_ : dict
-        One entry per setting judged, in the form of ``GridSearchCV``, with the log loss on hidden labels as
-        ``mean_test_loss``.
+        One entry per setting judged, in the form of ``GridSearchCV``: accuracies on hidden labels and their ranks
+        (``mean_test_score``, ``rank_test_score``), log losses and their ranks (``mean_test_loss``, ``rank_test_loss``).
+        Settings stand in the order in which they are trusted, by ``belief``: the loss, drawn towards what is known
+        beforehand when there are few labels.
     averaged_ : list of dict
         The settings whose probabilities are averaged, with their weights.
+    embedding_ : ndarray of shape (n_rows, n_classes)
+        What `transform` gives for the training rows: the embedding of one setting, the one with the best judgement
+        among those on codes, learned from all labels and pairs. The labels are read off the average of all settings,
+        so they need not be those that this embedding suggests.
     codes_ : csr_array of shape (n_rows, n_landmarks)
-        Codes of the best setting that has some.
+        Codes of that setting.
+    landmarks_ : ndarray of shape (n_landmarks, n_features)
+        Its landmarks in the scaled feature space, views side by side.
+    landmark_embedding_ : ndarray of shape (n_classes, n_landmarks)
+        Embedding of the landmarks.
+    constraint_conflicts_ : list
+        Pairs of rows whose constraints contradict each other or the labels.
+    constraint_violations_ : ConstraintViolations or None
+        How many of the constraints `labels_` breaks, of how many.
+    view_importance_ : ViewImportance or None
+        With ``measure_views=True``: what each view did; see :func:`anchorview.view_importance.measure_views`.
+    interrupted_ : bool
+        Whether the search was ended by an interrupt.
+    status_ : str
+        A summary of the fit in words: what was tried, what was left out, what did not converge.
+    stage_seconds_ : dict
+        Seconds spent on search, fits, labels and, if they are measured, views.
     n_features_in_ : int
         Features of all views together.
+    view_names_, view_sizes_ : list
+        Names and numbers of features of the views.
 
     Examples
     --------
@@ -129,6 +173,7 @@ class FSSMSCCV(MultiViewClassifier):
         unlabelled: Any = None,
         search_options: dict[str, Any] | None = None,
         warm_start: bool = False,
+        measure_views: bool = False,
         random_state: int | np.random.RandomState | None = None,
         n_jobs: int | None = None,
         verbose: bool = False,
@@ -143,6 +188,7 @@ class FSSMSCCV(MultiViewClassifier):
         self.unlabelled = unlabelled
         self.search_options = search_options
         self.warm_start = warm_start
+        self.measure_views = measure_views
         self.random_state = random_state
         self.n_jobs = n_jobs
         self.verbose = verbose
@@ -153,7 +199,8 @@ class FSSMSCCV(MultiViewClassifier):
         tags.input_tags.sparse = True
         return tags
 
-    def fit(self, X: Any, y: Any, *, sample_weight: Any = None) -> Self:
+    @with_callbacks  # type: ignore[untyped-decorator,unused-ignore]
+    def fit(self, X: Any, y: Any, *, sample_weight: Any = None, constraints: Constraints | None = None) -> Self:
         """Search, and label every row.
 
         An interrupt (Ctrl-C) during the search ends it: the settings judged so far are used, and with ``warm_start``
@@ -161,12 +208,20 @@ class FSSMSCCV(MultiViewClassifier):
 
         Parameters
         ----------
-        X : Views, list or dict of arrays, MuData, or array-like of shape (n_rows, n_features)
+        X : Views, list or dict of arrays, AnnData, MuData, or array-like of shape (n_rows, n_features)
             The views, dense or sparse; rows may lack views.
         y : array-like of shape (n_rows,)
             Labels; -1 (None or "" among strings) where there is none. At least two labelled rows in some class.
         sample_weight : array-like of shape (n_rows,), optional
-            Weights of the rows in landmarks and smoothness.
+            Weights of the rows, everywhere: a weight of 2 is the row twice, in landmarks, embedding, regressions,
+            votes, the graph, and where hidden labels are judged. Two things cannot be the same: landmarks are drawn
+            at random, and copies of a row may be dealt out to different folds or be neighbours in the graph. A row of
+            weight 0 is as if it were not there, but for its own label. (The one nearest labelled row is the nearest
+            whatever its weight; a class known from rows of weight 0 only is known from these.)
+        constraints : Constraints, optional
+            Pairs of rows that must, or must not, share a class. Embeddings learn from them, must-links of weight 1 or
+            more pass labels on to whatever else reads labels, and `labels_` heed them. Where a label is hidden to
+            judge by it, so are the pairs of its row.
 
         Returns
         -------
@@ -174,12 +229,12 @@ class FSSMSCCV(MultiViewClassifier):
         """
         before = dict(self.__dict__)
         try:
-            return self._fit(X, y, sample_weight)
-        except BaseException:
+            return self._fit(X, y, sample_weight, constraints)
+        except BaseException as error:
             self._restore(before)
-            raise
+            raise as_interrupt(error)  # noqa: B904  (an error that is no interrupt is raised as it was)
 
-    def _fit(self, X: Any, y: Any, sample_weight: Any) -> Self:
+    def _fit(self, X: Any, y: Any, sample_weight: Any, constraints: Constraints | None) -> Self:
         check_parameters(self, _RULES)
         for number in self._landmark_counts():
             check_number("n_landmarks", number, 1, integer=True)
@@ -189,36 +244,69 @@ class FSSMSCCV(MultiViewClassifier):
                 f"{type(self).__name__} requires y to be passed, but the target y is None; to cluster without labels "
                 "use FSSMSC with n_clusters."
             )
-        given = self._read_input(X, y, sample_weight)
-        classes = given.known.classes
-        if len(classes) < 2:
-            raise ValueError(
-                f"{type(self).__name__} needs labels of at least two classes; got {len(classes)} "
-                "class(es). This solver needs samples of at least 2 classes in the data."
-            )
-        progress = Progress(self, self.verbose, 1, 0.0)
+        given = self._read_input(X, y, sample_weight, constraints)
         scalings = self._scalings(given.views, options)
-        data = self._search_data(given, options, scalings[0], progress)
+        progress = Progress(self, self.verbose, None, 0.0)
+        sizes = len(given.known.labelled), len(given.known.classes)
+        progress.stage("search", "%r, %d labelled in %d classes", given.views, *sizes)
+        outcomes: list[Outcome] = []
+        data = self._search_data(given, options, scalings[0], progress, outcomes)
         base = Setting(scaling=scalings[0], n_landmarks=data.n_landmarks)
-        self._search(data, base, scalings)
+        self._search(data, base, scalings, outcomes)
         judgements = sorted(data.judged.values(), key=lambda judgement: judgement.belief)
         chosen = choose_averaged(data, judgements, self.n_averaged)
-        progress.log(f"averaging {len(chosen)} of {len(judgements)} settings")
+        progress.stage("fits", f"averaging {len(chosen)} of {len(judgements)} settings")
         ensemble = Ensemble(data)
-        ensemble.add(chosen, data.rows, data.class_ids)
+        ensemble.add(chosen, data.told())
         if options.second_fit:
             ensemble.add_sure_rows(chosen)
+        progress.stage("labels", "reading labels off the average")
+        self.classes_ = given.known.classes
         self._groups: list[ExpertGroup] = list(ensemble.groups.values())
-        self.codes_ = data.code_set(best_on_codes(data, base)).codes
-        self.classes_ = classes
-        self._temperature = average_temperature(averaged_hidden(chosen), data.class_ids[data.judged_rows])
-        self._label_rows(given, settle(ensemble.votes(), self._temperature))
-        self.cv_results_ = cv_results(judgements)
-        self.best_params_ = judgements[0].setting.parameters()
-        self.best_score_ = judgements[0].accuracy
-        self.averaged_ = [{**judgement.setting.parameters(), "weight": weight} for judgement, weight in chosen]
+        self._temperature = average_temperature(
+            averaged_hidden(chosen), data.class_ids[data.judged_rows], data.judged_weights
+        )
+        self._embed_rows(ensemble, best_on_codes(data, base))
+        self._read_labels(given, data, settle(ensemble.votes(), self._temperature))
+        self._summarise(judgements, chosen)
+        said = [outcome.value for outcome in outcomes]
+        self.status_ = " ".join([*describe_search(data, scalings, chosen, self._groups), *said])
+        self.view_importance_ = None
+        if self.measure_views:
+            progress.stage("views", "measuring the views")
+            self.view_importance_ = self._measure(given)
+        progress.log(self.status_)
         progress.finish()
+        self.stage_seconds_ = progress.seconds
         return self
+
+    def _embed_rows(self, ensemble: Ensemble, setting: Setting) -> None:
+        """Set what `transform` needs: codes and embedding of one setting."""
+        data = ensemble.data
+        source, code_set = data.source(setting), data.code_set(setting)
+        self._scaler, self._encoder, self.landmarks_ = source.scaler, code_set.encoder, source.landmarks
+        self.landmark_embedding_ = ensemble.embedding(setting, data.told())
+        self.codes_, self.embedding_ = code_set.codes, self._embed(code_set.codes)
+        self._n_features_out = data.n_classes
+
+    def _read_labels(self, given: FitInput, data: SearchData, probabilities: Matrix) -> None:
+        """Set the labels of the rows, and what is to be said of the constraints."""
+        known = given.known
+        if data.pairs is not None:
+            probabilities = settle_pairs(probabilities, data.labels(), data.pairs, data.sample_weights)
+        self._label_rows(given, probabilities)
+        self.constraint_conflicts_ = known.conflicts
+        self.constraint_violations_ = None if known.pairs is None else count_violations(self.labels_, known.pairs)
+
+    def _summarise(self, judgements: list[Judgement], chosen: list[tuple[Judgement, float]]) -> None:
+        """Set the search as a table, its best settings, and those that are averaged."""
+        self.cv_results_ = cv_results(judgements)
+        best = judgements[0]
+        self.best_index_, self.best_setting_, self.best_score_ = 0, best.setting.parameters(), best.accuracy
+        ours = next((judgement for judgement in judgements if judgement.setting.head in FOR_FSSMSC), None)
+        self.best_params_ = (ours or best).setting.for_fssmsc()
+        self.best_params_score_ = float("nan") if ours is None else ours.accuracy
+        self.averaged_ = [{**judgement.setting.parameters(), "weight": weight} for judgement, weight in chosen]
 
     def _landmark_counts(self) -> list[Any]:
         """Numbers of landmarks to try, at least one."""
@@ -226,58 +314,106 @@ class FSSMSCCV(MultiViewClassifier):
         return counts or [0]
 
     def _scalings(self, views: Views, options: SearchOptions) -> list[Scaling]:
+        """Return the scalings to try, at least one."""
         if self.scaling is None:
             return scalings_to_try(views, options)
-        return [one_name(resolve_scaling(views, scaling)) for scaling in np.atleast_1d(self.scaling).tolist()]
+        if isinstance(self.scaling, str):
+            listed = [self.scaling]
+        elif isinstance(self.scaling, Iterable) and not isinstance(self.scaling, Mapping):
+            listed = list(self.scaling)
+        else:
+            listed = []
+        if not listed:
+            raise ValueError(f"scaling must be a name, a sequence of names to try, or None; got {self.scaling!r}.")
+        return list(dict.fromkeys(one_name(resolve_scaling(views, scaling)) for scaling in listed))
 
     def _search_data(
-        self, given: FitInput, options: SearchOptions, default_scaling: Scaling, progress: Progress
+        self,
+        given: FitInput,
+        options: SearchOptions,
+        default_scaling: Scaling,
+        progress: Progress,
+        outcomes: list[Outcome],
     ) -> SearchData:
-        class_ids, n_classes = given.known.class_ids, len(given.known.classes)
+        n_classes, weights, pairs = len(given.known.classes), given.sample_weight, given.known.pairs
+        rows, class_ids = self._labelled(given)
         rng = make_random_state(self.random_state)
-        rows = given.known.labelled
         seed = int(rng.randint(2**31 - 1))
-        n_repeats = self.n_repeats or (2 if len(rows) < options.few_labels else 1)
-        folds = [fold for _ in range(n_repeats) for fold in split_labels(class_ids[rows], self.n_splits, rng)]
+        counts = np.ones(len(rows)) if weights is None else weights[rows]
+        n_repeats = self.n_repeats or (2 if counts.sum() < options.few_labels else 1)
+        can_be_hidden = np.where(counts > 0, class_ids, -1)
+        folds = [fold for _ in range(n_repeats) for fold in split_labels(can_be_hidden, self.n_splits, rng)]
         if not folds:
             raise ValueError("Every class has a single labelled row, so none can be hidden to judge by; use FSSMSC.")
-        counts = [count_landmarks(number, given.n_counted, n_classes, []) for number in self._landmark_counts()]
+        sizes = [count_landmarks(number, given.n_counted, n_classes, outcomes) for number in self._landmark_counts()]
+        if pairs is not None and weights is not None:
+            pairs = pairs.without(weights == 0)
         data = SearchData(
             views=given.views,
             present=given.present,
             weights=given.weights,
             rows=rows,
-            class_ids=class_ids[rows],
+            class_ids=class_ids,
             n_classes=n_classes,
-            n_landmarks=counts[0],
-            other_n_landmarks=counts[1:],
+            n_landmarks=sizes[0],
+            other_n_landmarks=[size for size in dict.fromkeys(sizes) if size != sizes[0]],
             default_scaling=default_scaling,
             folds=folds,
             seed=seed,
             n_threads=count_threads(self.n_jobs),
             options=options,
-            report=progress.log,
+            report=lambda judgement: self._report(judgement, data, progress),
+            sample_weights=weights,
+            pairs=pairs,
         )
-        fingerprint = data_fingerprint(given.views, class_ids, self.get_params())
+        fingerprint = data_fingerprint(given.views, given.known.class_ids, self.get_params(), weights, pairs)
         if self.warm_start and getattr(self, "_data_fingerprint", None) == fingerprint:
             data.judged, data.folds, data.seed = self._judged, self._folds, self._seed
         self._data_fingerprint, self._judged = fingerprint, data.judged
         self._folds, self._seed = data.folds, data.seed
         return data
 
-    def _search(self, data: SearchData, base: Setting, scalings: list[Scaling]) -> None:
+    def _labelled(self, given: FitInput) -> tuple[Rows, ClassIds]:
+        """Return the labelled rows that count, and their classes; rows of weight 0 do if a class has no others."""
+        class_ids, weights, n_classes = given.known.class_ids, given.sample_weight, len(given.known.classes)
+        rows = given.known.labelled
+        counted = rows if weights is None else rows[weights[rows] > 0]
+        n_counted = len(np.unique(class_ids[counted]))
+        if n_counted < 2:
+            few = " of positive weight" if n_counted < n_classes else ""
+            raise ValueError(
+                f"{type(self).__name__} needs labels of at least two classes; got {n_counted} class(es){few}. "
+                "This solver needs samples of at least 2 classes in the data."
+            )
+        without = np.isin(class_ids[rows], class_ids[counted], invert=True)
+        rows = np.union1d(counted, rows[without])
+        return rows, class_ids[rows]
+
+    def _report(self, judgement: Judgement, data: SearchData, progress: Progress) -> None:
+        """Tell the user, and callbacks, of a setting that was judged."""
+        if self.verbose:
+            n_fits = self.n_averaged * (2 if data.options.second_fit else 1)
+            progress.log("%s", progress_line(judgement, data.judged, data.planned, n_fits))
+        if progress.end_task():
+            raise StopSearch
+
+    def _search(self, data: SearchData, base: Setting, scalings: list[Scaling], outcomes: list[Outcome]) -> None:
+        """Judge settings, until all are judged or the user has had enough."""
+        self.interrupted_ = False
         try:
             search(data, base, scalings)
-            self.interrupted_ = False
-        except KeyboardInterrupt:
-            if not data.judged:
+        except StopSearch:
+            outcomes.append(Outcome.STOPPED_BY_CALLBACK)
+        except (KeyboardInterrupt, SystemError) as error:
+            if not isinstance(as_interrupt(error), KeyboardInterrupt) or not data.judged:
                 raise
             self.interrupted_ = True
+            outcomes.append(Outcome.INTERRUPTED)
             warnings.warn(
                 f"The search was interrupted after {len(data.judged)} settings; the best of these are used. "
                 "Fit again with warm_start=True to go on.",
                 UserWarning,
-                stacklevel=4,
+                stacklevel=5,
             )
 
     def _probabilities(self, views: Views, present: Presence, n_threads: int) -> Matrix:

@@ -17,6 +17,7 @@ from sklearn.utils.validation import check_is_fitted
 from .core.arrays import Mask, Matrix, Presence, Rows, column_slices
 from .core.checks import check_number, make_random_state
 from .data.labels import encode_labels
+from .data.validation import column_of
 from .data.views import Views
 from .engine.blocks import count_threads, map_blocks
 from .features.products import ViewCrossProducts
@@ -74,9 +75,10 @@ def measure_views(
 
     Parameters
     ----------
-    model : FSSMSC
-        A fitted model, with ``solver="active_set"``.
-    X : Views, list or dict of arrays, MuData, or array-like of shape (n_rows, n_features)
+    model : FSSMSC or FSSMSCCV
+        A fitted model, with ``solver="active_set"``. Of several averaged settings, what is rebuilt is rebuilt from the
+        codes of the best one that has codes (``codes_``), and labels are those of the average.
+    X : Views, list or dict of arrays, AnnData, MuData, or array-like of shape (n_rows, n_features)
         Rows with the views of the fit; they may lack views, and views may be sparse.
     y : array-like of shape (n_rows,), optional
         True labels, -1 where there is none, for `accuracy_drop`. Rows whose labels the fit has seen would look better
@@ -107,7 +109,8 @@ def measure_views(
     check_number("max_rows", max_rows, 1, integer=True)
     _check_can_leave_out(model)
     views, present, empty = model._read_rows(X, reset=False)
-    classes, class_ids = encode_labels(y, len(views), fitted=model.classes_, unlabelled=model.unlabelled, ids=views.ids)
+    known: dict[str, Any] = {"fitted": model.classes_, "unlabelled": model.unlabelled, "ids": views.ids}
+    classes, class_ids = encode_labels(column_of(X, y, "y"), len(views), **known)
     usable = np.ones(len(views), dtype=bool) if empty is None else ~empty
     rng = make_random_state(random_state)
     if not usable.any():
@@ -123,7 +126,7 @@ def measure_views(
 
     n_threads = count_threads(model.n_jobs)
     whole = _encode(model, views, present, n_threads)
-    labels = _label(model, whole, n_threads)
+    labels = _label(model, views, present, n_threads)
     changed, drop = np.full((2, len(views.names)), np.nan)
     squares, left_over = np.zeros((2, len(views.names)))
     for number in range(len(views.names)):
@@ -135,7 +138,7 @@ def measure_views(
         without = labels.copy()
         fewer = present[can_lose].copy()
         fewer[:, number] = False
-        without[can_lose] = _label(model, _encode(model, views[can_lose], fewer, n_threads), n_threads)
+        without[can_lose] = _label(model, views[can_lose], fewer, n_threads)
         changed[number] = _mean((without != labels)[is_drawn & can_lose])
         judged = can_lose[is_labelled]
         before, after = (given[is_labelled][judged] == truth[judged] for given in (labels, without))
@@ -159,7 +162,7 @@ def measure_fit(model: Any, views: Views, rows: Rows) -> ViewImportance:
 
 def _check_can_leave_out(model: Any) -> None:
     """Raise an error if the model's solver cannot encode rows that lack a view."""
-    if not SOLVERS[model.solver].takes_missing_views:
+    if hasattr(model, "solver") and not SOLVERS[model.solver].takes_missing_views:
         raise ValueError(
             f"solver={model.solver!r} does not support rows that lack views, so no view can be left out to measure it; "
             "use solver='active_set'."
@@ -185,8 +188,9 @@ def _encode(model: Any, views: Views, present: Presence, n_threads: int) -> spar
     return stack_codes(map_blocks(encode, cross.blocks, n_threads), len(model.landmarks_))
 
 
-def _label(model: Any, codes: sparse.csr_array, n_threads: int) -> npt.NDArray[Any]:
-    labels: npt.NDArray[Any] = model.classes_[model._rule.read(model._embed(codes), n_threads).argmax(axis=1)]
+def _label(model: Any, views: Views, present: Presence, n_threads: int) -> npt.NDArray[Any]:
+    """Labels of rows that have these views."""
+    labels: npt.NDArray[Any] = model.classes_[model._probabilities(views, present, n_threads).argmax(axis=1)]
     return labels
 
 

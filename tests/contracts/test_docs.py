@@ -8,9 +8,11 @@ from pathlib import Path
 import pytest
 
 DOCS = Path(__file__).parents[2] / "docs"
-PAGES = {name: (DOCS / name).read_text() for name in ("realdata.md", "confidence.md", "accuracy.md", "baselines.md")}
+NAMES = ("inputs.md", "realdata.md", "confidence.md", "accuracy.md", "baselines.md")
+PAGES = {name: (DOCS / name).read_text() for name in NAMES}
 BLOCKS = {name: re.findall(r"```python\n(.*?)```", text, flags=re.DOTALL) for name, text in PAGES.items()}
 WITHOUT_EXAMPLE = {
+    "inputs.md": [],
     "realdata.md": ["What was tried for text"],
     "confidence.md": ["What was tried"],
     "accuracy.md": ["How it works", "Measured", "What each part is worth", "What was tried and not kept"],
@@ -56,8 +58,9 @@ EXAMPLES = [
 @pytest.mark.filterwarnings("ignore::FutureWarning", "ignore::UserWarning")
 @pytest.mark.parametrize(("page", "block"), EXAMPLES)
 def test_example(page, block):
-    if "mudata" in block:
-        pytest.importorskip("mudata")
+    for package in ("anndata", "mudata", "polars"):
+        if f"from {package} import" in block or f"import {package} " in block:
+            pytest.importorskip(package)
     assert run(block, dict(prepared(page))) == ""
 
 

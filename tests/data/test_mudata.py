@@ -91,7 +91,7 @@ def test_rows_come_in_the_order_of_the_cells(make: Any) -> None:
     views = Views(mdata)
     assert views.ids.tolist() == order
     rows = [straight.ids.tolist().index(cell) for cell in order]
-    np.testing.assert_array_equal(np.asarray(views), np.asarray(straight)[rows])
+    np.testing.assert_array_equal(views.to_array(), straight.to_array()[rows])
     np.testing.assert_array_equal(views.present, straight.present[rows])
 
 
@@ -112,13 +112,13 @@ def test_names_and_masks_apply(mdata: Any) -> None:
 
 def test_modalities_that_cannot_be_read(mdata: Any) -> None:
     for arguments, message in (
-        ({"modalities": ["rna", "protein"]}, r"no modalities \['protein'\]; the data has \['rna', 'atac'\]"),
-        ({"modalities": []}, "at least one modality"),
+        ({"modalities": ["rna", "protein"]}, "no view 'protein' in the .*; it has 'rna', 'atac', 'rna:layer:raw'"),
+        ({"modalities": []}, "views= is empty"),
         ({"layer": "counts"}, r"View 'rna' has no layer 'counts'; it has \['raw'\]"),
     ):
         with pytest.raises(ValueError, match=message):
             Views.from_mudata(mdata, **arguments)
-    with pytest.raises(ValueError, match="the modalities of a MuData object are the views"):
+    with pytest.raises(ValueError, match="does not say which views to read of a .*; name some of 'rna', 'atac'"):
         Views(mdata, views=[3, 5])
 
 
@@ -146,7 +146,7 @@ def test_a_file_that_was_not_read_into_memory(tmp_path: Any) -> None:
     stored = real({"rna": (RNA, RNA_CELLS), "atac": (PEAKS, PEAK_CELLS)})
     stored.write(tmp_path / "cells.h5mu")
     views = Views(mudata.read(tmp_path / "cells.h5mu", backed=True))
-    np.testing.assert_array_equal(np.asarray(views), np.asarray(Views(stored)))
+    np.testing.assert_array_equal(views.to_array(), Views(stored).to_array())
 
 
 def test_mudata_is_never_imported_here() -> None:
@@ -211,7 +211,7 @@ def test_nothing_is_replaced_unasked(mdata: Any) -> None:
 
 def test_results_of_other_rows_are_refused(make: Any) -> None:
     mdata = make({"rna": (RNA, RNA_CELLS)})
-    with pytest.raises(ValueError, match="The MuData has 4 rows but the model was fitted on 5"):
+    with pytest.raises(ValueError, match="The .* has 4 rows but the model was fitted on 5"):
         write_results(Fitted(), mdata)
     assert list(mdata.obs.columns) == []
     with pytest.raises(NotFittedError):

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import pickle
+from types import SimpleNamespace
 from typing import Any
 
 import numpy as np
@@ -253,7 +254,7 @@ def test_presence_and_ids_follow_the_views() -> None:
 
 
 def test_matching_views_by_name_keeps_presence_and_ids() -> None:
-    matched = match_views(gaps()[1:], ["text", "image"])
+    matched = match_views(gaps()[1:], SimpleNamespace(view_names_=["text", "image"]))
     assert matched.names == ["text", "image"]
     np.testing.assert_array_equal(matched.present, MASK[1:, ::-1])
     assert matched.ids.tolist() == ["bob", "cid", "dee"] and len(matched.known_ids) == 4

@@ -206,7 +206,7 @@ def test_iteration_ends_and_gives_rows() -> None:
 @settings(max_examples=50, deadline=None)
 def test_any_rows_in_any_order(rows: list[int]) -> None:
     chosen = Views([A, B])[rows]
-    np.testing.assert_array_equal(np.asarray(chosen), AB[np.array(rows, dtype=int)])
+    np.testing.assert_array_equal(chosen.to_array(), AB[np.array(rows, dtype=int)])
 
 
 def test_slices_share_memory() -> None:
@@ -294,7 +294,7 @@ def test_rows_of_sparse_views(first: Any, key: Any) -> None:
     chosen, expected = Views([first, sparse.csc_matrix(GAPS)])[key], Views([A, GAPS])[key]
     assert chosen.shape == expected.shape and len(chosen) == len(expected)
     assert isinstance(chosen.arrays[1], sparse.csr_array)
-    np.testing.assert_array_equal(np.asarray(chosen), np.asarray(expected))
+    np.testing.assert_array_equal(chosen.to_array(), expected.to_array())
 
 
 @pytest.mark.parametrize("key", [[0.5], [[0, 1]], np.array(1), ["a"], [True, False], [6]])
@@ -307,10 +307,10 @@ def test_rows_that_cannot_be_selected(array: Any, key: Any) -> None:
 def test_sparse_views_are_shown_and_become_dense_as_an_array() -> None:
     views = Views({"image": A, "text": sparse.csr_array(GAPS)})
     assert repr(views) == "Views(6 rows; image: 2, text: 3 sparse)"
-    np.testing.assert_array_equal(np.asarray(views), np.hstack([A, GAPS]))
-    assert np.asarray(views, dtype=np.float32).dtype == np.float32
+    np.testing.assert_array_equal(views.to_array(), np.hstack([A, GAPS]))
+    assert views.to_array(np.float32).dtype == np.float32
     back = pickle.loads(pickle.dumps(views))
-    np.testing.assert_array_equal(np.asarray(back), np.asarray(views))
+    np.testing.assert_array_equal(back.to_array(), views.to_array())
 
 
 def test_data_frames_with_sparse_columns_are_dense() -> None:
@@ -321,7 +321,7 @@ def test_data_frames_with_sparse_columns_are_dense() -> None:
 def test_sparse_views_are_split_by_scikit_learn() -> None:
     train, test = train_test_split(Views([A, sparse.csr_array(GAPS)]), test_size=2, random_state=0)
     assert train.shape == (4, 5) and test.shape == (2, 5)
-    both = np.vstack([np.asarray(train), np.asarray(test)])
+    both = np.vstack([train.to_array(), test.to_array()])
     np.testing.assert_array_equal(both[np.argsort(both[:, 0])], np.hstack([A, GAPS]))
 
 
@@ -329,8 +329,11 @@ def test_sparse_views_are_split_by_scikit_learn() -> None:
 
 
 def test_as_an_array_the_views_are_side_by_side() -> None:
-    np.testing.assert_array_equal(np.asarray(Views([A, B])), AB)
-    assert np.asarray(Views([A, B]), dtype=np.float32).dtype == np.float32
+    with pytest.warns(UserWarning, match=r"was turned into one array.*Views.map.*views=\[2, 3\]"):
+        np.testing.assert_array_equal(np.asarray(Views([A, B])), AB)
+    assert Views([A, B]).to_array(np.float32).dtype == np.float32
+    gaps = Views([A, B], mask={"view1": np.arange(6) != 2}).to_array()
+    assert np.isnan(gaps[2, 2:]).all() and np.isnan(gaps).sum() == 3  # what is missing comes out as NaN
     assert np.array(Views([B])).dtype == np.int16
 
 
@@ -360,9 +363,9 @@ def test_train_test_split(data: Any) -> None:
         data.views, data.target, test_size=30, random_state=0, stratify=data.target
     )
     assert isinstance(train, Views) and train.shape == (60, 11) and test.shape == (30, 11)
-    rows = np.asarray(data.views)
+    rows = data.views.to_array()
     for part, target in ((train, y_train), (test, y_test)):
-        for row, label in zip(np.asarray(part), target, strict=True):
+        for row, label in zip(part.to_array(), target, strict=True):
             assert label == data.target[np.flatnonzero((rows == row).all(axis=1))[0]]
     assert model().fit(train, y_train).score(test, y_test) > 0.9
 
@@ -384,8 +387,8 @@ def test_pipelines(data: Any) -> None:
     first = make_pipeline(FunctionTransformer(), model()).fit(data.views, data.y)
     assert (first.predict(data.views[:9]) == data.target[:9]).all()
     scaled = make_pipeline(StandardScaler(), model(views=[6, 5], scaling="l2"))
-    scaled.fit(np.asarray(data.views), data.y)
-    assert scaled.score(np.asarray(data.views), data.target) > 0.9
+    scaled.fit(data.views.to_array(), data.y)
+    assert scaled.score(data.views.to_array(), data.target) > 0.9
     embedded = make_pipeline(model(), LogisticRegression()).fit(data.views, data.target)
     assert embedded.score(data.views, data.target) > 0.9
 
@@ -441,5 +444,5 @@ def test_errors_name_the_column_of_a_data_frame() -> None:
     with pytest.raises(ValueError, match="View 'when': column 'day' is not numeric"):
         Views(table, views={"when": ["a0", "day"]})
     table = frame().assign(word="blue")
-    with pytest.raises(ValueError, match="View 'words' is not numeric: column 1, row 0 holds 'blue'"):
+    with pytest.raises(ValueError, match="View 'words' is not numeric: column 'word', row 0 holds 'blue'"):
         Views(table, views={"words": ["a0", "word"]})

@@ -190,7 +190,7 @@ class TestNpz:
             assert np.array_equal(view.toarray(), saved)
         assert isinstance(read.views, Views) and read.views.names == ["a", "b"]
         assert all(sparse.issparse(view) for view in read.views.arrays)
-        assert np.array_equal(np.asarray(read.views[1:]), np.hstack(self.VIEWS)[1:])
+        assert np.array_equal(read.views[1:].to_array(), np.hstack(self.VIEWS)[1:])
 
     @pytest.mark.skipif(not NG20.exists(), reason="the shared data are not on this machine")
     def test_newsgroups(self):

@@ -65,8 +65,8 @@ def test_the_table_of_the_search(fitted: FSSMSCCV) -> None:
     assert {s["scaling"] for s in table["params"]} == {"minmax", "symmetric", "standard", "l2"}
     assert {"nearest", "knn", "embedding", "codes", "features", "graph"} == set(table["param_head"])
     assert len({tuple(sorted(p.items())) for p in table["params"]}) == n  # nothing is judged twice
-    assert fitted.best_params_ == table["params"][0]
-    assert fitted.averaged_[0] == {**fitted.best_params_, "weight": fitted.averaged_[0]["weight"]}
+    assert fitted.best_setting_ == table["params"][fitted.best_index_]
+    assert fitted.averaged_[0] == {**fitted.best_setting_, "weight": fitted.averaged_[0]["weight"]}
     assert fitted.best_score_ == table["mean_test_score"][0]
     assert len(fitted.averaged_) >= 10
     assert len({(p["head"], p["scaling"]) for p in fitted.averaged_}) >= 10  # of different kinds
@@ -94,15 +94,15 @@ def test_the_same_with_any_number_of_threads(some_digits: Any) -> None:
 class CtrlC(logging.Handler):
     """Interrupts when so many settings have been reported; counts them all."""
 
-    def __init__(self, after: int | None = None) -> None:
+    def __init__(self, after: int | None = None, error: type[BaseException] = KeyboardInterrupt) -> None:
         super().__init__()
-        self.after, self.n_settings = after, 0
+        self.after, self.n_settings, self.error = after, 0, error
 
     def emit(self, record: logging.LogRecord) -> None:
         if "log loss" in record.getMessage():
             self.n_settings += 1
             if self.n_settings == self.after:
-                raise KeyboardInterrupt
+                raise self.error from KeyboardInterrupt()
 
     def __enter__(self) -> CtrlC:
         logging.getLogger("anchorview").addHandler(self)
@@ -112,12 +112,16 @@ class CtrlC(logging.Handler):
         logging.getLogger("anchorview").removeHandler(self)
 
 
-def test_an_interrupted_search_is_used_and_resumed(one_scaling: FSSMSCCV, some_digits: Any) -> None:
+@pytest.mark.parametrize("error", [KeyboardInterrupt, SystemError])  # the latter is what compiled code makes of it
+def test_an_interrupted_search_is_used_and_resumed(
+    one_scaling: FSSMSCCV, some_digits: Any, error: type[BaseException]
+) -> None:
     X, y = some_digits.views, some_digits.y
     model = quick(warm_start=True, verbose=True)
-    with CtrlC(after=5), pytest.warns(UserWarning, match="interrupted after 5 settings"):
+    with CtrlC(5, error), pytest.warns(UserWarning, match="interrupted after 5 settings"):
         model.fit(X, y)
     assert model.interrupted_
+    assert "interrupted" in model.status_
     assert len(model.cv_results_["params"]) == 5
     assert model.predict(X[:3]).shape == (3,)
     with CtrlC() as resumed:
@@ -125,6 +129,8 @@ def test_an_interrupted_search_is_used_and_resumed(one_scaling: FSSMSCCV, some_d
     assert not model.interrupted_
     assert resumed.n_settings == len(one_scaling.cv_results_["params"]) - 5
     np.testing.assert_array_equal(model.labels_, one_scaling.labels_)
+    if error is SystemError:
+        return
     with CtrlC() as again:  # other data start anew
         model.fit(X, np.where(np.arange(len(y)) == np.flatnonzero(y >= 0)[0], -1, y))
     assert again.n_settings == len(model.cv_results_["params"])
@@ -243,9 +249,9 @@ class NotedEnsemble(Ensemble):
         super().__init__(data)
         self.seen: list[tuple[np.ndarray, np.ndarray]] = []
 
-    def add(self, chosen: Any, rows: Any, class_ids: Any, saw_sure_rows: bool = False) -> None:
-        self.seen.append((rows, class_ids))
-        super().add(chosen, rows, class_ids, saw_sure_rows)
+    def add(self, chosen: Any, told: Any, saw_sure_rows: bool = False) -> None:
+        self.seen.append((told.rows, told.class_ids))
+        super().add(chosen, told, saw_sure_rows)
 
 
 @pytest.mark.parametrize("max_sure", [5000, 60])
@@ -268,12 +274,12 @@ def test_sure_rows_are_fitted_too(some_digits: Any, max_sure: int) -> None:
         seed=0,
         n_threads=1,
         options=SearchOptions(max_sure=max_sure),
-        report=lambda message: None,
+        report=lambda judgement: None,
     )
     judge(data, [Setting("minmax", 60, head="features", strength=0.1), Setting("minmax", 60, head="codes")])
     chosen = [(judgement, 1.0) for judgement in data.judged.values()]
     ensemble = NotedEnsemble(data)
-    ensemble.add(chosen, data.rows, data.class_ids)
+    ensemble.add(chosen, data.told())
     ensemble.add_sure_rows(chosen)
     assert ensemble.votes()[0, rows[3]].argmax() != class_ids[3]
     (given, _), (sure, guessed) = ensemble.seen

@@ -2,20 +2,15 @@
 
 from __future__ import annotations
 
-import sys
 import time
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Any
 
 import numpy as np
-
-try:
-    import typer
-    from rich.console import Console
-    from rich.table import Table
-except ImportError:  # pragma: no cover - exercised by hand: the test environment has the extra
-    sys.stderr.write("The command needs a few more packages: pip install 'anchorview[cli]'\n")
-    raise SystemExit(1) from None
+import typer
+from rich.console import Console
+from rich.table import Table
+from typer.core import TyperGroup
 
 from .. import __version__
 from .bench import app as bench_app
@@ -24,10 +19,33 @@ from .data import app as data_app
 PAPER_HW = (97.1, 93.4, 93.6, 4.8)  # FSSMSC on HW in the paper: ACC, NMI, ARI, seconds
 
 _HELP = {"help_option_names": ["-h", "--help"]}
-app = typer.Typer(
-    add_completion=False, no_args_is_help=True, context_settings=_HELP, help="Semi-supervised multi-view clustering."
-)
+_SUFFIXES = (".png", ".svg", ".pdf")
 console = Console()
+
+
+class _Command(TyperGroup):
+    """The command; Ctrl-C, or a file that cannot be read or written, ends it with one line instead of a traceback."""
+
+    def invoke(self, ctx: Any) -> Any:
+        try:
+            return super().invoke(ctx)
+        except KeyboardInterrupt:
+            typer.echo("Stopped.", err=True)
+            raise typer.Exit(130) from None
+        except BrokenPipeError:
+            raise  # whoever read the output has seen enough: typer ends without a word
+        except OSError as error:
+            typer.echo(f"Error: {error}", err=True)
+            raise typer.Exit(1) from None
+
+
+app = typer.Typer(
+    cls=_Command,
+    add_completion=False,
+    no_args_is_help=True,
+    context_settings=_HELP,
+    help="Semi-supervised multi-view clustering.",
+)
 
 
 def _version(value: bool) -> None:
@@ -52,19 +70,13 @@ def _root(
 @app.command()
 def demo(
     labels: Annotated[float, typer.Option(min=0.005, max=0.9, help="Part of the rows that keep their label.")] = 0.05,
-    repeats: Annotated[int, typer.Option(min=1, help="Random draws of the labelled rows.")] = 5,
-    seed: Annotated[int, typer.Option(help="First random seed.")] = 0,
+    repeats: Annotated[int, typer.Option(min=1, max=10_000, help="Random draws of the labelled rows.")] = 5,
+    seed: Annotated[int, typer.Option(min=0, max=2**31 - 1, help="First random seed.")] = 0,
     output: Annotated[Path, typer.Option(help="Picture to write (.png, .svg or .pdf).")] = Path("anchorview-demo.png"),
     force: Annotated[bool, typer.Option("--force", help="Overwrite the picture if it exists.")] = False,
 ) -> None:
     """Label 2,000 handwritten digits (six views, built in) from a few labels; print the scores and save a picture."""
-    if output.exists() and not force:
-        raise typer.BadParameter(f"{output} exists; choose another name or pass --force.", param_hint="--output")
-    if output.suffix.lower() not in (".png", ".svg", ".pdf"):
-        raise typer.BadParameter(f"{output} does not end in .png, .svg or .pdf.", param_hint="--output")
-    if not output.parent.is_dir():
-        raise typer.BadParameter(f"the folder {output.parent} does not exist.", param_hint="--output")
-
+    _check_output(output, force)
     from .. import FSSMSC, datasets
     from ..metrics import clusters as metrics
 
@@ -89,13 +101,37 @@ def demo(
     import matplotlib
 
     matplotlib.use("Agg")
-    from ..plotting.model import plot_summary
+    from ..plotting import plot_summary
 
     with console.status("Drawing …"):
-        mean = np.mean(rows, axis=0)
-        title = f"anchorview on handwritten digits, {(~hidden).sum()} labels of {len(y):,}: ACC {mean[0]:.1f} %"
-        plot_summary(model, digits.target, ~hidden, title).savefig(output, dpi=120)
-    console.print(f"Picture: {output.resolve()}", soft_wrap=True)
+        figure = plot_summary(model, digits.target, ~hidden)
+        # The model in the picture is that of the last draw; so is what its heading says.
+        figure.suptitle(f"Handwritten digits, draw {repeats} of {repeats}. {figure.get_suptitle()}", fontsize=13)
+        figure.savefig(output, dpi=120)
+    console.print(f"Picture: {output.resolve()}", soft_wrap=True, highlight=False, markup=False)
+
+
+def _check_output(output: Path, force: bool) -> None:
+    """Refuse a picture that could not be written, before the work."""
+    folder, wrong = output.parent, None
+    try:
+        if output.is_dir():
+            wrong = f"{output} is a folder; name a file in it, such as {output / 'demo.png'}."
+        elif output.suffix.lower() not in _SUFFIXES:
+            wrong = f"{output} does not end in .png, .svg or .pdf."
+        elif not folder.is_dir():
+            wrong = f"the folder {folder} does not exist."
+        elif output.exists() and not force:
+            wrong = f"{output} exists; choose another name or pass --force."
+        elif output.exists():
+            output.open("ab").close()
+        else:
+            output.open("xb").close()
+            output.unlink()
+    except OSError as error:
+        wrong = f"{output} cannot be written: {error.strerror or error}."
+    if wrong is not None:
+        raise typer.BadParameter(wrong, param_hint="--output")
 
 
 def _print_scores(rows: np.ndarray, fraction: float, n_labels: int) -> None:

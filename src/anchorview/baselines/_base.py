@@ -18,7 +18,7 @@ from ..core.checks import check_number, make_random_state
 from ..core.progress import CallbackSupportMixin, Iteration, Progress, with_callbacks
 from ..data.labels import encode_labels
 from ..data.reading import ColumnGroups
-from ..data.validation import read_views
+from ..data.validation import column_of, read_views
 from ..data.views import Views
 from ..engine.blocks import count_threads, one_blas_thread
 from ..features.scaling import check_finite
@@ -229,7 +229,7 @@ class SemiSupervisedMultiView(_MultiViewEstimator):
                 f"{type(self).__name__} requires y to be passed, but the target y is None; "
                 "give labels, -1 where there is none."
             )
-        classes, class_ids = encode_labels(y, len(views), ids=views.ids)
+        classes, class_ids = encode_labels(column_of(X, y, "y"), len(views), ids=views.ids)
         if len(classes) < 2:
             raise ValueError(
                 f"{'No row' if len(classes) == 0 else 'Only one class'} is labelled; "

@@ -29,6 +29,14 @@ class Choice:
     or_array: bool = False  # anything that is not text is looked at elsewhere
 
 
+class NotFiniteError(ValueError):
+    """A view holds NaN or infinity, first in this row; who knows the names of rows and columns adds them."""
+
+    def __init__(self, message: str, row: int) -> None:
+        super().__init__(message)
+        self.row = row
+
+
 def check_parameters(model: Any, rules: Mapping[str, Number | Choice]) -> None:
     """Raise an error that names the first parameter that makes no sense."""
     for name, rule in rules.items():

@@ -24,9 +24,36 @@ except ImportError:  # scikit-learn before 1.9
 if TYPE_CHECKING:
     from sklearn.base import BaseEstimator
 
-__all__ = ["CallbackSupportMixin", "Iteration", "Outcome", "Progress", "ProgressCallback", "with_callbacks"]
+__all__ = [
+    "CallbackSupportMixin",
+    "Iteration",
+    "Outcome",
+    "Progress",
+    "ProgressCallback",
+    "as_interrupt",
+    "with_callbacks",
+]
 
 _LOGGER = logging.getLogger("anchorview")
+
+
+def as_interrupt(error: BaseException) -> BaseException:
+    """Return a KeyboardInterrupt in place of a SystemError that one caused; any other error as it is.
+
+    Ctrl-C while compiled code runs may surface as "SystemError: ... returned a result with an exception set", with the
+    KeyboardInterrupt at the end of the chain of its causes.
+
+    Examples
+    --------
+    >>> error = SystemError("returned a result with an exception set")
+    >>> error.__cause__ = KeyboardInterrupt()
+    >>> as_interrupt(error), as_interrupt(ValueError("x"))
+    (KeyboardInterrupt(), ValueError('x'))
+    """
+    cause: BaseException | None = error
+    while isinstance(cause, SystemError):
+        cause = cause.__cause__ or cause.__context__
+    return KeyboardInterrupt() if isinstance(cause, KeyboardInterrupt) and cause is not error else error
 
 
 class Outcome(Enum):
@@ -57,6 +84,7 @@ class Outcome(Enum):
         "landmarks alone, and their confidence is low; a smaller l1 links more rows."
     )
     STOPPED_BY_CALLBACK = "stopped by a callback."
+    INTERRUPTED = "interrupted: the settings judged until then are used."
 
 
 @dataclass(frozen=True)
@@ -76,12 +104,12 @@ class Progress:
 
     Parameters
     ----------
-    estimator : estimator
-        The estimator that is fitted.
+    estimator : estimator or None
+        The estimator that is fitted; None where there is none, as for a picture.
     verbose : bool
         Write a line per stage and round to the logger "anchorview" (to stderr unless it is configured).
-    max_iter : int
-        Rounds to expect at most.
+    max_iter : int or None
+        Rounds to expect at most; None if that is not known.
     tol : float
         Residual at which the rounds end.
     n_solves : int, default=1
@@ -89,7 +117,7 @@ class Progress:
     """
 
     def __init__(
-        self, estimator: BaseEstimator, verbose: bool, max_iter: int, tol: float, *, n_solves: int = 1
+        self, estimator: BaseEstimator | None, verbose: bool, max_iter: int | None, tol: float, *, n_solves: int = 1
     ) -> None:
         self._estimator, self._verbose, self._max_iter, self._tol = estimator, verbose, max_iter, tol
         self._start = self._stage_start = time.perf_counter()
@@ -102,8 +130,9 @@ class Progress:
         if verbose and _LOGGER.level == logging.NOTSET:  # else the root logger's WARNING would hide the lines
             _LOGGER.setLevel(logging.INFO)
         self._context: Any = None
-        if hasattr(estimator, "_init_callback_context"):
-            self._context = estimator._init_callback_context(max_subtasks=n_solves * max_iter)
+        if estimator is not None and hasattr(estimator, "_init_callback_context"):
+            most = None if max_iter is None else n_solves * max_iter
+            self._context = estimator._init_callback_context(max_subtasks=most)
             self._context.call_on_fit_task_begin(estimator=estimator)
         self._round: Any = None
 
@@ -132,14 +161,20 @@ class Progress:
     def end_round(self, iteration: Iteration) -> bool:
         """Report a finished round; True if a callback asks to stop."""
         self.log(f"round {iteration.number}: objective {iteration.objective:.8g}, residual {iteration.residual:.2e}")
-        stop = False
-        if self._context is not None:
-            if self._round is None:
-                self.begin_round()
-            stop = bool(self._round.call_on_fit_task_end(estimator=self._estimator))
-            self._round = None
-            if not stop and iteration.number < self._max_iter and iteration.residual > self._tol:
-                self.begin_round()
+        stop = self.end_task()
+        most = iteration.number if self._max_iter is None else self._max_iter
+        if self._context is not None and not stop and iteration.number < most and iteration.residual > self._tol:
+            self.begin_round()
+        return stop
+
+    def end_task(self) -> bool:
+        """Close the task that is open, or one that was not announced; True if a callback asks to stop."""
+        if self._context is None:
+            return False
+        if self._round is None:
+            self.begin_round()
+        stop = bool(self._round.call_on_fit_task_end(estimator=self._estimator))
+        self._round = None
         return stop
 
     def finish(self) -> None:

@@ -14,6 +14,7 @@ from sklearn.utils.validation import column_or_1d
 
 from ..core.arrays import ClassIds, Matrix, Rows
 from ..core.checks import is_missing
+from .tables import as_column, column_values
 
 UNLABELLED = -1
 
@@ -35,9 +36,9 @@ def encode_labels(
 
     Unlabelled are −1, NaN, masked entries, what equals `unlabelled`, and also None and "" in string or object arrays. A
     Series with an index of its own, or a mapping from id to label, is aligned with the `ids` of the rows; rows that it
-    does not name are unlabelled. The one exception is a `y` of −1 and 1
-    only, the usual way to write two classes: both are classes then, with a warning. Where the classes of a
-    fit are `fitted` already, −1 is a class if it is one of them.
+    does not name are unlabelled. The one exception is a `y` of −1 and 1 only, the usual way to write two classes: both
+    are classes then, with a warning. Where the classes of a fit are `fitted` already, −1 is a class if it is one of
+    them.
 
     Examples
     --------
@@ -48,6 +49,8 @@ def encode_labels(
     """
     if y is None:
         return np.empty(0, dtype=int), np.full(n_rows, UNLABELLED, dtype=np.intp)
+    if not isinstance(y, np.ndarray | list):
+        y = as_column(y)
     y = _align(y, ids)
     if isinstance(y, np.ma.MaskedArray):
         y = np.array([None if hidden else value for value, hidden in zip(y.data, np.ma.getmaskarray(y), strict=True)])
@@ -104,18 +107,20 @@ def encode_labels(
     return classes, class_ids
 
 
-def _align(y: Any, ids: npt.NDArray[Any] | None) -> Any:
-    """Bring labels that carry ids of rows to the rows' order."""
+def _align(y: Any, ids: npt.NDArray[Any] | None, what: str = "y", kind: str = "label") -> Any:
+    """Bring labels (or weights) that carry ids of rows to the rows' order; rows that they do not name get None."""
     if isinstance(y, Mapping):
         if ids is None:
-            raise ValueError("y maps ids to labels, but the rows have no ids; give ids to Views, or one label per row.")
+            raise ValueError(
+                f"{what} maps ids to {kind}s, but the rows have no ids; give ids to Views, or one {kind} per row."
+            )
         labels = dict(y)
-    elif hasattr(y, "iloc") and ids is not None:
+    elif hasattr(y, "iloc") and getattr(y, "ndim", 1) == 1 and ids is not None:
         keys = y.index.tolist()
         if keys == list(range(len(keys))) or keys == ids.tolist():
             return y
         if len(set(keys)) != len(keys):
-            raise ValueError("The index of y repeats ids, so that labels cannot be matched with rows by it.")
+            raise ValueError(f"The index of {what} repeats ids, so that {kind}s cannot be matched with rows by it.")
         labels = dict(zip(keys, y.tolist(), strict=True))
     else:
         return y
@@ -124,7 +129,7 @@ def _align(y: Any, ids: npt.NDArray[Any] | None) -> Any:
     strange = [key for key in labels if key not in known]
     if strange:
         raise ValueError(
-            f"y has labels for ids that no row has: {', '.join(map(repr, strange[:5]))}; the rows have "
+            f"{what} has {kind}s for ids that no row has: {', '.join(map(repr, strange[:5]))}; the rows have "
             f"{', '.join(map(repr, items[:3]))}, … Ids must be equal in type too (7 is not '7')."
         )
     result = np.empty(len(items), dtype=object)
@@ -159,10 +164,16 @@ def is_unlabelled(value: Any) -> bool:
     return is_missing(value) or (isinstance(value, numbers.Real) and value == UNLABELLED)
 
 
-def check_weights(sample_weight: Any, n_rows: int) -> Matrix | None:
-    """Return the weights of the rows, None if all are one."""
+def check_weights(sample_weight: Any, n_rows: int, ids: npt.NDArray[Any] | None = None) -> Matrix | None:
+    """Return the weights of the rows, None if all are one; a Series with an index is aligned with the rows' `ids`."""
     if sample_weight is None:
         return None
+    if hasattr(sample_weight, "iloc") or isinstance(sample_weight, Mapping):
+        sample_weight = _align(as_column(sample_weight), ids, "sample_weight", "weight")
+        if hasattr(sample_weight, "iloc") and sample_weight.ndim == 1:
+            sample_weight = column_values(sample_weight, "sample_weight", "of weights")  # NA is NaN
+    elif not isinstance(sample_weight, np.ndarray | list):
+        sample_weight = as_column(sample_weight)
     if np.ma.is_masked(sample_weight):
         raise ValueError("sample_weight has masked entries; give every row a weight (0 leaves a row out).")
     weights = np.asarray(sample_weight, dtype=np.float64)

@@ -1,4 +1,4 @@
-"""Every form in which views are given, turned into 2-D numeric arrays and their names."""
+"""Every form in which views are given, turned into 2-D numeric arrays, their names, and what is known of their rows."""
 
 from __future__ import annotations
 
@@ -7,17 +7,18 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-import numpy.typing as npt
-from scipy import sparse
 
-from ..core.arrays import is_sparse
+from ..core.arrays import Mask, is_sparse
+from .matrices import as_matrix
+from .rows import align_indexes
+from .tables import column_labels, column_names, has_levels, index_of, is_table, take_columns
 
 ColumnGroups = Sequence[Any] | Mapping[str, Any]
 
 
-def is_mudata(data: Any) -> bool:
-    """Tell a MuData object by what it has, so that the package it comes from is not needed."""
-    return isinstance(getattr(data, "mod", None), Mapping) and hasattr(data, "obs_names")
+def is_annotated(data: Any) -> bool:
+    """Tell an AnnData or MuData object by what it has, so that the packages they come from are not needed."""
+    return hasattr(data, "obs_names") and (isinstance(getattr(data, "mod", None), Mapping) or hasattr(data, "obsm"))
 
 
 @dataclass(frozen=True)
@@ -26,20 +27,34 @@ class RawViews:
 
     arrays: list[Any]
     names: list[str]
-    features: list[list[Any] | None]  # names of the columns, where a DataFrame has such
-    indexes: list[Any]  # index of the rows, where a DataFrame has one that is not a plain range
+    features: list[list[Any] | None]  # names of the columns, where a table has such
+    has_view: list[Mask | None]  # which rows have it, where that was told
+    ids: Any = None  # of the rows, where an index gives them
+    named: bool = True  # whether the names are the user's
 
 
-def read_arrays(data: Any, views: ColumnGroups | None) -> RawViews:
-    """Return the arrays and their names; nothing is copied that is a numeric array or a CSR matrix already."""
+def read_arrays(data: Any, views: ColumnGroups | None, *, by_index: bool = True) -> RawViews:
+    """Return the arrays and their names; nothing is copied that is a numeric array or a CSR matrix already.
+
+    Parameters
+    ----------
+    data : object
+        Several views, or one table.
+    views : sequence or mapping, optional
+        How to cut the table.
+    by_index : bool
+        Whether views with an index of their own are brought to the same rows by it.
+    """
+    named = True
     if isinstance(data, Mapping) and not is_sparse(data):  # SciPy's DOK matrices are mappings too
         _refuse_groups(views, "dict")
         parts, names = list(data.values()), [str(n) for n in data]
-    elif _is_table(data):
+    elif _is_one(data):
+        named = isinstance(views, Mapping) or (views is None and has_levels(data))
         parts, names = _split_table(data, views)
     elif isinstance(data, Sequence) and not isinstance(data, str | bytes):
         _refuse_groups(views, "list")
-        parts, names = list(data), [f"view{i}" for i in range(len(data))]
+        parts, names, named = list(data), [f"view{i}" for i in range(len(data))], False
     else:
         raise TypeError(
             f"Cannot read views from {type(data).__name__}; pass a list of 2-D arrays, a dict of 2-D arrays, "
@@ -47,26 +62,35 @@ def read_arrays(data: Any, views: ColumnGroups | None) -> RawViews:
         )
     if len(parts) == 0:
         raise ValueError("No view was given; pass at least one 2-D array.")
-    arrays = [as_matrix(part, name) for part, name in zip(parts, names, strict=True)]
-    return RawViews(arrays, names, [_column_names(part) for part in parts], [_index_of(part) for part in parts])
+    return _align([_read_part(part, name) for part, name in zip(parts, names, strict=True)], names, named, by_index)
 
 
-def _column_names(part: Any) -> list[Any] | None:
-    """Return the names of a DataFrame's columns; None for arrays, and for columns that are merely numbered."""
-    if not hasattr(part, "iloc"):
-        return None
-    names = part.columns.tolist()
-    return None if all(isinstance(name, int | np.integer) for name in names) else names
+def _read_part(part: Any, name: str) -> tuple[Any, list[Any] | None, Any, Mask | None]:
+    """Return the array of a view, the names of its columns, its index, and which rows have it."""
+    if hasattr(part, "known_ids"):  # Views within a list: what it knows of its rows is kept
+        if len(part.arrays) != 1:
+            raise ValueError(
+                f"View {name!r} is itself made of {len(part.arrays)} views: {part.names}; give all views in one list "
+                "or dict of arrays, with one mask= and ids= for all."
+            )
+        present = None if part.present is None else part.present[:, 0]
+        return part.arrays[0], part.features[0], part.ids, present
+    if is_sparse(part) or not is_table(part):
+        return as_matrix(part, name), None, None, None
+    return as_matrix(part, name), column_names(part), index_of(part), None
 
 
-def _index_of(part: Any) -> Any:
-    """Return the index of a DataFrame (or Series) as an array, unless it just counts the rows from 0."""
-    if not hasattr(part, "iloc"):
-        return None
-    index = part.index.to_numpy() if part.index.nlevels == 1 else np.array([*part.index, None], dtype=object)[:-1]
-    if index.dtype.kind in "iu" and np.array_equal(index, np.arange(len(index))):
-        return None
-    return index
+def _align(parts: list[Any], names: list[str], named: bool, by_index: bool) -> RawViews:
+    """Bring all views to the rows of the first, by their indexes."""
+    arrays, features, indexes, has_view = (list(column) for column in zip(*parts, strict=True))
+    if not by_index:
+        return RawViews(arrays, names, features, has_view, named=named)
+    ids, orders = align_indexes(indexes, names)
+    for number, order in enumerate(orders):
+        if order is not None:
+            arrays[number] = arrays[number][order]
+            has_view[number] = None if has_view[number] is None else has_view[number][order]
+    return RawViews(arrays, names, features, has_view, ids, named)
 
 
 def _refuse_groups(views: ColumnGroups | None, form: str) -> None:
@@ -76,11 +100,9 @@ def _refuse_groups(views: ColumnGroups | None, form: str) -> None:
         )
 
 
-def _is_table(data: Any) -> bool:
-    """Tell a 2-D array or DataFrame from a sequence of views."""
-    if hasattr(data, "columns") and hasattr(data, "iloc"):
-        return True
-    if hasattr(data, "shape"):
+def _is_one(data: Any) -> bool:
+    """Tell a 2-D array or table from a sequence of views."""
+    if hasattr(data, "shape") or is_table(data):
         return True
     return isinstance(data, Sequence) and len(data) > 0 and all(_is_row(row) for row in data)
 
@@ -91,115 +113,74 @@ def _is_row(value: Any) -> bool:
     )
 
 
-def as_matrix(array: Any, name: str) -> Any:
-    """Return a view as a numeric 2-D array or CSR array, without copying one that is."""
-    if hasattr(array, "iloc"):  # a DataFrame
-        _check_columns(array, name)
-        array = array.to_numpy()
-    if isinstance(array, np.ma.MaskedArray):  # a masked value is one that is not there
-        array = np.ma.filled(array.astype(np.float64), np.nan) if np.ma.is_masked(array) else np.asarray(array)
-    result = array if isinstance(array, np.ndarray) or is_sparse(array) else np.asarray(array)
-    if result.ndim == 1:
-        raise ValueError(
-            f"View {name!r} is one-dimensional. Reshape your data: use array.reshape(-1, 1) for one feature, or "
-            "array.reshape(1, -1) for a single sample. Expected 2D array, got 1D array instead."
-        )
-    if result.ndim != 2:
-        raise ValueError(f"View {name!r} has {result.ndim} dimensions; every view must be 2-D (rows × features).")
-    if result.dtype.kind == "c":
-        raise ValueError(f"Complex data not supported: view {name!r} is complex.")
-    if result.dtype.kind == "O" and not is_sparse(result):
-        result = _to_numeric(result, name)
-    if result.dtype.kind not in "fiub":
-        raise ValueError(f"View {name!r} is not numeric (dtype {result.dtype}); encode its columns as numbers first.")
-    if result.shape[1] == 0:
-        raise ValueError(f"View {name!r} has 0 feature(s) (shape={result.shape}) while a minimum of 1 is required.")
-    return _as_csr(result, name) if is_sparse(result) else result
+def name_groups(views: ColumnGroups) -> dict[str, Any]:
+    """Return the groups of columns by the names of the views."""
+    if isinstance(views, str):
+        raise ValueError(f"views={views!r} is one text; give a list of groups, or a mapping from names to groups.")
+    groups = dict(views.items()) if isinstance(views, Mapping) else {f"view{i}": g for i, g in enumerate(views)}
+    if not groups:
+        raise ValueError("views= is empty; name at least one group of columns.")
+    return groups
 
 
-def _as_csr(matrix: Any, name: str) -> sparse.csr_array:
-    """Return a CSR array with sorted, distinct entries in each row, on the user's own arrays if they are so."""
-    if matrix.format in ("csr", "csc"):  # an index out of range would read, or write, beyond the arrays
-        kind = sparse.csr_array if matrix.format == "csr" else sparse.csc_array
-        try:
-            checked = kind((matrix.data, matrix.indices, matrix.indptr), shape=matrix.shape)  # not the user's object
-            checked.check_format(full_check=True)
-        except ValueError as error:
-            raise ValueError(f"View {name!r} is a malformed sparse matrix: {error}.") from None
-        matrix = checked
-    result = sparse.csr_array(matrix)  # a new object: flags that SciPy notes on the way are not the user's
-    if not result.has_canonical_format:
-        result = result.copy()
-        result.sum_duplicates()
-    return result
+def groups_in(table: Any, views: ColumnGroups) -> ColumnGroups:
+    """Return the groups of columns, less those of which the table has no column at all: these views are absent."""
+    labels = set(column_labels(table))
 
+    def is_absent(group: Any) -> bool:
+        if isinstance(group, slice | int | np.integer):
+            return False
+        columns = [group] if isinstance(group, str) else list(group)
+        by_name = any(not isinstance(column, int | np.integer) for column in columns)
+        return by_name and not labels.intersection(columns)
 
-def _to_numeric(array: npt.NDArray[Any], name: str) -> npt.NDArray[Any]:
-    for column in range(array.shape[1]):
-        for row, value in enumerate(array[:, column]):
-            try:
-                float(value)
-            except (TypeError, ValueError) as error:
-                message = (
-                    f"View {name!r} is not numeric: column {column}, row {row} holds {value!r} "
-                    "(argument must be a string or a real number); encode such columns as numbers first."
-                )
-                raise type(error)(message) from None
-    return array.astype(np.float64)
-
-
-def _check_columns(frame: Any, name: str) -> None:
-    for column, dtype in zip(frame.columns, frame.dtypes, strict=True):
-        if getattr(dtype, "kind", "O") not in "fiubO":
-            raise ValueError(f"View {name!r}: column {column!r} is not numeric ({dtype}); encode it as numbers first.")
+    absent = [name for name, group in name_groups(views).items() if is_absent(group)]
+    return {name: group for name, group in name_groups(views).items() if name not in absent} if absent else views
 
 
 def _split_table(table: Any, views: ColumnGroups | None) -> tuple[list[Any], list[str]]:
     """Cut one table into views."""
-    is_frame = hasattr(table, "iloc")
-    if views is None and is_frame and table.columns.nlevels > 1:
-        return _split_top_level(table)
+    is_frame = not is_sparse(table) and is_table(table)
+    if views is None and has_levels(table):
+        top = table.columns.get_level_values(0)
+        parts = {label: table.loc[:, top == label] for label in top.unique()}
+        return list(parts.values()), [str(label) for label in parts]
     if views is None:
         return [table], ["view0"]
-    groups = dict(views.items()) if isinstance(views, Mapping) else {f"view{i}": g for i, g in enumerate(views)}
-    if not groups:
-        raise ValueError("views= is empty; name at least one group of columns.")
+    groups = name_groups(views)
     matrix = None if is_frame else as_matrix(table, "X")
-    n_columns = table.shape[1] if is_frame else matrix.shape[1]  # type: ignore[union-attr]
+    n_columns = len(column_labels(table)) if matrix is None else matrix.shape[1]
     if all(isinstance(group, int | np.integer) for group in groups.values()):
         sizes = [int(group) for group in groups.values()]
         if min(sizes) < 1 or sum(sizes) != n_columns:
             raise ValueError(f"views={list(views)} adds up to {sum(sizes)} features, but X has {n_columns} features.")
         ends = np.cumsum(sizes)
         groups = {n: slice(int(e) - s, int(e)) for n, s, e in zip(groups, sizes, ends, strict=True)}
-    parts = []
-    for name, group in groups.items():
-        if is_frame:
-            part = _frame_columns(table, group, name)
-        else:
-            assert matrix is not None
-            part = matrix[:, _column_numbers(group, n_columns, name)]
-        parts.append(part)
-    return parts, [str(name) for name in groups]
+    cut = [
+        _table_columns(table, group, name) if matrix is None else matrix[:, _column_numbers(group, n_columns, name)]
+        for name, group in groups.items()
+    ]
+    return cut, [str(name) for name in groups]
 
 
-def _split_top_level(frame: Any) -> tuple[list[Any], list[str]]:
-    """Cut a DataFrame whose columns have several levels by the first one."""
-    top = frame.columns.get_level_values(0)
-    parts = {label: frame.loc[:, top == label] for label in top.unique()}
-    return list(parts.values()), [str(label) for label in parts]
-
-
-def _frame_columns(frame: Any, group: Any, name: str) -> Any:
+def _table_columns(table: Any, group: Any, name: str) -> Any:
+    """Return the columns of a group, given as a slice, by their names, or by numbers that are no names."""
+    labels = column_labels(table)
     if isinstance(group, slice):
-        return frame.iloc[:, group]
+        return take_columns(table, range(len(labels))[group])
     columns = [group] if isinstance(group, str) else list(group)
-    if all(isinstance(column, int | np.integer) for column in columns) and not set(columns) <= set(frame.columns):
-        return frame.iloc[:, _column_numbers(columns, frame.shape[1], name)]
-    missing = [column for column in columns if column not in frame.columns]
+    if all(isinstance(column, int | np.integer) for column in columns) and not set(columns) <= set(labels):
+        return take_columns(table, np.arange(len(labels))[_column_numbers(columns, len(labels), name)].tolist())
+    missing = [column for column in columns if column not in labels]
     if missing:
-        raise ValueError(f"View {name!r} names columns the DataFrame lacks: {missing[:5]}.")
-    return frame[columns]
+        raise ValueError(
+            f"View {name!r} names columns the DataFrame lacks: {missing[:5]}. Select or rename columns; without any "
+            "of its columns, a view is missing at predict."
+        )
+    places: dict[Any, list[int]] = {}
+    for number, label in enumerate(labels):
+        places.setdefault(label, []).append(number)
+    return take_columns(table, [number for column in columns for number in places[column]])
 
 
 def _column_numbers(group: Any, n_columns: int, name: str) -> Any:

@@ -11,12 +11,14 @@ from scipy import sparse
 
 from ..core.arrays import Mask, Rows, is_sparse
 from ..core.checks import is_missing
+from .tables import as_column, column_labels, is_table
 
 
 def read_mask(mask: Any, n_rows: int, names: list[str]) -> Mask:
     """Return a mask as a new boolean array of shape (n_rows, n_views)."""
-    if isinstance(mask, Mapping) or hasattr(mask, "columns"):  # a DataFrame: its columns may be in another order
-        columns = {str(name): np.asarray(column) for name, column in mask.items()}
+    if isinstance(mask, Mapping) or is_table(mask):  # a table: its columns may be in another order
+        named = mask if isinstance(mask, Mapping) else {name: mask[name] for name in column_labels(mask)}
+        columns = {str(name): np.asarray(column) for name, column in named.items()}
         _check_names("mask", columns, names)
         present = np.ones((n_rows, len(names)), dtype=bool)
         for name, column in columns.items():
@@ -26,6 +28,17 @@ def read_mask(mask: Any, n_rows: int, names: list[str]) -> Mask:
     array = np.asarray(mask)
     _check_mask(array, (n_rows, len(names)), "mask")
     return array.copy()
+
+
+def join_columns(columns: Sequence[Mask | None], arrays: Sequence[Any], names: list[str]) -> Mask | None:
+    """Return which rows have which view, from what is known of each view; None if nothing is known of any."""
+    if all(column is None for column in columns):
+        return None
+    n_rows = arrays[0].shape[0]
+    for array, name in zip(arrays, names, strict=True):
+        if array.shape[0] != n_rows:
+            raise ValueError(f"View {name!r} has {array.shape[0]} rows but view {names[0]!r} has {n_rows}.")
+    return np.column_stack([np.ones(n_rows, dtype=bool) if column is None else column for column in columns])
 
 
 def _check_mask(array: npt.NDArray[Any], shape: tuple[int, ...], what: str) -> None:
@@ -61,7 +74,8 @@ def read_ids(ids: Any, n_rows: int, owner: str) -> npt.NDArray[Any]:
         raise TypeError(f"{owner} has {ids!r} as ids; give a sequence with one id for each row.")
     if getattr(ids, "ndim", 1) != 1:
         raise ValueError(f"{owner} has ids of shape {ids.shape}; give a one-dimensional sequence.")  # type: ignore[attr-defined]
-    items = ids.tolist() if hasattr(ids, "tolist") else list(ids)
+    ids = as_column(ids)
+    items: list[Any] = ids.tolist() if hasattr(ids, "tolist") else list(ids)
     if len(items) != n_rows:
         raise ValueError(f"{owner} has {n_rows} rows but {len(items)} ids; give one id for each row.")
     blank = [row for row, item in enumerate(items) if is_missing(item)]
@@ -176,11 +190,11 @@ def align_rows(
     for number, (array, part) in enumerate(zip(arrays, parts, strict=True)):
         rows = np.array([place[item] for item in part.tolist()], dtype=np.intp)
         present[rows, number] = True
-        aligned.append(array if np.array_equal(rows, np.arange(len(ids))) else _spread(array, rows, len(ids)))
+        aligned.append(array if np.array_equal(rows, np.arange(len(ids))) else spread_rows(array, rows, len(ids)))
     return aligned, present
 
 
-def _spread(array: Any, rows: Rows, n_rows: int) -> Any:
+def spread_rows(array: Any, rows: Rows, n_rows: int) -> Any:
     """Put the rows of an array to the places `rows` of a taller one."""
     if not is_sparse(array):
         taller = np.zeros((n_rows, array.shape[1]), dtype=array.dtype)

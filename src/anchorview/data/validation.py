@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import Any
 
 import numpy as np
@@ -9,17 +10,19 @@ import numpy.typing as npt
 from scipy import sparse
 from sklearn.utils.validation import validate_data
 
-from ..core.arrays import Mask, Presence, Rows, Weights, is_sparse
-from .reading import ColumnGroups, is_mudata
+from ..core.arrays import Mask, Rows, is_sparse
+from .annotated import paths_in, read_column
+from .reading import ColumnGroups, groups_in, is_annotated
+from .refusals import raise_other_features, raise_other_sizes
+from .tables import has_levels, is_table
 from .views import Views
 
 _BLOCK_CELLS = 2**22  # cells looked at together, so that memory stays small for wide views too
 
 
-def as_views(X: Any, views: ColumnGroups | None, *, accept_sparse: bool = True, accept_missing: bool = True) -> Views:
+def as_views(X: Any, views: ColumnGroups | None) -> Views:
     """Turn any accepted input into Views with at least one row."""
     result = Views(X, views=views if _is_one_table(X) else None)
-    _refuse_unsupported(result, accept_sparse, accept_missing)
     if len(result) == 0:
         raise ValueError(f"Found array with 0 sample(s) (shape={result.shape}) while a minimum of 1 is required.")
     return result
@@ -33,12 +36,16 @@ def _refuse_unsupported(views: Views, accept_sparse: bool, accept_missing: bool)
                 f"View {name!r} is sparse, which this method does not support; pass .toarray() if it fits in memory."
             )
     if views.present is not None and not accept_missing:
+        lacking = ~views.present.all(axis=0)
+        name = views.names[int(np.argmax(lacking))]
         rows = np.flatnonzero(~views.present.all(axis=1))[:5]
-        raise ValueError(f"Rows {rows.tolist()} lack a view, which this method does not support; remove such rows.")
+        raise ValueError(
+            f"Rows {rows.tolist()} lack a view ({name!r}), which this method does not support; remove such rows."
+        )
 
 
 def _is_one_table(X: Any) -> bool:
-    return hasattr(X, "shape") and not isinstance(X, Views)
+    return hasattr(X, "shape") and not isinstance(X, Views)  # AnnData and MuData objects too
 
 
 def read_views(
@@ -57,8 +64,16 @@ def read_views(
     accept_sparse, accept_missing : bool
         Whether the estimator works on sparse views, and on rows that lack views.
     """
-    cuts_frame = hasattr(X, "iloc") and estimator.views is not None  # columns that no view takes are left alone
-    if _can_be_validated(X) and not cuts_frame:
+    groups = estimator.views
+    if not reset:
+        X, groups = _leave_out_absent(X, groups, estimator.view_names_)
+    is_one = _can_be_validated(X)
+    cuts_table = is_one and is_table(X) and (groups is not None or has_levels(X))
+    if is_one and not cuts_table:  # of a table that is cut, columns that no view takes are left alone
+        by_name = hasattr(estimator, "feature_names_in_") and is_table(X)  # scikit-learn names the columns that differ
+        shape: tuple[int, ...] = getattr(X, "shape", ())
+        if not reset and not by_name and len(shape) == 2 and shape[1] != estimator.n_features_in_:
+            raise_other_features(shape[1], estimator)
         X = validate_data(
             estimator,
             X,
@@ -66,20 +81,56 @@ def read_views(
             accept_sparse=accept_sparse,
             dtype=None,
             ensure_all_finite=False,
-            skip_check_array=_keeps_type(X),
+            skip_check_array=is_table(X),
         )
-    views = as_views(X, estimator.views, accept_sparse=accept_sparse, accept_missing=accept_missing)
+    views = as_views(X, groups)
     if reset:
         estimator.n_features_in_ = sum(views.sizes)
         estimator.view_names_, estimator.view_sizes_ = list(views.names), list(views.sizes)
         estimator._view_features = list(views.features)
-        if cuts_frame:
+        estimator._sparse_views = [is_sparse(array) for array in views.arrays]
+        if cuts_table:
             _record_names(estimator, views)
     else:
-        views = match_views(views, estimator.view_names_)
-        check_same_features(views, estimator.view_sizes_, estimator.view_names_, type(estimator).__name__)
+        views = match_views(views, estimator)
         views = match_features(views, estimator._view_features)
+        if views.sizes != estimator.view_sizes_:
+            raise_other_sizes(views, estimator)
+    _refuse_unsupported(views, accept_sparse, accept_missing)
     return views
+
+
+def _leave_out_absent(X: Any, groups: ColumnGroups | None, names: list[str]) -> tuple[Any, ColumnGroups | None]:
+    """Return the input without the views that it does not have, by name: None, or a group without any column."""
+    if isinstance(X, list | tuple) and any(part is None for part in X):
+        if len(X) != len(names):
+            raise ValueError(
+                f"X lists {len(X)} views, some of them None, but the fit had {len(names)}: {names}; give each of "
+                "these, or None in its place."
+            )
+        X = dict(zip(names, X, strict=True))
+    if isinstance(X, Mapping) and not is_sparse(X) and any(part is None for part in X.values()):
+        X = {name: part for name, part in X.items() if part is not None}
+    if groups is not None and not isinstance(X, np.ndarray | Views | Mapping | list | tuple) and not is_sparse(X):
+        if is_annotated(X):
+            groups = paths_in(X, groups)
+        elif is_table(X):
+            groups = groups_in(X, groups)
+    if (isinstance(X, Mapping) and not is_sparse(X) and not X) or (isinstance(groups, Mapping) and not groups):
+        raise ValueError(f"X has none of the views of the fit, which were {names}; at least one is needed.")
+    return X, groups
+
+
+def column_of(X: Any, values: Any, what: str) -> Any:
+    """Return the column of ``obs`` that `values` names, if X is an AnnData or MuData object; else `values`."""
+    if not isinstance(values, str):
+        return values
+    if is_annotated(X):
+        return read_column(X, values, what)
+    raise ValueError(
+        f"{what} is the text {values!r}. The name of a column is looked up in obs of AnnData and MuData objects only; "
+        f"X is a {type(X).__name__}, so give the values: one for each row."
+    )
 
 
 def _record_names(estimator: Any, views: Views) -> None:
@@ -109,8 +160,8 @@ def match_features(views: Views, fitted: list[list[Any] | None]) -> Views:
             if lacking or strange:
                 differs = f"lacks {lacking[:5]}" if lacking else f"has {strange[:5]}"
             raise ValueError(
-                f"The columns of view {name!r} are not those of the fit: it {differs}. Rename or select the columns, "
-                "or pass arrays if their order is right."
+                f"The columns of view {name!r} are not those of the fit: it {differs}. Rename or select the columns "
+                "(adata[:, names] of AnnData), or pass arrays if their order is right."
             )
         orders.append(np.array([place[feature] for feature in expected], dtype=np.intp))
     return views.reorder_columns(orders) if any(order is not None for order in orders) else views
@@ -119,46 +170,31 @@ def match_features(views: Views, fitted: list[list[Any] | None]) -> Views:
 def _can_be_validated(X: Any) -> bool:
     """Tell one 2-D table, which scikit-learn can validate, from several views."""
     if isinstance(X, list | tuple):
-        return len(X) > 0 and np.ndim(X[0]) < 2 and not hasattr(X[0], "shape")
-    return sparse.issparse(X) or not (isinstance(X, Views | dict) or is_mudata(X))
+        return len(X) > 0 and all(part is not None for part in X) and np.ndim(X[0]) < 2 and not hasattr(X[0], "shape")
+    return sparse.issparse(X) or not (isinstance(X, Views | Mapping) or is_annotated(X))
 
 
-def _keeps_type(X: Any) -> bool:
-    """DataFrames keep their columns, which `views` may name; only their feature names are checked."""
-    return hasattr(X, "iloc")
+def match_views(views: Views, estimator: Any) -> Views:
+    """Put named views in the order of the fit; those that the fit had besides are missing in every row.
 
-
-def match_views(views: Views, names: list[str]) -> Views:
-    """Put named views in the order of the fit, whose views have these names.
-
-    Views are matched by position where either side has the names that `Views` gives by default.
+    Views are matched by position where there are as many as in the fit and either side has the names that `Views`
+    gives by default.
     """
-    default = [f"view{i}" for i in range(len(views.names))]
-    if views.names == names or len(views.names) != len(names) or default in (views.names, names):
+    names: list[str] = estimator.view_names_
+    default = [f"view{i}" for i in range(len(names))]
+    if views.names == names or (len(views.names) == len(names) and default in (views.names, names)):
         return views
-    unknown = sorted(set(views.names) - set(names))
+    if not views.named:
+        raise_other_sizes(views, estimator)
+    unknown = [name for name in views.names if name not in names]
     if unknown:
-        raise ValueError(f"X has views that were not in the fit: {unknown}; the fit had {names}.")
-    return views.select(names)
-
-
-def check_same_features(views: Views, sizes: list[int], names: list[str], estimator: str) -> None:
-    """Raise an error if rows to predict do not have the features of the fit."""
-    if views.sizes == sizes:
-        return
-    if len(views.sizes) != len(sizes):
-        if sum(views.sizes) == sum(sizes):
-            raise ValueError(f"X has {len(views.sizes)} views, but {estimator} was fitted with {len(sizes)}: {names}.")
         raise ValueError(
-            f"X has {sum(views.sizes)} features, but {estimator} is expecting {sum(sizes)} features as input "
-            f"({len(sizes)} views: {dict(zip(names, sizes, strict=True))})."
+            f"X has views that were not in the fit: {unknown}; the fit had {names}. Rename them, or leave them out "
+            "(a view of the fit that is not given is missing)."
         )
-    for name, got, expected in zip(names, views.sizes, sizes, strict=True):
-        if got != expected:
-            raise ValueError(
-                f"X has {sum(views.sizes)} features, but {estimator} is expecting {sum(sizes)} features as input: "
-                f"view {name!r} has {got} and was fitted with {expected}."
-            )
+    if len(views.names) == len(names):
+        return views.select(names)
+    return views.complete(names, estimator.view_sizes_, estimator._sparse_views)
 
 
 def find_present(views: Views) -> Mask | None:
@@ -201,46 +237,3 @@ def _nan_rows(array: npt.NDArray[Any]) -> Rows:
         if len(rows):
             missing.append(rows[np.isnan(array[rows]).all(axis=1)])
     return np.concatenate(missing)
-
-
-def check_no_empty(present: Presence, ids: npt.NDArray[Any] | None = None) -> None:
-    """Raise an error naming the first rows that have no view at all.
-
-    Parameters
-    ----------
-    present : ndarray of bool of shape (n_rows, n_views), or None
-        Which rows have which view; None if all have all.
-    ids : ndarray of shape (n_rows,), optional
-        Ids to name the rows by, beside their numbers.
-    """
-    if present is None:
-        return
-    empty = np.flatnonzero(~present.any(axis=1))
-    if len(empty) == 0:
-        return
-    more = ", …" if len(empty) > 5 else ""
-    shown = ", ".join(map(str, empty[:5].tolist())) + more
-    known = "" if ids is None else f" (ids {', '.join(map(repr, ids[empty[:5]].tolist()))}{more})"
-    raise ValueError(
-        f"{len(empty)} row{'s have' if len(empty) > 1 else ' has'} no view at all: {shown}{known}; "
-        'remove such rows, or pass on_empty="drop".'
-    )
-
-
-def check_no_empty_view(present: Mask, names: list[str], weights: Weights = None) -> None:
-    """Raise an error naming the views that are missing in every row.
-
-    Parameters
-    ----------
-    present : ndarray of bool of shape (n_rows, n_views)
-        Which rows have which view.
-    names : list of str
-        Names of the views.
-    weights : ndarray of shape (n_rows,), optional
-        Rows of weight 0 do not count.
-    """
-    counted = present if weights is None else present[weights > 0]
-    for name, column in zip(names, counted.T, strict=True):
-        if not column.any():
-            where = "every row" if weights is None else "every row of positive weight"
-            raise ValueError(f"View {name!r} is missing in {where}; leave it out, or check its mask, ids or values.")

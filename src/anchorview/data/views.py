@@ -2,16 +2,19 @@
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Iterator, Sequence
 from typing import Any
 
 import numpy as np
 import numpy.typing as npt
+from scipy import sparse
 
 from ..core.arrays import Presence, Rows, is_sparse
-from .mudata import read_mudata
-from .reading import ColumnGroups, is_mudata, read_arrays
-from .rows import align_indexes, align_rows, ids_by_view, is_per_view, join_ids, read_ids, read_mask
+from .annotated import read_annotated
+from .mapping import map_views, one_for_each
+from .reading import ColumnGroups, is_annotated, read_arrays
+from .rows import align_rows, ids_by_view, is_per_view, join_columns, join_ids, read_ids, read_mask
 
 __all__ = ["ColumnGroups", "Views"]
 
@@ -25,13 +28,16 @@ class Views:
 
     Parameters
     ----------
-    data : sequence or mapping of array-like, Views, a 2-D array-like with ``views``, or MuData
-        One 2-D array per view, each with one row per sample: arrays, read-only memory maps, DataFrames or SciPy's
-        sparse matrices, also side by side. A DataFrame whose columns have two levels is cut by the first. Of
-        a MuData object, each modality's ``X`` is a view, and the ids are its ``obs_names``.
+    data : sequence or mapping of array-like, Views, a 2-D array-like with ``views``, AnnData or MuData
+        One 2-D array per view, each with one row per sample: arrays, read-only memory maps, SciPy's sparse matrices,
+        tables of pandas, polars or pyarrow, also side by side; what is null in a table is NaN. A DataFrame whose
+        columns have two levels is cut by the first.
     views : sequence or mapping, optional
-        How to cut one 2-D array, sparse matrix or DataFrame into views: sizes (``[76, 216]``), slices, lists of
-        columns (numbers or DataFrame names), or a mapping from a view's name to one of the last two.
+        How to cut one 2-D array, sparse matrix or table into views: sizes (``[76, 216]``), slices, lists of
+        columns (numbers or names), or a mapping from a view's name to one of the last two. Of an AnnData object, what
+        to read: ``["X", "layer:counts", "obsm:X_pca"]``; of a MuData object the modality comes first,
+        ``["rna", "rna:layer:counts", "protein:obsm:X_pca"]``. By default ``X``, of every modality; the ids are the
+        ``obs_names``.
     names : sequence of str, optional
         Names of the views; by default the mapping's keys, or ``view0``, ``view1``, …
     mask : array-like of bool of shape (n_rows, n_views), or mapping of str to array-like of bool, optional
@@ -53,7 +59,9 @@ class Views:
     present : ndarray of bool of shape (n_rows, n_views), or None
         Which rows have which view; None if all rows have all of them, as far as `mask` and `ids` say.
     features : list of list or None
-        Names of each view's columns, where they came from a DataFrame.
+        Names of each view's columns, where they came from a table or from the variables of an AnnData object.
+    named : bool
+        Whether the names were given; if not, views are told by their places.
     ids : ndarray of shape (n_rows,), or None
         Ids of the rows: those given, or the index of DataFrames that do not just count their rows.
     known_ids : ndarray or None
@@ -89,24 +97,18 @@ class Views:
         present: Presence = None
         self.ids: npt.NDArray[Any] | None = None
         self.known_ids: npt.NDArray[Any] | None = None
+        self.named: bool
         if isinstance(data, Views):
             if views is not None:
                 raise ValueError("views= cuts one 2-D array; the data given is cut into views already.")
-            arrays, given, features = data.arrays, data.names, data.features
+            arrays, given, features, self.named = data.arrays, data.names, data.features, data.named
             present, self.ids, self.known_ids = data.present, data.ids, data.known_ids
-        elif is_mudata(data):
-            if views is not None:
-                raise ValueError("views= cuts one 2-D array; the modalities of a MuData object are the views.")
-            arrays, given, present, self.ids = read_mudata(data)
-            features = [None] * len(arrays)
-            self.known_ids = self.ids
         else:
-            raw = read_arrays(data, views)
-            arrays, given, features = raw.arrays, raw.names, raw.features
-            if ids is None:
-                self.ids, orders = align_indexes(raw.indexes, raw.names)
-                self.known_ids = self.ids
-                arrays = [a if order is None else a[order] for a, order in zip(arrays, orders, strict=True)]
+            raw = read_annotated(data, views) if is_annotated(data) else read_arrays(data, views, by_index=ids is None)
+            arrays, given, features, self.named = raw.arrays, raw.names, raw.features, raw.named
+            self.ids = self.known_ids = raw.ids
+            present = join_columns(raw.has_view, arrays, given)
+        self.named = self.named or names is not None
         self.names: list[str] = list(given) if names is None else [str(name) for name in names]
         if len(self.names) != len(arrays):
             raise ValueError(f"{len(self.names)} names were given for {len(arrays)} views.")
@@ -137,7 +139,7 @@ class Views:
         """Read the modalities of a MuData object as views.
 
         The rows are ``mdata.obs_names``, in that order, and are the ids of the result; a modality is missing in the
-        cells that it does not have. A modality that has all cells in this order is not copied.
+        cells that it does not have. ``Views(mdata, views=...)`` reads layers and embeddings by name.
 
         Parameters
         ----------
@@ -164,8 +166,10 @@ class Views:
         >>> Views.from_mudata(mdata)  # what is read of a MuData object
         Views(3 rows; rna: 5 (missing in 1), protein: 3 (missing in 1))
         """
-        arrays, names, present, ids = read_mudata(mdata, modalities, layer)
-        return cls(arrays, names=names, mask=present, ids=ids)
+        raw = read_annotated(mdata, modalities, layer)
+        result = cls(raw.arrays, names=raw.names, ids=raw.ids, mask=join_columns(raw.has_view, raw.arrays, raw.names))
+        result.features = raw.features
+        return result
 
     def _check_rows(self) -> None:
         for array, name in zip(self.arrays[1:], self.names[1:], strict=True):
@@ -240,7 +244,65 @@ class Views:
         numbers = [self.names.index(name) for name in names]
         present = None if self.present is None else self.present[:, numbers]
         result = self._derive([self.arrays[number] for number in numbers], names, present, self.ids)
-        result.features = [self.features[number] for number in numbers]
+        result.features, result.named = [self.features[number] for number in numbers], True
+        return result
+
+    def complete(self, names: Sequence[str], sizes: Sequence[int], is_text: Sequence[bool]) -> Views:
+        """Return views of these names, sizes and kinds (sparse or not): those that are not here are in no row."""
+        shape = (len(self), len(names))
+        present, arrays, features = np.zeros(shape, dtype=bool), [], []
+        for number, (name, size, text) in enumerate(zip(names, sizes, is_text, strict=True)):
+            if name in self.names:
+                place = self.names.index(name)
+                arrays.append(self.arrays[place])
+                features.append(self.features[place])
+                present[:, number] = True if self.present is None else self.present[:, place]
+            else:
+                blank = np.broadcast_to(np.zeros(1, dtype=np.float32), (len(self), size))  # takes no memory
+                arrays.append(sparse.csr_array(blank.shape, dtype=np.float32) if text else blank)
+                features.append(None)
+        result = self._derive(arrays, names, present, self.ids)
+        result.features = features
+        return result
+
+    def map(self, transformer: Any) -> Views:
+        """Apply a transformer to each view on its own, as scalers and PCA are meant to be.
+
+        To transform new rows as well, put `PerView` in a pipeline.
+
+        Parameters
+        ----------
+        transformer : transformer, function, or mapping of str to one of them
+            Cloned and fitted on the rows that have the view, view by view; a function is given the array of these
+            rows. A mapping names the views to change, the others stay as they are.
+
+        Returns
+        -------
+        Views
+            The same names, rows, ids and missing views.
+
+        Examples
+        --------
+        >>> import numpy as np
+        >>> from sklearn.preprocessing import StandardScaler
+        >>> from anchorview import Views
+        >>> X = Views({"image": [[1.0, 2.0], [3.0, 6.0]], "text": [[0.0], [9.0]]})
+        >>> X.map(StandardScaler()).arrays[0]
+        array([[-1., -1.],
+               [ 1.,  1.]])
+        >>> X.map({"text": np.sqrt}).arrays
+        [array([[1., 2.],
+               [3., 6.]]), array([[0.],
+               [3.]])]
+        """
+        present = np.ones((len(self), len(self.names)), dtype=bool) if self.present is None else self.present.copy()
+        mapped = map_views(self, list(one_for_each(transformer, self.names).values()), present)
+        return self.with_arrays(mapped.arrays, mapped.features, present)
+
+    def with_arrays(self, arrays: list[Any], features: Sequence[list[Any] | None], present: Presence) -> Views:
+        """Return Views of the same names and rows with other arrays."""
+        result = self._derive(arrays, self.names, present, self.ids)
+        result.features = list(features)
         return result
 
     def reorder_columns(self, orders: Sequence[Rows | None]) -> Views:
@@ -255,13 +317,40 @@ class Views:
         """Return Views made of parts of this one, which need no check."""
         result = object.__new__(Views)
         result.arrays, result.names, result.present = arrays, list(names), _unless_complete(present)
-        result.ids, result.known_ids, result.features = ids, self.known_ids, self.features
+        result.ids, result.known_ids, result.features, result.named = ids, self.known_ids, self.features, self.named
+        return result
+
+    def to_array(self, dtype: npt.DTypeLike | None = None) -> npt.NDArray[Any]:
+        """Return all views side by side as one array; sparse views become dense, and a view that a row lacks NaN.
+
+        Parameters
+        ----------
+        dtype : dtype, optional
+            By default the common type of the views.
+
+        Returns
+        -------
+        ndarray of shape (n_rows, n_features)
+        """
+        dense = [array.toarray() if is_sparse(array) else array for array in self.arrays]
+        result = np.concatenate(dense, axis=1, dtype=dtype)
+        if self.present is not None:
+            result = result if result.dtype.kind == "f" else result.astype(np.float64)
+            result[np.repeat(~self.present, self.sizes, axis=1)] = np.nan
         return result
 
     def __array__(self, dtype: npt.DTypeLike | None = None, copy: bool | None = None) -> npt.NDArray[Any]:
-        """Return all views side by side, for tools that know one feature set only; sparse views become dense."""
-        dense = [array.toarray() if is_sparse(array) else array for array in self.arrays]
-        return np.concatenate(dense, axis=1, dtype=dtype)
+        """Return what `to_array` does, for tools that know one feature set only, with a warning if views are lost."""
+        if len(self.arrays) > 1:
+            warnings.warn(
+                f"{self!r} was turned into one array, as tools that do not know views do (a scaler in a Pipeline, "
+                "say): what follows sees one view. To transform each view on its own use Views.map(transformer), or "
+                "PerView(transformer) in a Pipeline; or cut the array again with the parameter "
+                f"views={self.sizes} of the estimator that follows. Views.to_array() does this without a warning.",
+                UserWarning,
+                stacklevel=2,
+            )
+        return self.to_array(dtype)
 
     def items(self) -> Iterator[tuple[str, Any]]:
         """Iterate over names and arrays."""

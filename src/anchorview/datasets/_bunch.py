@@ -1,4 +1,4 @@
-"""The one form in which every data set is returned."""
+"""The one form in which every data set is returned, and what its labels must be."""
 
 from __future__ import annotations
 
@@ -28,3 +28,13 @@ def make_bunch(
         target_names=list(target_names),
         DESCR=descr,
     )
+
+
+def check_labels(labels: npt.NDArray[Any], what: str) -> None:
+    """Raise an error if a file has NaN or infinity for a label, which would become a class."""
+    wrong = np.flatnonzero(~np.isfinite(labels) if labels.dtype.kind == "f" else [])
+    if len(wrong):
+        raise ValueError(
+            f"{what} holds {labels.flat[wrong[0]]} as the label of {len(wrong)} samples, the first of them sample "
+            f"{wrong[0]} (from 0); a data set needs a class for every sample. Remove these samples, or label them."
+        )

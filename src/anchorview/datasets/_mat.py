@@ -11,7 +11,8 @@ import numpy.typing as npt
 from scipy import sparse
 from sklearn.utils import Bunch
 
-from ._bunch import make_bunch
+from ..data.matrices import checked_csr
+from ._bunch import check_labels, make_bunch
 
 VIEW_KEYS = ("X", "x", "fea", "data", "views", "features")
 LABEL_KEYS = ("Y", "y", "gt", "truth", "gnd", "label", "labels")
@@ -91,7 +92,7 @@ def _is_sparse(value: Any) -> bool:
 def _plain(value: Any) -> Any:
     """Turn object arrays (cells) into lists, sparse matrices into CSR."""
     if _is_sparse(value):
-        return sparse.csr_matrix(value)
+        return sparse.csr_matrix(checked_csr(value, "of the file"))
     if isinstance(value, np.ndarray) and value.dtype == object:
         return [_plain(item) for item in value.ravel(order="F")]
     return value
@@ -110,7 +111,8 @@ def _read_hdf5(path: Path) -> dict[str, Any]:
             if "MATLAB_sparse" in item.attrs:
                 n_rows, pointers = int(item.attrs["MATLAB_sparse"]), item["jc"][()]
                 values, rows = (item["data"][()], item["ir"][()]) if "data" in item else (np.empty(0), np.empty(0, int))
-                return sparse.csr_matrix(sparse.csc_matrix((values, rows, pointers), (n_rows, len(pointers) - 1)))
+                columns = sparse.csc_matrix((values, rows, pointers), (n_rows, len(pointers) - 1))
+                return sparse.csr_matrix(checked_csr(columns, item.name))
             return {key: read(value) for key, value in item.items()}
         if item.attrs.get("MATLAB_empty"):
             return np.empty((0, 0))
@@ -165,7 +167,9 @@ def _encode(value: npt.NDArray[Any], key: str, path: Path) -> tuple[npt.NDArray[
                 f"{key} of {path} has shape {value.shape}; it needs one label per sample, or one-hot rows."
             )
         return table.argmax(axis=1).astype(np.int64), [str(number) for number in range(table.shape[1])]
-    classes, class_ids = np.unique(value.ravel(), return_inverse=True)
+    labels = value.ravel()
+    check_labels(labels, f"{key} of {path}")
+    classes, class_ids = np.unique(labels, return_inverse=True)
     return class_ids.astype(np.int64), [f"{value:g}" for value in classes]
 
 

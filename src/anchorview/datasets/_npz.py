@@ -12,7 +12,8 @@ import numpy as np
 from scipy import sparse
 from sklearn.utils import Bunch
 
-from ._bunch import make_bunch
+from ..data.matrices import checked_csr
+from ._bunch import check_labels, make_bunch
 
 
 def load_npz(path: str | os.PathLike[str]) -> Bunch:
@@ -68,6 +69,7 @@ def load_npz(path: str | os.PathLike[str]) -> Bunch:
     if "y" not in entries:
         raise ValueError(f"{path} has no entry 'y', the classes; it has {', '.join(map(repr, entries)) or 'none'}.")
     target, view_names = entries["y"], _view_names(path, entries)
+    check_labels(target, f"y of {path}")
     _check_views(path, entries, view_names)
     data = [_load_view(path, entries, number, len(view_names)) for number in range(len(view_names))]
     for name, view in zip(view_names, data, strict=True):
@@ -126,4 +128,8 @@ def _load_view(path: Path, entries: dict[str, Any], number: int, n_views: int) -
         raise ValueError(f"{path} names {n_views} views but has no entry {key!r}.")
     if not _beside(path, key).is_file():
         raise FileNotFoundError(f"{path} has no entry {key!r}, and there is no file {_beside(path, key)} beside it.")
-    return sparse.csr_matrix(sparse.load_npz(_require_zip(_beside(path, key))))
+    try:
+        stored = sparse.load_npz(_require_zip(_beside(path, key)))
+        return sparse.csr_matrix(checked_csr(stored, key))
+    except (ValueError, TypeError, KeyError, IndexError) as error:
+        raise ValueError(f"{_beside(path, key)} cannot be read as a sparse matrix: {error}") from None

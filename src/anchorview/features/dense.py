@@ -10,6 +10,7 @@ import numpy.typing as npt
 from numba import njit
 
 from ..core.arrays import Mask, Matrix, Weights, is_sparse
+from ..core.checks import NotFiniteError
 from ..engine.blocks import map_rows, row_blocks, rows_of
 
 _PASS_ROWS = 512  # minima and maxima are two passes; the second finds the block in the cache
@@ -114,9 +115,10 @@ def _raise_not_finite(array: npt.NDArray[Any], name: str, counted: Mask | None) 
         if len(bad) == 5:
             break
     what = "NaN" if has_nan else "infinity"
-    raise ValueError(
+    raise NotFiniteError(
         f"View {name!r} contains {what} (NaN or infinity) in row{'s' if len(bad) > 1 else ''} "
-        f"{', '.join(map(str, bad))}{', …' if len(bad) == 5 else ''}; remove or impute those values before fitting."
+        f"{', '.join(map(str, bad))}{', …' if len(bad) == 5 else ''}; remove or impute those values before fitting.",
+        bad[0],
     )
 
 

@@ -6,7 +6,8 @@ ends with rows of unit length, so that each view has the same say.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass
 from operator import attrgetter
 from typing import TYPE_CHECKING, Any
@@ -15,6 +16,8 @@ import numpy as np
 from scipy import sparse
 
 from ..core.arrays import ClassIds, Mask, Matrix, Presence, Rows, Weights, is_sparse
+from ..core.checks import NotFiniteError
+from ..data.refusals import name_cell
 from ..data.views import Views
 from ..engine.blocks import rows_of
 from .text import TextScaler, check_finite_sparse, fit_text
@@ -213,13 +216,14 @@ def fit_scaling(
     for number, (name, array, kind) in enumerate(zip(views.names, views.arrays, kinds, strict=True)):
         has_view = None if present is None else present[:, number]
         counted = _counted(has_view, weights)
-        if is_sparse(array) or kind in ("tfidf", "lsa"):
-            _check_view(array, name, n_threads, has_view)
-            scalers.append(fit_text(array, kind, name, dtype, rng, counted, weights))
-        else:
-            if weights is not None:
-                _check_view(array, name, n_threads, has_view)  # rows of weight 0 must be finite too
-            scalers.append(fit_dense(array, kind, name, dtype, n_threads, counted, weights))
+        with _naming_cells(views, number):
+            if is_sparse(array) or kind in ("tfidf", "lsa"):
+                _check_view(array, name, n_threads, has_view)
+                scalers.append(fit_text(array, kind, name, dtype, rng, counted, weights))
+            else:
+                if weights is not None:
+                    _check_view(array, name, n_threads, has_view)  # rows of weight 0 must be finite too
+                scalers.append(fit_dense(array, kind, name, dtype, n_threads, counted, weights))
     return ViewsScaler(tuple(scalers), dtype, tuple(map(attrgetter("n_out"), scalers)))
 
 
@@ -240,7 +244,17 @@ def check_finite(views: Views, n_threads: int = 1, present: Presence = None) -> 
     """Raise an error naming the view and the first rows that hold NaN or infinity."""
     for number, (name, array) in enumerate(views.items()):
         if array.dtype.kind == "f":
-            _check_view(array, name, n_threads, None if present is None else present[:, number])
+            with _naming_cells(views, number):
+                _check_view(array, name, n_threads, None if present is None else present[:, number])
+
+
+@contextmanager
+def _naming_cells(views: Views, number: int) -> Iterator[None]:
+    """Add the names of row and column, where the view has some, to an error about NaN or infinity."""
+    try:
+        yield
+    except NotFiniteError as error:
+        raise ValueError(f"{error}{name_cell(views, number, error.row)}") from None
 
 
 def _check_view(array: Any, name: str, n_threads: int, has_view: Mask | None) -> None:

@@ -12,6 +12,7 @@ import numpy as np
 from scipy import sparse
 
 from ..core.arrays import Mask, Matrix, Weights, unit_rows, unit_sparse_rows
+from ..core.checks import NotFiniteError
 from ..engine.blocks import one_blas_thread
 
 LSA_COMPONENTS = 150
@@ -50,7 +51,7 @@ class TextScaler:
 
     def rows(self, block: Any) -> sparse.csr_array:
         """Return the weighted rows of a block, sparse."""
-        rows: sparse.csr_array = sparse.csr_array(block).astype(self.dtype, copy=True)
+        rows: sparse.csr_array = sparse.csr_array(_widened(block)).astype(self.dtype, copy=True)
         if self.weight is not None:
             rows.data *= self.weight[rows.indices].astype(self.dtype)
         return unit_sparse_rows(rows) if self.unit else rows
@@ -77,7 +78,7 @@ def fit_text(
     kind : {"none", "l2", "minmax", "tfidf", "lsa"}
         "minmax" divides each feature by its largest absolute value: with a smallest value of 0 that is min-max.
     """
-    matrix = sparse.csr_array(array)
+    matrix = sparse.csr_array(_widened(array))
     n_features = matrix.shape[1]
     if kind in ("none", "l2"):
         return TextScaler(n_features, None, None, kind == "l2", dtype)
@@ -138,6 +139,11 @@ def leading_directions(matrix: sparse.csr_array, n_components: int, rng: np.rand
     return np.ascontiguousarray(result)
 
 
+def _widened(rows: Any) -> Any:
+    """Return half-precision numbers, which SciPy has no sparse matrices of, in single precision; others as they are."""
+    return rows.astype(np.float32) if rows.dtype == np.float16 else rows
+
+
 def _orthonormal(columns: Matrix) -> Matrix:
     """Return an orthonormal basis of the columns, by their Gram matrix: six times as fast as QR on tall matrices.
 
@@ -160,7 +166,8 @@ def check_finite_sparse(matrix: sparse.csr_array, name: str, counted: Mask | Non
     rows = (bad_rows if counted is None else bad_rows[counted[bad_rows]])[:5].tolist()
     if not rows:
         return
-    raise ValueError(
+    raise NotFiniteError(
         f"View {name!r} contains NaN or infinity in row{'s' if len(rows) > 1 else ''} "
-        f"{', '.join(map(str, rows))}{', …' if len(rows) == 5 else ''}; remove those values before fitting."
+        f"{', '.join(map(str, rows))}{', …' if len(rows) == 5 else ''}; remove those values before fitting.",
+        rows[0],
     )

@@ -119,9 +119,16 @@ def embed_from_labels(
         cannot=cannot if use_cannot else None,
         weights=None,
     )
-    sums = CodeSums(gram, 0.0, 0.0, *quadratic_forms(part.must, part.cannot, codes))
-    solved = solve_trace_ratio(*embedding_matrices(part, sums), model.n_components, start=start, tol=tol)
-    return cover_landmarks(solved.embedding, part, sums).embedding
+    return embed_from_supervision(gram, codes, part, start=start, tol=tol)
+
+
+def embed_from_supervision(
+    gram: Matrix, codes: sparse.csr_array, problem: Problem, *, start: Matrix | None = None, tol: float
+) -> Matrix:
+    """Learn the landmarks' embedding from L_M and L_C of a problem; `codes` are those of its rows with supervision."""
+    sums = CodeSums(gram, 0.0, 0.0, *quadratic_forms(problem.must, problem.cannot, codes))
+    solved = solve_trace_ratio(*embedding_matrices(problem, sums), problem.n_components, start=start, tol=tol)
+    return cover_landmarks(solved.embedding, problem, sums).embedding
 
 
 def calibrate(

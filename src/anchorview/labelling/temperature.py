@@ -9,13 +9,14 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Protocol
+from typing import Any, Protocol
 
 import numpy as np
+import numpy.typing as npt
 from scipy.optimize import minimize_scalar
 from scipy.special import softmax
 
-from ..core.arrays import ClassIds, Matrix
+from ..core.arrays import ClassIds, Matrix, Weights
 
 LEAST = 1e-3  # a probability below counts as this: one sure mistake is not worth hundreds of rows
 
@@ -56,9 +57,20 @@ def choose_temperature(scores: Matrix, class_ids: ClassIds, prior: Prior) -> flo
     return prior.choose(scores, class_ids)
 
 
-def spread(scores: Matrix) -> float:
+def spread(scores: Matrix, weights: Weights = None) -> float:
     """Return how far apart the likeliest and the unlikeliest class of a row are, usually."""
-    return float(np.median(scores.max(axis=1) - scores.min(axis=1)))
+    return _median(scores.max(axis=1) - scores.min(axis=1), weights)
+
+
+def _median(values: Matrix, weights: Weights) -> float:
+    """Return the median, of values that are there as often as their weights say."""
+    if weights is None:
+        return float(np.median(values))
+    order = np.argsort(values, kind="stable")
+    values, reached = values[order], np.cumsum(weights[order])
+    half = 0.5 * reached[-1]
+    first, last = (min(int(np.searchsorted(reached, half, side)), len(values) - 1) for side in ("left", "right"))
+    return float(0.5 * (values[first] + values[last]))
 
 
 def log_loss(probabilities: Matrix, class_ids: ClassIds) -> Matrix:
@@ -66,6 +78,11 @@ def log_loss(probabilities: Matrix, class_ids: ClassIds) -> Matrix:
     own = probabilities[np.arange(len(class_ids)), class_ids]
     result: Matrix = -np.log(np.maximum(own, LEAST))
     return result
+
+
+def mean_of(values: npt.NDArray[Any], weights: Weights) -> float:
+    """Return the mean of a value per row, of rows that are there as often as their weights say."""
+    return float(np.mean(values) if weights is None else np.average(values, weights=weights))
 
 
 @dataclass(frozen=True)
@@ -94,16 +111,19 @@ class Mistakes:
 class AnyClass:
     """As if one of n + 2 rows had any class: a few rows that are all right do not prove that none is ever wrong."""
 
+    weights: Weights = None  # how often each row is there
+
     def choose(self, scores: Matrix, class_ids: ClassIds) -> float:
         """Take the best of some temperatures around the spread of the scores."""
-        any_class = 1 / (len(class_ids) + 2)
+        any_class = 1 / ((len(class_ids) if self.weights is None else float(self.weights.sum())) + 2)
 
         def loss(temperature: float) -> float:
             probabilities = softmax(scores / temperature, axis=1)
-            of_any = -np.log(np.maximum(probabilities, LEAST)).mean()
-            return float((1 - any_class) * log_loss(probabilities, class_ids).mean() + any_class * of_any)
+            of_any = -np.log(np.maximum(probabilities, LEAST)).mean(axis=1)
+            own = log_loss(probabilities, class_ids)
+            return (1 - any_class) * mean_of(own, self.weights) + any_class * mean_of(of_any, self.weights)
 
-        return _best_of(spread(scores) * np.logspace(-2.5, 1, 57), loss)
+        return _best_of(spread(scores, self.weights) * np.logspace(-2.5, 1, 57), loss)
 
 
 @dataclass(frozen=True)
@@ -111,13 +131,16 @@ class NearOne:
     """An average of probabilities needs little correction: (log T)² costs as much as the loss of `rows` rows."""
 
     rows: float = 10.0
+    weights: Weights = None  # how often each row is there
 
     def choose(self, scores: Matrix, class_ids: ClassIds) -> float:
         """Take the best of some temperatures around one."""
 
         def loss(temperature: float) -> float:
             probabilities = softmax(scores / temperature, axis=1)
-            return float(log_loss(probabilities, class_ids).sum() + self.rows * np.log(temperature) ** 2)
+            losses = log_loss(probabilities, class_ids)
+            total = losses.sum() if self.weights is None else losses @ self.weights
+            return float(total + self.rows * np.log(temperature) ** 2)
 
         return _best_of(np.geomspace(0.3, 3.0, 81), loss)
 

@@ -1,10 +1,15 @@
 """Pictures of fitted models, of the search of `FSSMSCCV` and of ranks of methods."""
 
-from .model import plot_confusion, plot_embedding, plot_summary, plot_view_importance
+from .importance import plot_view_importance
+from .plane import map_to_plane
 from .ranks import plot_ranks
+from .rows import plot_class_sizes, plot_confusion, plot_embedding
 from .search import plot_search
+from .summary import plot_summary
 
 __all__ = [
+    "map_to_plane",
+    "plot_class_sizes",
     "plot_confusion",
     "plot_embedding",
     "plot_ranks",

@@ -9,6 +9,8 @@ import numpy as np
 import numpy.typing as npt
 from scipy.stats import rankdata, studentized_range
 
+from .classes import pyplot
+
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
@@ -92,14 +94,12 @@ def plot_ranks(ranks: Mapping[str, float], distance: float, *, ax: Axes | None =
     >>> sorted(text.get_text() for text in ax.texts)
     ['1', '2', '2.90  c', '3', 'a  1.20', 'b  1.90', 'critical distance 1.00']
     """
-    import matplotlib.pyplot as plt
-
     ordered = sorted(ranks.items(), key=lambda item: item[1])
     bars = cliques([rank for _, rank in ordered], distance)
     left = (len(ordered) + 1) // 2
     depth = 1 + 0.55 * len(bars)  # where the names begin, in lines below the axis
     height = _LINE * (depth + 1.4 * left + 4.5)
-    axes = plt.figure(figsize=(8, height), layout="constrained").gca() if ax is None else ax
+    axes = pyplot().figure(figsize=(8, height), layout="constrained").gca() if ax is None else ax
     last = max(len(ordered), 2)
     margin = 0.5 * (last - 1)  # room for the names on both sides
     axes.set(xlim=(1 - margin, last + margin), ylim=(depth + 1.4 * left + 0.2, -4.2))

@@ -7,6 +7,10 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from sklearn.utils.validation import check_is_fitted
 
+from ..core.colours import distinct_colours
+from .classes import pyplot
+from .names import short_names
+
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
@@ -44,8 +48,6 @@ def plot_search(model: Any, *, measure: str = "loss", ax: Axes | None = None) ->
     >>> plot_search(model, measure="accuracy").get_xlabel()
     'accuracy on hidden labels (%)'
     """
-    import matplotlib.pyplot as plt
-
     check_is_fitted(model, "cv_results_")
     if measure not in _MEASURES:
         raise ValueError(f"measure={measure!r} is not known; choose one of {', '.join(map(repr, _MEASURES))}.")
@@ -59,9 +61,10 @@ def plot_search(model: Any, *, measure: str = "loss", ax: Axes | None = None) ->
     averaged = np.array([setting in chosen_settings for setting in results["params"]])
     # Settings come best first, so rows and colours do too.
     rows, colours = list(dict.fromkeys(heads.tolist())), list(dict.fromkeys(scalings.tolist()))
-    axes = plt.figure(figsize=(8, 1.4 + 0.75 * len(rows)), layout="constrained").gca() if ax is None else ax
+    axes = pyplot().figure(figsize=(8, 1.4 + 0.75 * len(rows)), layout="constrained").gca() if ax is None else ax
+    names = short_names(map(_short, colours), 24)
     for number, scaling in enumerate(colours):
-        colour, marker = f"C{number % 10}", _MARKERS[number % len(_MARKERS)]
+        colour, marker = distinct_colours(len(colours))[number], _MARKERS[number % len(_MARKERS)]
         # A lane of its own for each scaling: dots of the same height would hide one another.
         lane = 0.7 * ((number + 0.5) / len(colours) - 0.5)
         for used in (False, True):
@@ -77,7 +80,7 @@ def plot_search(model: Any, *, measure: str = "loss", ax: Axes | None = None) ->
                 linewidths=1.0,
                 zorder=3 if used else 2,
             )
-        axes.scatter([], [], s=36, marker=marker, color=colour, label=_short(scaling))
+        axes.scatter([], [], s=36, marker=marker, color=colour, label=names[number])
     axes.scatter([], [], s=48, color="white", edgecolors="black", label=f"averaged ({averaged.sum()})")
     axes.set_yticks(range(len(rows)), rows)
     axes.set_ylim(len(rows) - 0.5, -0.5)

@@ -9,6 +9,8 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import numpy.typing as npt
 
+from ..core.colours import distinct_colours
+
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
@@ -163,7 +165,8 @@ def _log_axes(ax: Axes, sizes: Sequence[int]) -> None:
 
 def _style(name: str, number: int, count: int) -> dict[str, Any]:
     ours = name == "FSSMSC" or count == 1
-    colour = _COLOURS.get(name, _COLOURS["FSSMSC"] if count == 1 else f"C{number % 10}")
+    other = distinct_colours(number + 1, avoid=tuple(_COLOURS.values()))[number]
+    colour = _COLOURS.get(name, _COLOURS["FSSMSC"] if count == 1 else other)
     return {
         "color": colour,
         "marker": _MARKERS[number % len(_MARKERS)],

@@ -11,6 +11,7 @@ from scipy import sparse
 
 from ..core.arrays import Rows
 from ..data.labels import is_unlabelled
+from ..data.tables import as_column
 from .pairs import PairList, ResolvedPairs
 
 
@@ -18,8 +19,7 @@ def read_groups(values: Any) -> Rows:
     """Return the number of each row's group, in order of appearance; −1 where there is none."""
     if isinstance(values, Mapping | set | frozenset):
         raise ValueError(f"Groups are given as a {type(values).__name__}; give a sequence with one value per row.")
-    if isinstance(values, np.ma.MaskedArray):
-        values = values.tolist()  # None where it is masked
+    values = values.tolist() if isinstance(values, np.ma.MaskedArray) else as_column(values)  # None where it is masked
     array = np.asarray(values if hasattr(values, "dtype") else np.array(list(values), dtype=object))
     if array.ndim != 1:
         raise ValueError(f"Groups have shape {array.shape}; give one value per row.")

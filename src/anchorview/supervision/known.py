@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Iterator
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -94,7 +94,7 @@ def read_supervision(
     ids: Any = views.ids
     pairs = constraints.resolve(len(views), ids, views.known_ids)
     if empty is not None and empty.any():
-        pairs = _without(pairs, empty)
+        pairs = pairs.without(empty)
     conflicts = find_conflicts(class_ids, pairs, len(views))
     if conflicts:
         warnings.warn(conflict_message(conflicts, ids), UserWarning, stacklevel=5)
@@ -108,25 +108,6 @@ def _forget(classes: npt.NDArray[Any], class_ids: Rows, empty: Mask) -> tuple[np
     result = np.full(len(class_ids), -1, dtype=np.intp)
     result[known] = numbers
     return classes[kept], result
-
-
-def _without(pairs: ResolvedPairs, empty: Mask) -> ResolvedPairs:
-    """Drop pairs with an empty row, keeping the numbers of the rows."""
-
-    def keep(listed: Any) -> Any:
-        good = ~(empty[listed.first] | empty[listed.second])
-        return type(listed)(listed.first[good], listed.second[good], listed.weight[good])
-
-    def ungroup(groups: Any) -> Any:
-        return replace(groups, numbers=np.where(empty, -1, groups.numbers))
-
-    return replace(
-        pairs,
-        must=keep(pairs.must),
-        cannot=keep(pairs.cannot),
-        must_groups=tuple(ungroup(groups) for groups in pairs.must_groups),
-        cannot_groups=tuple(ungroup(groups) for groups in pairs.cannot_groups),
-    )
 
 
 def supervision_laplacians(

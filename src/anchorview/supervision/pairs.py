@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -40,6 +40,11 @@ class PairList:
         """Return each pair of rows once, the smaller number first; weights of equal pairs are added."""
         ends = np.minimum(self.first, self.second), np.maximum(self.first, self.second)
         return _upper_pairs(sparse.coo_array((self.weight, ends), shape=(n_rows, n_rows)))
+
+    def without(self, left_out: Mask) -> PairList:
+        """Return the pairs with neither end among the rows left out; rows keep their numbers."""
+        kept = ~(left_out[self.first] | left_out[self.second])
+        return PairList(self.first[kept], self.second[kept], self.weight[kept])
 
     def take(self, index: Rows, n_rows: int) -> PairList:
         """Return the pairs among the rows ``index``, renumbered; a row taken twice has its pairs twice."""
@@ -108,6 +113,20 @@ class ResolvedPairs:
             self.cannot.take(index, self.n_rows),
             tuple(groups.take(index) for groups in self.must_groups),
             tuple(groups.take(index) for groups in self.cannot_groups),
+        )
+
+    def without(self, left_out: Mask) -> ResolvedPairs:
+        """Return what is said of the other rows only; rows keep their numbers."""
+
+        def ungroup(groups: RowGroups) -> RowGroups:
+            return replace(groups, numbers=np.where(left_out, -1, groups.numbers))
+
+        return ResolvedPairs(
+            self.n_rows,
+            self.must.without(left_out),
+            self.cannot.without(left_out),
+            tuple(ungroup(groups) for groups in self.must_groups),
+            tuple(ungroup(groups) for groups in self.cannot_groups),
         )
 
     def touched(self) -> Mask:

@@ -6,13 +6,13 @@ from dataclasses import replace
 from typing import Any
 
 import numpy as np
-from scipy import sparse
 
-from ..core.arrays import ClassIds, Matrix, Rows
+from ..core.arrays import Matrix
 from ..engine.blocks import map_blocks, one_blas_thread, row_blocks
 from .experts import Expert, ExpertGroup, fit_head, head_features, stack_features
-from .graph import GraphHead, propagate
+from .graph import GraphHead
 from .heads import Head
+from .links import Told, settle_pairs
 from .representation import embed_code_set
 from .search_data import Judgement, SearchData
 from .settings import Setting
@@ -38,39 +38,37 @@ class Ensemble:
     def add(
         self,
         chosen: list[tuple[Judgement, float]],
-        rows: Rows,
-        class_ids: ClassIds,
+        told: Told,
         saw_sure_rows: bool = False,
     ) -> None:
-        """Fit settings with these labels."""
+        """Fit settings with what they are told."""
         embeddings: dict[Any, Matrix] = {}
         for judgement, weight in chosen:
             setting = judgement.setting
-            head, embedding = self._fit(setting, rows, class_ids, embeddings)
+            head, embedding = self._fit(setting, told, embeddings)
             expert = Expert(setting, head, judgement.temperature, embedding, weight, saw_sure_rows)
             self._experts_beside(setting).append(expert)
 
     def _fit(
         self,
         setting: Setting,
-        rows: Rows,
-        class_ids: ClassIds,
+        told: Told,
         embeddings: dict[Any, Matrix],
     ) -> tuple[Head, Matrix | None]:
         """Return the head of a setting and, if it reads one, the landmarks' embedding."""
         data = self.data
         if setting.head == "graph":
-            edges = data.graph(setting).edges
-            return GraphHead(propagate(edges, [(rows, class_ids)], data.n_classes, setting.strength)[0]), None
+            labels = [(told.rows, told.class_ids)]
+            return GraphHead(data.graph(setting).spread(labels, data.n_classes, setting.strength)[0]), None
         embedding = None
         if setting.head == "features":
-            features = stack_features(data.source(setting).scaler.take(data.views, rows, data.present))
+            features = stack_features(data.source(setting).scaler.take(data.views, told.rows, data.present))
         else:
             if setting.head != "codes":
-                embedding = self._embedding(setting, rows, class_ids, embeddings)
-            features = head_features(setting.head, data.code_set(setting).codes[rows], embedding)
+                embedding = self._embedding(setting, told, embeddings)
+            features = head_features(setting.head, data.code_set(setting).codes[told.rows], embedding)
         with one_blas_thread():
-            return fit_head(setting, features, class_ids, data.n_classes), embedding
+            return fit_head(setting, features, told.class_ids, data.n_classes, told.weights), embedding
 
     def _experts_beside(self, setting: Setting) -> list[Expert]:
         """Return the list of the experts that share most work with this setting."""
@@ -89,13 +87,16 @@ class Ensemble:
             group.on_codes.append((data.code_set(setting).encoder, self._encoders[key]))
         return self._encoders[key]
 
-    def _embedding(self, setting: Setting, rows: Rows, class_ids: ClassIds, known: dict[Any, Any]) -> Matrix:
+    def _embedding(self, setting: Setting, told: Told, known: dict[Any, Matrix]) -> Matrix:
         key = replace(setting, head="", strength=0.0)  # whatever reads it
         if key not in known:
-            code_set, n_classes = self.data.code_set(setting), self.data.n_classes
-            known[key] = embed_code_set(code_set, rows, class_ids, n_classes, setting.must_link_weight, tol=1e-3)
-        embedding: Matrix = known[key]
-        return embedding
+            known[key] = self.embedding(setting, told)
+        return known[key]
+
+    def embedding(self, setting: Setting, told: Told) -> Matrix:
+        """Return the embedding of a setting's landmarks."""
+        code_set, n_classes = self.data.code_set(setting), self.data.n_classes
+        return embed_code_set(code_set, told, n_classes, setting.must_link_weight, tol=1e-3)
 
     def add_sure_rows(self, chosen: list[tuple[Judgement, float]]) -> None:
         """Fit the settings once more, with the rows that the ensemble is surest of as labelled rows too.
@@ -103,29 +104,31 @@ class Ensemble:
         Of the rows given a class, those most sure of it are taken; spreading over the graph, which has done just that,
         is not done again.
         """
-        data = self.data
+        data, told = self.data, self.data.told()
         shares = temper(self.votes()[0], 1.0)
+        if told.pairs is not None:
+            shares = settle_pairs(shares, data.labels(), told.pairs, data.sample_weights)
         numbers, sure = shares.argmax(axis=1), shares.max(axis=1)
-        numbers[data.rows], sure[data.rows] = data.class_ids, 2.0
+        numbers[told.rows], sure[told.rows] = told.class_ids, 2.0
+        weights = np.ones(len(numbers)) if data.sample_weights is None else data.sample_weights
         rows = []
         for number in range(data.n_classes):
-            members = np.flatnonzero(numbers == number)
-            n_given = int(np.count_nonzero(data.class_ids == number))
-            count = max(int(data.options.sure_share * len(members)), n_given)
-            rows.append(members[np.argsort(-sure[members], kind="stable")][:count])
+            members = np.flatnonzero((numbers == number) & (weights > 0))
+            members = members[np.argsort(-sure[members], kind="stable")]
+            counted, given = np.cumsum(weights[members]), weights[told.rows[told.class_ids == number]].sum()
+            rows.append(members[counted <= max(data.options.sure_share * weights[members].sum(), given)])
         every = np.concatenate(rows)
         if len(every) > data.options.max_sure:
             every = np.random.RandomState(data.seed).choice(every, data.options.max_sure, replace=False)
-        every = np.union1d(every, data.rows)
+        every = np.union1d(every, told.rows)
         again = [(judgement, weight) for judgement, weight in chosen if judgement.setting.head != "graph"]
-        self.add(again, every, numbers[every], saw_sure_rows=True)
+        self.add(again, replace(told, rows=every, class_ids=numbers[every], weights=data.weights_of(every)), True)
 
     def votes(self) -> Matrix:
         """Votes of the experts for the rows of the fit, from codes and neighbours that are known."""
         data = self.data
         n_rows = len(data.views)
         votes = empty_votes(n_rows, data.n_classes)
-        each_alone = sparse.eye_array(n_rows, format="csr", dtype=np.float32)  # weights of the graph's rows
 
         def of_block(block: slice) -> None:
             for group in self.groups.values():
@@ -138,7 +141,7 @@ class Ensemble:
                     for expert in group.on_features:
                         expert.vote(features, votes, block)
                 for expert in group.on_graph:
-                    expert.vote(each_alone[block], votes, block)
+                    expert.vote(data.graph(expert.setting).every[block], votes, block)
 
         map_blocks(of_block, row_blocks(n_rows, _BLOCK_ROWS), data.n_threads)
         return votes

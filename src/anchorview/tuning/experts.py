@@ -9,7 +9,7 @@ import numpy as np
 from scipy import sparse
 from scipy.special import softmax
 
-from ..core.arrays import ClassIds, Matrix, Presence, is_sparse, unit_rows
+from ..core.arrays import ClassIds, Matrix, Presence, Weights, is_sparse, unit_rows
 from ..data.views import Views
 from ..engine.blocks import map_blocks
 from ..features.products import ViewCrossProducts
@@ -17,7 +17,7 @@ from ..features.scaling import ScaledRows, ViewsScaler, check_finite
 from ..solver.elastic_net import ElasticNetEncoder
 from .graph import FittedRows
 from .heads import Head, fit_linear_head, fit_neighbour_head
-from .settings import Setting
+from .settings import N_VOTES, Setting
 from .voting import empty_votes
 
 
@@ -49,13 +49,13 @@ def head_features(head: str, rows: Any, embedding: Matrix | None) -> Any:
     return unit_rows(rows @ embedding.T)
 
 
-def fit_head(setting: Setting, features: Any, classes: ClassIds, n_classes: int) -> Head:
+def fit_head(setting: Setting, features: Any, classes: ClassIds, n_classes: int, weights: Weights = None) -> Head:
     """Fit the head of a setting on labelled rows."""
     if setting.head == "nearest":
-        return fit_neighbour_head(features, classes, "nearest", 1)
+        return fit_neighbour_head(features, classes, "nearest", 1, weights)
     if setting.head == "knn":
-        return fit_neighbour_head(features, classes, "knn", 5)
-    return fit_linear_head(features, classes, n_classes, setting.strength)
+        return fit_neighbour_head(features, classes, "knn", N_VOTES, weights)
+    return fit_linear_head(features, classes, n_classes, setting.strength, weights)
 
 
 def stack_features(rows: ScaledRows) -> Any:
@@ -75,6 +75,10 @@ class ExpertGroup:
     on_features: list[Expert] = field(default_factory=list)
     on_graph: list[Expert] = field(default_factory=list)
     fitted_rows: FittedRows | None = None  # for those on the graph
+
+    def experts(self) -> list[Expert]:
+        """Return all of them."""
+        return [expert for _, experts in self.on_codes for expert in experts] + self.on_features + self.on_graph
 
     def vote(self, views: Views, present: Presence, votes: Matrix, n_threads: int) -> None:
         """Add the votes of every expert for all rows."""

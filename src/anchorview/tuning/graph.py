@@ -16,7 +16,7 @@ import numpy as np
 import numpy.typing as npt
 from scipy import sparse
 
-from ..core.arrays import ClassIds, Matrix
+from ..core.arrays import ClassIds, Matrix, Rows, Weights
 from ..features.neighbours import nearest_points
 
 N_NEIGHBORS = 10
@@ -45,11 +45,11 @@ def make_space(landmarks: Matrix) -> GraphSpace:
     return GraphSpace((vectors[:, kept] / np.sqrt(values[kept])).astype(landmarks.dtype))
 
 
-def make_graph(points: Matrix, n_threads: int = 1) -> sparse.csr_array:
+def make_graph(points: Matrix, n_threads: int = 1, row_weights: Weights = None) -> sparse.csr_array:
     """Return D^-½ W D^-½ of the graph that joins each row with its nearest ones.
 
     w_ij = exp(−d_ij² / (σ_i σ_j)), σ_i being the distance to the last of the neighbours; the larger of w_ij and w_ji
-    counts.
+    counts. With weights s > 0 a row speaks as often as s says: W diag(s) takes the place of W, and D of its row sums.
     """
     n = len(points)
     index, distances = nearest_points(points, points, min(N_NEIGHBORS + 1, n), n_threads)
@@ -62,8 +62,11 @@ def make_graph(points: Matrix, n_threads: int = 1) -> sparse.csr_array:
     starts = np.arange(n + 1) * width
     directed = sparse.csr_array((weights.ravel(), index.ravel(), starts), shape=(n, n))
     graph = sparse.csr_array(directed.maximum(directed.T))
-    root = sparse.diags_array(1 / np.sqrt(np.maximum(np.asarray(graph.sum(axis=1)).ravel(), 1e-12)))
-    return sparse.csr_array((root @ graph @ root).astype(np.float32))
+    if row_weights is None:
+        root = sparse.diags_array(1 / np.sqrt(np.maximum(np.asarray(graph.sum(axis=1)).ravel(), 1e-12)))
+        return sparse.csr_array((root @ graph @ root).astype(np.float32))
+    root = sparse.diags_array(1 / np.sqrt(np.maximum(graph @ row_weights, 1e-12 * row_weights.max())))
+    return sparse.csr_array((root @ graph @ sparse.diags_array(row_weights) @ root).astype(np.float32))
 
 
 def propagate(
@@ -103,17 +106,20 @@ def share_scores(shares: Matrix) -> Matrix:
 
 @dataclass(frozen=True)
 class FittedRows:
-    """The rows of the fit in their space: what new rows are compared with."""
+    """The rows of the graph in their space: what new rows are compared with."""
 
     space: GraphSpace
     points: npt.NDArray[np.float32]
 
     def weights(self, cross: Matrix) -> sparse.csr_array:
-        """Return weights of the nearest rows of the fit, for rows of E: each row adds up to 1, near ones count more.
+        """Return weights of the nearest rows of the graph, for rows of E: each adds up to 1, near ones count more.
 
-        A row of the fit is at distance 0, to rounding, of itself and decides alone.
+        A row of the graph is at distance 0, to rounding, of itself and decides alone.
         """
-        queries = np.nan_to_num(self.space.coordinates(cross))
+        return self.weights_at(np.nan_to_num(self.space.coordinates(cross)))
+
+    def weights_at(self, queries: npt.NDArray[np.float32]) -> sparse.csr_array:
+        """Return the same for rows given by their coordinates."""
         index, distances = nearest_points(self.points, queries, N_NEIGHBORS)
         rounding = _SAME * max(float(np.linalg.norm(self.points, axis=1).max(initial=0.0)), 1e-30)
         same = distances <= rounding
@@ -124,11 +130,43 @@ class FittedRows:
 
 
 @dataclass(frozen=True)
+class Graph:
+    """Neighbours among the rows of positive weight, in one scaling; the others are as new rows to them."""
+
+    rows: FittedRows
+    edges: sparse.csr_array
+    members: Rows  # numbers of the rows in the graph, ascending
+    every: sparse.csr_array  # of each row of the fit, weights of the members
+
+    def spread(self, labels: Sequence[tuple[Rows, ClassIds]], n_classes: int, alpha: float) -> npt.NDArray[np.float32]:
+        """Spread several sets of labels; labels of rows outside the graph are left out. See `propagate`."""
+        inside = []
+        for rows, class_ids in labels:
+            kept = np.isin(rows, self.members)
+            inside.append((np.searchsorted(self.members, rows[kept]), class_ids[kept]))
+        return propagate(self.edges, inside, n_classes, alpha)
+
+
+def join_rows(points: npt.NDArray[np.float32], space: GraphSpace, weights: Weights, n_threads: int) -> Graph:
+    """Make the graph of rows given by their coordinates."""
+    if weights is None:
+        everyone = np.arange(len(points))
+        alone = sparse.eye_array(len(points), format="csr", dtype=np.float32)
+        return Graph(FittedRows(space, points), make_graph(points, n_threads), everyone, sparse.csr_array(alone))
+    members, others = np.flatnonzero(weights > 0), np.flatnonzero(weights == 0)
+    fitted = FittedRows(space, points[members])
+    alone = sparse.eye_array(len(members), format="csr", dtype=np.float32)
+    both = sparse.vstack([alone, fitted.weights_at(points[others])], format="csr")
+    every = sparse.csr_array(both[np.argsort(np.concatenate([members, others]))])
+    return Graph(fitted, make_graph(fitted.points, n_threads, weights[members]), members, every)
+
+
+@dataclass(frozen=True)
 class GraphHead:
-    """Spread labels of the rows of the fit; a new row takes their weighted mean."""
+    """Spread labels of the rows of the graph; a new row takes their weighted mean."""
 
     shares: npt.NDArray[np.float32]
 
     def scores(self, features: Any) -> Matrix:
-        """Return one number per row and class, for weights of the rows of the fit."""
+        """Return one number per row and class, for weights of the rows of the graph."""
         return share_scores(features @ self.shares)

@@ -9,9 +9,10 @@ from typing import Any, Protocol
 import numpy as np
 from sklearn.exceptions import ConvergenceWarning
 
-from ..core.arrays import ClassIds, Matrix, is_sparse
+from ..core.arrays import ClassIds, Matrix, Weights, is_sparse, unit_rows
 from ..labelling.rule import keep_labelled
 
+_MAX_ITER = 200
 _MAX_ROTATED = 1500  # rows; the decomposition of more takes longer than it saves
 
 
@@ -36,6 +37,35 @@ class NeighbourHead:
 
 
 @dataclass(frozen=True)
+class WeightedNeighbours:
+    """A vote of the nearest labelled rows by angle, each there as often as its weight says.
+
+    Of rows from the nearest on, those vote that make up a weight of `n_neighbors`, the last with what is left of it: as
+    if a row of weight 2 were two rows.
+    """
+
+    reference: Matrix  # unit rows
+    class_ids: ClassIds
+    weights: Matrix
+    n_neighbors: int
+
+    def scores(self, features: Any) -> Matrix:
+        """Return the logarithms of the classes' shares in the vote."""
+        rows = unit_rows(np.asarray(features))
+        squared = np.maximum(2 - 2 * rows @ self.reference.T, 0.0)
+        reached = np.cumsum(np.sort(self.weights))
+        width = min(int(np.searchsorted(reached, self.n_neighbors)) + 1, len(self.weights))  # enough for any row
+        nearest = np.argsort(squared, axis=1, kind="stable")[:, :width]
+        weights = self.weights[nearest]
+        counted = np.clip(self.n_neighbors - (np.cumsum(weights, axis=1) - weights), 0.0, weights)
+        counted /= np.maximum(np.sqrt(np.take_along_axis(squared, nearest, axis=1)), 1e-6)
+        votes = np.zeros((len(rows), self.class_ids[-1] + 1))
+        np.add.at(votes, (np.arange(len(votes))[:, None], self.class_ids[nearest]), counted)
+        shares: Matrix = np.log(votes / votes.sum(axis=1, keepdims=True) + 1e-3)
+        return shares
+
+
+@dataclass(frozen=True)
 class LinearHead:
     """Multinomial logistic regression."""
 
@@ -43,6 +73,7 @@ class LinearHead:
     intercept: Matrix
     classes: ClassIds
     n_classes: int
+    converged: bool = True
 
     def scores(self, features: Any) -> Matrix:
         """Return the logits; classes that were not seen get the lowest of the row."""
@@ -55,12 +86,19 @@ class LinearHead:
         return result
 
 
-def fit_neighbour_head(features: Matrix, classes: ClassIds, rule: str, n_neighbors: int) -> NeighbourHead:
-    """Keep the labelled rows."""
-    return NeighbourHead(keep_labelled(features, classes, rule, n_neighbors))
+def fit_neighbour_head(
+    features: Matrix, classes: ClassIds, rule: str, n_neighbors: int, weights: Weights = None
+) -> NeighbourHead | WeightedNeighbours:
+    """Keep the labelled rows. The nearest one is the nearest whatever its weight; in a vote weights count."""
+    kept = keep_labelled(features, classes, rule, n_neighbors)
+    if weights is None or rule != "knn":
+        return NeighbourHead(kept)
+    return WeightedNeighbours(kept.reference, kept.class_ids, weights[np.argsort(classes, kind="stable")], n_neighbors)
 
 
-def fit_linear_head(features: Any, classes: ClassIds, n_classes: int, strength: float) -> LinearHead:
+def fit_linear_head(
+    features: Any, classes: ClassIds, n_classes: int, strength: float, weights: Weights = None
+) -> LinearHead:
     """Fit a logistic regression; `strength` is scikit-learn's C."""
     from sklearn.linear_model import LogisticRegression
 
@@ -69,14 +107,16 @@ def fit_linear_head(features: Any, classes: ClassIds, n_classes: int, strength: 
         features, rotation = _rotate(features)
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", ConvergenceWarning)
-        model = LogisticRegression(C=strength, max_iter=200, tol=1e-3).fit(features, classes)
+        model = LogisticRegression(C=strength, max_iter=_MAX_ITER, tol=1e-3)
+        model.fit(features, classes, sample_weight=weights)
     coefficients, intercept = model.coef_, model.intercept_
     if len(model.classes_) == 2:  # scikit-learn gives one logit for two classes
         coefficients = np.vstack([-coefficients / 2, coefficients / 2])
         intercept = np.concatenate([-intercept / 2, intercept / 2])
     if rotation is not None:
         coefficients = np.asarray(coefficients @ rotation)
-    return LinearHead(coefficients, intercept, model.classes_.astype(np.intp), n_classes)
+    converged = bool(np.max(model.n_iter_) < _MAX_ITER)
+    return LinearHead(coefficients, intercept, model.classes_.astype(np.intp), n_classes, converged)
 
 
 def _rotate(features: Any) -> tuple[Matrix, Any]:

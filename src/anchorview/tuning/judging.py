@@ -19,9 +19,10 @@ from scipy.special import softmax
 from ..core.arrays import Matrix, Rows
 from ..engine.blocks import one_blas_thread
 from ..labelling.held_out import hold_out
-from ..labelling.temperature import AnyClass, choose_temperature, log_loss
+from ..labelling.temperature import AnyClass, choose_temperature, log_loss, mean_of
 from .experts import fit_head, head_features, stack_features
-from .graph import propagate, share_scores
+from .graph import share_scores
+from .links import Told
 from .representation import embed_code_set
 from .search_data import Judgement, SearchData
 from .settings import Setting, count_changes
@@ -40,8 +41,7 @@ def prior_doubt(data: SearchData, setting: Setting) -> float:
 
 def _weight(data: SearchData) -> float:
     """How much the judgement counts against what is believed beforehand."""
-    n_judged = len(data.judged_rows)
-    return n_judged / (n_judged + data.options.prior_rows)
+    return data.n_judged / (data.n_judged + data.options.prior_rows)
 
 
 def judge(data: SearchData, settings: list[Setting]) -> None:
@@ -55,62 +55,57 @@ def judge(data: SearchData, settings: list[Setting]) -> None:
             judgement = _judge_one(data, setting, embeddings)
         judgement = replace(judgement, seconds=time.perf_counter() - start)
         data.judged[setting] = judgement
-        data.report(f"{_name(setting)}: accuracy {judgement.accuracy:.3f}, log loss {judgement.loss:.3f}")
-
-
-def _name(setting: Setting) -> str:
-    return f"{setting.scaling}, ridge {setting.ridge:g}, l1 {setting.l1:g}, {setting.head}"
+        data.report(judgement)
 
 
 def _judge_one(data: SearchData, setting: Setting, embeddings: Embeddings) -> Judgement:
     judged = hold_out(data.folds, len(data.rows), _judge_of(data, setting, embeddings))
     accuracies = [
-        float(np.mean(scores.argmax(axis=1) == data.class_ids[hidden]))
+        mean_of(scores.argmax(axis=1) == data.class_ids[hidden], data.weights_of(data.rows[hidden]))
         for hidden, scores in zip(judged.folds, judged.scores, strict=True)
     ]
-    rows = data.judged_rows
+    rows, weights = data.judged_rows, data.judged_weights
     scores, class_ids = judged.mean()[rows], data.class_ids[rows]
-    temperature = choose_temperature(scores, class_ids, AnyClass())
+    temperature = choose_temperature(scores, class_ids, AnyClass(weights))
     held_out = softmax(scores / temperature, axis=1)
-    loss = float(log_loss(held_out, class_ids).mean())
+    loss = mean_of(log_loss(held_out, class_ids), weights)
     belief = _weight(data) * loss + prior_doubt(data, setting)
-    accuracy = float(np.mean(scores.argmax(axis=1) == class_ids))
+    accuracy = mean_of(scores.argmax(axis=1) == class_ids, weights)
     return Judgement(setting, loss, accuracy, tuple(accuracies), temperature, 0.0, belief, held_out)
 
 
 def _judge_of(data: SearchData, setting: Setting, embeddings: Embeddings) -> Callable[[int, Rows, Rows], Matrix]:
     """Return what scores the rows of a fold by those outside it."""
     if setting.head == "graph":
-        everyone = np.arange(len(data.rows))
-        shown = [np.setdiff1d(everyone, hidden) for hidden in data.folds]  # spread together: one pass over the graph
-        labels = [(data.rows[part], data.class_ids[part]) for part in shown]
-        spread = propagate(data.graph(setting).edges, labels, data.n_classes, setting.strength)
-        return lambda fold, hidden, _: share_scores(spread[fold][data.rows[hidden]])
+        graph = data.graph(setting)
+        told = [data.told(fold) for fold in range(len(data.folds))]  # spread together: one pass over the graph
+        labels = [(part.rows, part.class_ids) for part in told]
+        spread = graph.spread(labels, data.n_classes, setting.strength)
+        return lambda fold, hidden, _: share_scores(spread[fold][np.searchsorted(graph.members, data.rows[hidden])])
     if setting.head == "features":
-        rows = stack_features(data.source(setting).scaler.take(data.views, data.rows, data.present))
+        rows = stack_features(data.source(setting).scaler.take(data.views, data.known_rows, data.present))
     else:
-        rows = data.code_set(setting).codes[data.rows]
+        rows = data.code_set(setting).codes[data.known_rows]
     key = (setting.l1, setting.ridge, setting.must_link_weight)
     known = embeddings.setdefault(key, []) if setting.head in ON_EMBEDDING else []
 
-    def judge(fold: int, hidden: Rows, shown: Rows) -> Matrix:
-        embedding = None
+    def judge(fold: int, hidden: Rows, _: Rows) -> Matrix:
+        told, embedding = data.told(fold), None
         if setting.head in ON_EMBEDDING:
             if fold == len(known):
-                known.append(_embed(data, setting, shown))
+                known.append(_embed(data, setting, told))
             embedding = known[fold]
         features = head_features(setting.head, rows, embedding)
-        head = fit_head(setting, features[shown], data.class_ids[shown], data.n_classes)
-        return head.scores(features[hidden])
+        shown = np.searchsorted(data.known_rows, told.rows)
+        head = fit_head(setting, features[shown], told.class_ids, data.n_classes, told.weights)
+        return head.scores(features[np.searchsorted(data.known_rows, data.rows[hidden])])
 
     return judge
 
 
-def _embed(data: SearchData, setting: Setting, shown: Rows) -> Matrix:
+def _embed(data: SearchData, setting: Setting, told: Told) -> Matrix:
     """Learn the landmarks' embedding from some of the labels, starting from one that is known for them."""
     start = data.starts.get(setting.source)
-    embedding = embed_code_set(
-        data.code_set(setting), data.rows[shown], data.class_ids[shown], data.n_classes, setting.must_link_weight, start
-    )
+    embedding = embed_code_set(data.code_set(setting), told, data.n_classes, setting.must_link_weight, start)
     data.starts.setdefault(setting.source, embedding)
     return embedding

@@ -6,6 +6,9 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field, fields
 from typing import Any
 
+from ..core.checks import Number, check_choice, check_number
+from ..features.auto import SCALINGS
+
 
 def _prior_losses() -> dict[str, float]:
     """With next to no labels the nearest row and the graph are hard to beat, and regressions have little to go by."""
@@ -59,10 +62,71 @@ class SearchOptions:
     max_sure: int = 5000
 
 
+_NUMBERS: dict[str, Number] = {
+    "count_zeros": Number(0),
+    "feature_strengths": Number(0, strict=True),
+    "graph_strengths": Number(0, strict=True),
+    "ridges": Number(0),
+    "l1s": Number(0),
+    "must_link_weights": Number(0),
+    "text_ridge": Number(0),
+    "text_l1": Number(0),
+    "text_must_link_weight": Number(0),
+    "few_labels": Number(0, integer=True),
+    "enough_judged": Number(0, integer=True),
+    "n_hopeful": Number(1, integer=True),
+    "n_finalists": Number(1, integer=True),
+    "dense_codes": Number(0, integer=True),
+    "max_graph_rows": Number(0, integer=True),
+    "n_kept": Number(0, integer=True),
+    "cache_bytes": Number(0, integer=True),
+    "prior_rows": Number(0),
+    "prior_losses": Number(0),
+    "change_loss": Number(0),
+    "max_compared": Number(1, integer=True),
+    "picks_per_setting": Number(1, integer=True),
+    "sure_share": Number(0),
+    "max_sure": Number(1, integer=True),
+}
+
+
+_AT_MOST_ONE = ("count_zeros", "sure_share")
+
+
 def make_options(changes: Mapping[str, Any] | None) -> SearchOptions:
-    """Return the options with some of them changed, or raise an error that names what is not one."""
+    """Return the options with some of them changed, or raise an error that names what is not one, or cannot be."""
+    if changes is not None and not isinstance(changes, Mapping):
+        raise ValueError(f"search_options must be a dict of options by name, or None; got {changes!r}.")
     known = {option.name for option in fields(SearchOptions)}
-    unknown = sorted(set(changes or {}) - known)
+    unknown = sorted(map(str, set(changes or {}) - known))
     if unknown:
         raise ValueError(f"search_options {unknown} are not known; there are {', '.join(sorted(known))}.")
+    for name, value in (changes or {}).items():
+        _check_option(name, value)
     return SearchOptions(**(changes or {}))
+
+
+def _check_option(name: str, value: Any) -> None:
+    label, default = f"search_options[{name!r}]", getattr(SearchOptions(), name)
+    if isinstance(default, Mapping):
+        if not isinstance(value, Mapping) or set(value) != set(default):
+            raise ValueError(f"{label} must be a dict with a number for each of {sorted(default)}; got {value!r}.")
+        items = list(value.values())
+    elif isinstance(default, tuple):
+        if not isinstance(value, list | tuple):
+            raise ValueError(f"{label} must be a list or a tuple; got {value!r}.")
+        items = list(value)
+        if name == "dense_scalings" and not items:
+            raise ValueError(f"{label} is empty; name at least one scaling.")
+    else:
+        items = [value]
+    for item in items:
+        if name == "dense_scalings":
+            check_choice(label, item, tuple(kind for kind in SCALINGS if kind != "auto"))
+        elif name == "second_fit":
+            check_choice(label, item, (False, True))
+        else:
+            rule = _NUMBERS[name]
+            check_number(label, item, rule.low, integer=rule.integer, strict=rule.strict)
+            if (name in _AT_MOST_ONE and item > 1) or (name == "graph_strengths" and item >= 1):
+                raise ValueError(f"{label} must be {'at most' if name in _AT_MOST_ONE else 'below'} 1; got {item!r}.")

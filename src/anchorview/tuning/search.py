@@ -12,39 +12,92 @@ from .search_data import Judgement, SearchData
 from .selection import select
 from .settings import Scaling, Setting, heads_of
 
+Batch = list[Setting]  # settings that share most of the work
+
+
+class StopSearch(Exception):
+    """Raised by what is told of judgements, to end the search with what is known."""
+
 
 def search(data: SearchData, base: Setting, scalings: list[Scaling]) -> None:
-    """Judge settings stage by stage; the judgements are in ``data.judged``, and those already there are kept."""
+    """Judge settings stage by stage; the judgements are in ``data.judged``, and those already there are kept.
+
+    What later stages try depends on the earlier ones; until then ``data.planned`` holds a guess, so that the user can
+    be told how many settings there will be.
+    """
     options = data.options
+    enough = data.n_judged >= options.enough_judged
+    hopeful = scalings[: options.n_hopeful] if enough else scalings  # a guess, as are the finalists
+    finalists = hopeful[: options.n_finalists]
+
+    def expect(*stages: list[Batch]) -> None:
+        sizes = [heads_of(replace(best_on_codes(data, base), n_landmarks=number)) for number in data.other_n_landmarks]
+        data.planned = {setting for stage in (*stages, sizes) for batch in stage for setting in batch}
+
+    def go(stage: list[Batch]) -> None:
+        for batch in stage:
+            judge(data, batch)
+
+    cheap = _on_features(data, base, scalings)
+    expect(cheap, _on_codes(base, hopeful), _around(data, base, finalists), _beside(data, base, base, known=False))
+    go(cheap)
+    telling = [s for s in scalings if not data.is_parallel(replace(base, scaling=s))]
+    kept = {base.scaling, *_best(data, telling, options.n_hopeful if enough else len(telling))}
+    hopeful = [scaling for scaling in scalings if scaling in kept]
+    on_codes = _on_codes(base, hopeful)  # codes are what costs
+    expect(on_codes, _around(data, base, hopeful[: options.n_finalists]), _beside(data, base, base, known=False))
+    go(on_codes)
+    finalists = _best(data, hopeful, options.n_finalists)
+    data.forget(set(finalists))
+    around = _around(data, base, finalists, known=True)
+    expect(around, _beside(data, best_on_codes(data, base), base, known=False))
+    go(around)
+    beside = _beside(data, best_on_codes(data, base), base)
+    expect(beside)
+    go(beside)
+    for number in data.other_n_landmarks:
+        expect()
+        judge(data, heads_of(replace(best_on_codes(data, base), n_landmarks=number)))
+
+
+def _on_features(data: SearchData, base: Setting, scalings: list[Scaling]) -> list[Batch]:
+    """Return settings without codes: regressions on features, and labels spread over the graph."""
+    result = []
     for scaling in scalings:
         first = replace(base, scaling=scaling)
-        judge(data, [replace(first, head="features", strength=c) for c in options.feature_strengths])
+        result.append([replace(first, head="features", strength=c) for c in data.options.feature_strengths])
         if data.has_graph:
-            judge(data, [replace(first, head="graph", strength=alpha) for alpha in options.graph_strengths])
-    enough = len(data.judged_rows) >= options.enough_judged
-    telling = [s for s in scalings if not data.is_parallel(replace(base, scaling=s))]
-    hopeful = {base.scaling, *_best(data, telling, options.n_hopeful if enough else len(telling))}
+            result.append([replace(first, head="graph", strength=alpha) for alpha in data.options.graph_strengths])
+    return result
+
+
+def _on_codes(base: Setting, scalings: list[Scaling]) -> list[Batch]:
+    """Return settings on codes, with default parameters."""
+    return [heads_of(replace(base, scaling=scaling)) for scaling in scalings]
+
+
+def _around(data: SearchData, base: Setting, scalings: list[Scaling], *, known: bool = False) -> list[Batch]:
+    """Vary μ, and add for text the setting that suits it; unless codes are `known`, they are taken to be sparse."""
+    options, result = data.options, []
     for scaling in scalings:
-        if scaling in hopeful:  # codes are what costs
-            judge(data, heads_of(replace(base, scaling=scaling)))
-    finalists = _best(data, [s for s in scalings if s in hopeful], options.n_finalists)
-    data.forget(set(finalists))
-    for scaling in finalists:
         first = replace(base, scaling=scaling)
         for ridge in options.ridges:
-            if ridge < base.ridge or not data.has_dense_codes(first):
-                judge(data, heads_of(replace(first, ridge=ridge)))
+            if ridge < base.ridge or not known or not data.has_dense_codes(first):
+                result.append(heads_of(replace(first, ridge=ridge)))
         if "lsa" in scaling:
             for_text = replace(first, must_link_weight=options.text_must_link_weight)
-            judge(data, heads_of(replace(for_text, ridge=options.text_ridge, l1=options.text_l1)))
-    best = best_on_codes(data, base)
-    if not data.has_dense_codes(replace(base, scaling=best.scaling)):
-        for l1 in options.l1s:
-            judge(data, heads_of(replace(best, l1=l1)))
+            result.append(heads_of(replace(for_text, ridge=options.text_ridge, l1=options.text_l1)))
+    return result
+
+
+def _beside(data: SearchData, best: Setting, base: Setting, *, known: bool = True) -> list[Batch]:
+    """Vary λ_Z and λ_M, one at a time, beside the best setting."""
+    options, result = data.options, []
+    if not known or not data.has_dense_codes(replace(base, scaling=best.scaling)):
+        result += [heads_of(replace(best, l1=l1)) for l1 in options.l1s]
     for weight in options.must_link_weights:
-        judge(data, [s for s in heads_of(replace(best, must_link_weight=weight)) if s.head != "codes"])
-    for number in data.other_n_landmarks:
-        judge(data, heads_of(replace(best_on_codes(data, base), n_landmarks=number)))
+        result.append([s for s in heads_of(replace(best, must_link_weight=weight)) if s.head != "codes"])
+    return result
 
 
 def best_on_codes(data: SearchData, base: Setting) -> Setting:
@@ -57,7 +110,8 @@ def _best(data: SearchData, scalings: list[Scaling], count: int) -> list[Scaling
     """Return the scalings whose best setting is best."""
 
     def best_belief(scaling: Scaling) -> float:
-        return min(judgement.belief for setting, judgement in data.judged.items() if setting.scaling == scaling)
+        found = [judgement.belief for setting, judgement in data.judged.items() if setting.scaling == scaling]
+        return min(found, default=np.inf)
 
     return sorted(scalings, key=best_belief)[:count]
 
@@ -76,6 +130,7 @@ def choose_averaged(data: SearchData, judgements: list[Judgement], n_averaged: i
         [prior_doubt(data, judgement.setting) for judgement in compared],
         n_picks=data.options.picks_per_setting * n_averaged,
         first=sorted(best_of.values())[:n_averaged],
+        weights=data.judged_weights,
     )
     return [(compared[number], float(count)) for number, count in picks.items()]
 

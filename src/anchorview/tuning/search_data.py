@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass, field
+from functools import cached_property
 from typing import Any
 
 import numpy as np
-from scipy import sparse
 
 from ..core.arrays import ClassIds, Matrix, Presence, Rows, Weights
 from ..data.views import Views
@@ -15,7 +15,9 @@ from ..engine.blocks import map_blocks
 from ..features.auto import PARALLEL, mean_cosine
 from ..features.products import Representation, represent
 from ..features.scaling import fit_scaling
-from .graph import FittedRows, make_graph, make_space
+from ..supervision.pairs import ResolvedPairs
+from .graph import Graph, join_rows, make_space
+from .links import Told, joined_rows, pass_on
 from .options import SearchOptions
 from .representation import CodeSet, encode
 from .settings import Scaling, Setting
@@ -35,22 +37,14 @@ class Judgement:
     held_out: Matrix  # class probabilities of the judged rows, each without its own label
 
 
-@dataclass(frozen=True)
-class Graph:
-    """Neighbours among all rows, in one scaling."""
-
-    rows: FittedRows
-    edges: sparse.csr_array
-
-
 @dataclass
 class SearchData:
     """The data of a search, and what its settings share."""
 
     views: Views
     present: Presence
-    weights: Weights
-    rows: Rows  # labelled rows
+    weights: Weights  # of the rows in landmarks and smoothness: sample weights times the share of views a row has
+    rows: Rows  # labelled rows that count, ascending
     class_ids: ClassIds  # their class numbers
     n_classes: int
     n_landmarks: int
@@ -60,17 +54,70 @@ class SearchData:
     seed: int
     n_threads: int
     options: SearchOptions
-    report: Callable[[str], None]
+    report: Callable[[Judgement], None]
+    sample_weights: Weights = None  # of all rows, as they were given: where labels are learned and judged
+    pairs: ResolvedPairs | None = None  # between rows of positive weight
     judged: dict[Setting, Judgement] = field(default_factory=dict)
+    planned: set[Setting] = field(default_factory=set)  # settings that the search expects to judge, judged ones too
     starts: dict[Any, Matrix] = field(default_factory=dict)  # embeddings of each set of landmarks
     _sources: dict[Any, Representation] = field(default_factory=dict)
     _codes: dict[Any, CodeSet] = field(default_factory=dict)
     _graphs: dict[Any, Graph] = field(default_factory=dict)
+    _told: dict[int, Told] = field(default_factory=dict)
 
     @property
     def judged_rows(self) -> Rows:
         """Positions, among the labelled rows, of those that some fold hides."""
         return np.unique(np.concatenate(self.folds))
+
+    @property
+    def judged_weights(self) -> Weights:
+        """Weights of those."""
+        return self.weights_of(self.rows[self.judged_rows])
+
+    @property
+    def n_judged(self) -> float:
+        """How many those are, weights counted."""
+        weights = self.judged_weights
+        return float(len(self.judged_rows) if weights is None else weights.sum())
+
+    def weights_of(self, rows: Rows) -> Weights:
+        """Sample weights of some rows."""
+        return None if self.sample_weights is None else self.sample_weights[rows]
+
+    @cached_property
+    def known_rows(self) -> Rows:
+        """Labelled rows, and those that must-links may pass a label on to; ascending."""
+        if self.pairs is None:
+            return self.rows
+        joined = joined_rows(self.pairs)
+        return np.flatnonzero(np.isin(joined, joined[self.rows]))
+
+    def told(self, fold: int | None = None) -> Told:
+        """Return what a fit is told: everything, or nothing about the rows that a fold hides.
+
+        Pairs with a hidden row are left out: a must-link with a labelled row would tell its label.
+        """
+        key = -1 if fold is None else fold
+        if key not in self._told:
+            hidden = np.empty(0, dtype=np.intp) if fold is None else self.folds[fold]
+            shown = np.setdiff1d(np.arange(len(self.rows)), hidden)
+            rows, class_ids, pairs = self.rows[shown], self.class_ids[shown], self.pairs
+            if pairs is not None:
+                left_out = np.zeros(len(self.views), dtype=bool)
+                left_out[self.rows[hidden]] = True
+                pairs = pairs.without(left_out)
+                everyone = pass_on(np.where(left_out, -1, self.labels()), pairs)
+                rows = np.flatnonzero(everyone >= 0)
+                class_ids = everyone[rows]
+            self._told[key] = Told(rows, class_ids, self.weights_of(rows), pairs, self.sample_weights)
+        return self._told[key]
+
+    def labels(self) -> ClassIds:
+        """Class numbers of all rows: −1 but for the labelled rows that count."""
+        result = np.full(len(self.views), -1, dtype=np.intp)
+        result[self.rows] = self.class_ids
+        return result
 
     @property
     def has_graph(self) -> bool:
@@ -122,8 +169,7 @@ class SearchData:
             parts = map_blocks(
                 lambda block: space.coordinates(source.cross.read(block)), source.cross.blocks, self.n_threads
             )
-            points = np.concatenate(parts)
-            self._graphs[key] = Graph(FittedRows(space, points), make_graph(points, self.n_threads))
+            self._graphs[key] = join_rows(np.concatenate(parts), space, self.sample_weights, self.n_threads)
         return self._graphs[key]
 
     def forget(self, kept: set[Scaling]) -> None:

@@ -7,8 +7,8 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from ..core.arrays import ClassIds, Matrix
-from ..labelling.temperature import log_loss
+from ..core.arrays import ClassIds, Matrix, Weights
+from ..labelling.temperature import log_loss, mean_of
 
 
 def select(
@@ -17,6 +17,7 @@ def select(
     penalties: Sequence[float],
     n_picks: int,
     first: Sequence[int],
+    weights: Weights = None,
 ) -> dict[int, int]:
     """Choose members of an average one after the other, each the one that helps the average most.
 
@@ -35,6 +36,8 @@ def select(
         Number of picks in all.
     first : sequence of int
         Members that are taken without choosing, at least one.
+    weights : ndarray of shape (n_judged,), optional
+        Weights of the hidden labels.
 
     Returns
     -------
@@ -54,7 +57,7 @@ def select(
     while len(picks) < n_picks:
         count = len(picks) + 1
         losses = [
-            log_loss((total + probabilities) / count, class_ids).mean() + (doubt + penalty) / count
+            mean_of(log_loss((total + probabilities) / count, class_ids), weights) + (doubt + penalty) / count
             for probabilities, penalty in zip(held_out, penalties, strict=True)
         ]
         best = int(np.argmin(losses))

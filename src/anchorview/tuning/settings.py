@@ -11,6 +11,8 @@ from ..features.auto import resolve_scaling, zero_share
 from .options import SearchOptions
 
 Scaling = str | tuple[str, ...]  # of all views, or of each
+N_VOTES = 5  # labelled rows that vote in the head "knn"
+FOR_FSSMSC = ("nearest", "knn")  # heads that `FSSMSC` has too
 
 
 @dataclass(frozen=True)
@@ -43,6 +45,15 @@ class Setting:
     def parameters(self) -> dict[str, Any]:
         """Return the setting as a dictionary."""
         return asdict(self)
+
+    def for_fssmsc(self) -> dict[str, Any]:
+        """Return what the setting is to `FSSMSC`, by the names of its parameters."""
+        scaling = self.scaling if isinstance(self.scaling, str) else list(self.scaling)
+        found: dict[str, Any] = {"scaling": scaling, "n_landmarks": self.n_landmarks}
+        if self.head in FOR_FSSMSC:  # the others have no codes, or read them in a way of their own
+            found |= {name: getattr(self, name) for name in ("l1", "ridge", "must_link_weight")}
+            found |= {"inference": self.head} | ({"n_neighbors": N_VOTES} if self.head == "knn" else {})
+        return found
 
     @property
     def source(self) -> tuple[Scaling, int]:

@@ -7,14 +7,22 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 import numpy as np
+import numpy.typing as npt
+from scipy.stats import rankdata
 
-from ..core.arrays import ClassIds, is_sparse
+from ..core.arrays import ClassIds, Weights, is_sparse
 from ..data.views import Views
-from .search_data import Judgement
+from ..supervision.pairs import ResolvedPairs
+from .search_data import Judgement, SearchData
+from .settings import Scaling
 
 
 def cv_results(judgements: Sequence[Judgement]) -> dict[str, Any]:
-    """Return the judgements in the form of ``GridSearchCV.cv_results_``, best first."""
+    """Return the judgements in the form of ``GridSearchCV.cv_results_``, in the order of belief.
+
+    Ranks are those of the accuracy (``rank_test_score``) and of the log loss (``rank_test_loss``); equal values have
+    the same rank, as in ``GridSearchCV``.
+    """
     parameters = [judgement.setting.parameters() for judgement in judgements]
     result: dict[str, Any] = {
         f"param_{name}": np.array([str(p[name]) if name == "scaling" else p[name] for p in parameters])
@@ -26,18 +34,64 @@ def cv_results(judgements: Sequence[Judgement]) -> dict[str, Any]:
         result[f"split{split}_test_score"] = np.array([judgement.split_accuracies[split] for judgement in judgements])
     result["mean_test_score"] = np.array([judgement.accuracy for judgement in judgements])
     result["std_test_score"] = np.array([np.std(judgement.split_accuracies) for judgement in judgements])
+    result["rank_test_score"] = _ranks(-result["mean_test_score"])
     result["mean_test_loss"] = np.array([judgement.loss for judgement in judgements])
+    result["rank_test_loss"] = _ranks(result["mean_test_loss"])
+    result["belief"] = np.array([judgement.belief for judgement in judgements])
     result["mean_fit_time"] = np.array([judgement.seconds for judgement in judgements])
-    result["rank_test_score"] = np.arange(1, len(judgements) + 1)
     return result
 
 
-def data_fingerprint(views: Views, class_ids: ClassIds, parameters: Mapping[str, Any]) -> str:
-    """Return a digest of the shape of the data, some of its values, the labels and the parameters."""
+def _ranks(values: npt.NDArray[Any]) -> npt.NDArray[np.int32]:
+    """Rank from 1, the least first; equal values take the lowest of their ranks."""
+    return np.asarray(rankdata(values, method="min"), dtype=np.int32)
+
+
+def describe_search(
+    data: SearchData, scalings: Sequence[Scaling], chosen: Sequence[tuple[Judgement, float]], groups: Any
+) -> list[str]:
+    """Say in sentences what was tried, what was left out, and what did not converge."""
+    judged = list(data.judged)
+    said = [
+        f"judged {len(judged)} settings on {len(data.judged_rows)} hidden labels, {len(data.folds)} folds in all, and "
+        f"averaged {len(chosen)} of them."
+    ]
+    unjudged = len(data.planned - data.judged.keys())
+    on_codes = {setting.scaling for setting in judged if setting.head not in ("features", "graph")}
+    given_up = [_written(scaling) for scaling in scalings if scaling not in on_codes]
+    if given_up and not unjudged:
+        said.append(
+            f"no codes were tried for the scaling {', '.join(given_up)}: others did better, or rows are parallel."
+        )
+    if not data.has_graph:
+        said.append(f"the graph was left out: there are more than {data.options.max_graph_rows} rows (max_graph_rows).")
+    unsettled = sum(not getattr(expert.head, "converged", True) for group in groups for expert in group.experts())
+    n_linear = sum(hasattr(expert.head, "converged") for group in groups for expert in group.experts())
+    if unsettled:
+        said.append(f"{unsettled} of {n_linear} logistic regressions stopped before they converged.")
+    elif n_linear:
+        said.append(f"all {n_linear} logistic regressions converged.")
+    return said
+
+
+def _written(scaling: Scaling) -> str:
+    return scaling if isinstance(scaling, str) else "+".join(scaling)
+
+
+def data_fingerprint(
+    views: Views, class_ids: ClassIds, parameters: Mapping[str, Any], weights: Weights, pairs: ResolvedPairs | None
+) -> str:
+    """Return a digest of the shape of the data, some of its values, labels, weights, pairs and parameters."""
     digest = hashlib.sha256()
-    keys = sorted(set(parameters) - {"verbose", "n_jobs", "warm_start", "n_averaged"})
+    keys = sorted(set(parameters) - {"verbose", "n_jobs", "warm_start", "n_averaged", "measure_views"})
     digest.update(repr((views.shape, views.sizes, views.names, [parameters[key] for key in keys])).encode())
     digest.update(class_ids.tobytes())
+    digest.update(b"" if weights is None else weights.tobytes())
+    if pairs is not None:
+        for listed in (pairs.must, pairs.cannot):
+            digest.update(listed.first.tobytes() + listed.second.tobytes() + listed.weight.tobytes())
+        for groups in (*pairs.must_groups, *pairs.cannot_groups):
+            digest.update(groups.numbers.tobytes() + repr((groups.weight, groups.members is None)).encode())
     some = np.unique(np.linspace(0, len(views) - 1, 50).astype(int))
     for array in views[some].arrays:
         digest.update(np.ascontiguousarray(array.toarray() if is_sparse(array) else array).tobytes())

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from ..core.arrays import ClassIds, Matrix
+from ..core.arrays import ClassIds, Matrix, Weights
 from ..labelling.temperature import NearOne, choose_temperature
 
 _LEAST = 1e-9
@@ -44,6 +44,6 @@ def temper(votes: Matrix, temperature: float) -> Matrix:
     return result
 
 
-def average_temperature(held_out: Matrix, class_ids: ClassIds) -> float:
+def average_temperature(held_out: Matrix, class_ids: ClassIds, weights: Weights = None) -> float:
     """Return the temperature that suits averaged probabilities of hidden labels, near 1."""
-    return choose_temperature(np.log(np.maximum(held_out, _LEAST)), class_ids, NearOne())
+    return choose_temperature(np.log(np.maximum(held_out, _LEAST)), class_ids, NearOne(weights=weights))

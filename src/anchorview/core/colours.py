@@ -1,0 +1,101 @@
+"""Colours that can be told apart, as many as are needed, the same in every picture.
+
+Chosen farthest first in OKLab (Ottosson, "A perceptual color space for image processing", 2020), where equal distances
+look equally different: each colour is the one farthest from white, from black and from all colours before it. So the
+first few are as different as can be, neighbours in the list differ, and a colour does not depend on how many follow.
+"""
+
+from __future__ import annotations
+
+import functools
+from collections.abc import Sequence
+
+import numpy as np
+import numpy.typing as npt
+
+from .arrays import Matrix, Rows
+
+Bytes = npt.NDArray[np.integer]  # sRGB colours: rows of three numbers from 0 to 255
+
+_LEAST_CONTRAST = 3.0  # against white, as WCAG 2.1 (1.4.11) asks of graphics
+_LIGHTNESS, _CHROMA = (0.34, 0.68), (0.04, 0.21)  # neither nearly black nor grey nor glaring
+_FIRST = "#1f77b4"
+_TO_LMS = np.array(
+    [[0.4122214708, 0.5363325363, 0.0514459929], [0.2119034982, 0.6806995451, 0.1073969566],
+     [0.0883024619, 0.2817188376, 0.6299787005]]
+)  # fmt: skip
+_TO_LAB = np.array(
+    [[0.2104542553, 0.7936177850, -0.0040720468], [1.9779984951, -2.4285922050, 0.4505937099],
+     [0.0259040371, 0.7827717662, -0.8086757660]]
+)  # fmt: skip
+
+
+def distinct_colours(count: int, avoid: Sequence[str] = ()) -> list[str]:
+    """Return colours that differ from one another, from white and from black, as ``#rrggbb``.
+
+    Parameters
+    ----------
+    count : int
+        How many; a longer list begins with the shorter one. From some thousands on, colours come again.
+    avoid : sequence of str
+        Colours in use already, as ``#rrggbb``.
+
+    Examples
+    --------
+    >>> distinct_colours(2) == distinct_colours(100)[:2]
+    True
+    >>> len(set(distinct_colours(100)))
+    100
+    """
+    candidates, order = _farthest_first(2 ** max(int(count - 1).bit_length(), 5), tuple(avoid))
+    chosen = candidates[order[np.arange(count) % len(order)]]
+    return ["#{:02x}{:02x}{:02x}".format(*colour) for colour in chosen.tolist()]
+
+
+@functools.cache
+def _farthest_first(count: int, avoid: tuple[str, ...]) -> tuple[Bytes, Rows]:
+    candidates = _candidates()
+    places = oklab(candidates)
+    taken = oklab(np.array([[0, 0, 0], [255, 255, 255], *map(_from_hex, avoid)]))
+    distance = ((places[:, None] - taken) ** 2).sum(axis=2).min(axis=1)
+    order = np.empty(min(count, len(candidates)), dtype=np.intp)
+    for number in range(len(order)):
+        if number == 0 and not avoid:  # blue: the next is orange then, which the colour-blind tell apart, too
+            order[0] = ((places - oklab(np.array([_from_hex(_FIRST)]))) ** 2).sum(axis=1).argmin()
+        else:
+            order[number] = distance.argmax()
+        distance = np.minimum(distance, ((places - places[order[number]]) ** 2).sum(axis=1))
+    return candidates, order
+
+
+@functools.cache
+def _candidates() -> Bytes:
+    """Return the colours to choose from: a grid of the sRGB cube, without what is pale, nearly black or grey."""
+    steps = np.arange(0, 256, 15)
+    grid = np.stack(np.meshgrid(steps, steps, steps, indexing="ij"), axis=-1).reshape(-1, 3)
+    lightness, chroma = oklab(grid)[:, 0], np.hypot(*oklab(grid)[:, 1:].T)
+    good = (lightness > _LIGHTNESS[0]) & (lightness < _LIGHTNESS[1]) & (chroma > _CHROMA[0]) & (chroma < _CHROMA[1])
+    chosen: Bytes = grid[good & (contrast_with_white(grid) >= _LEAST_CONTRAST)]
+    return chosen
+
+
+def oklab(colours: Bytes) -> Matrix:
+    """Return the places of sRGB colours (rows of three numbers from 0 to 255) in OKLab."""
+    place: Matrix = np.cbrt(_linear(colours) @ _TO_LMS.T) @ _TO_LAB.T
+    return place
+
+
+def contrast_with_white(colours: Bytes) -> Matrix:
+    """Return the contrast of sRGB colours with white, from 1 (white) to 21 (black), as WCAG defines it."""
+    contrast: Matrix = 1.05 / (_linear(colours) @ np.array([0.2126, 0.7152, 0.0722]) + 0.05)
+    return contrast
+
+
+def _linear(colours: Bytes) -> Matrix:
+    part = np.asarray(colours, dtype=float) / 255
+    light: Matrix = np.where(part <= 0.04045, part / 12.92, ((part + 0.055) / 1.055) ** 2.4)
+    return light
+
+
+def _from_hex(colour: str) -> list[int]:
+    return [int(colour[start : start + 2], 16) for start in (1, 3, 5)]
