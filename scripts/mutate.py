@@ -76,14 +76,21 @@ def is_killed(mutation: Mutation, project: Path) -> bool:
     place = project / mutation.place
     original = place.read_text(encoding="utf-8")
     place.write_text(original.replace(mutation.old, mutation.new), encoding="utf-8")
-    environment = {**os.environ, "PYTHONPATH": str(project / "src"), "OMP_NUM_THREADS": "1", "PYTHONDONTWRITEBYTECODE": "1"}
+    environment = {
+        **os.environ,
+        "PYTHONPATH": str(project / "src"),
+        "OMP_NUM_THREADS": "1",
+        "PYTHONDONTWRITEBYTECODE": "1",
+    }
     command = [sys.executable, "-m", "pytest", "-x", "-q", "-p", "no:cacheprovider", "-p", "no:xdist", *mutation.tests]
     try:
         run = subprocess.run(command, cwd=project, env=environment, capture_output=True, text=True, timeout=TIME_LIMIT)
         if run.returncode not in (0, 1):  # 2 to 5: pytest itself failed, which proves nothing
             broken = "Error" in run.stdout and "collect" in run.stdout
             if not broken:
-                raise SystemExit(f"{mutation.name}: pytest ended with {run.returncode}.\n{run.stdout[-2000:]}{run.stderr[-2000:]}")
+                raise SystemExit(
+                    f"{mutation.name}: pytest ended with {run.returncode}.\n{run.stdout[-2000:]}{run.stderr[-2000:]}"
+                )
         return run.returncode != 0
     except subprocess.TimeoutExpired:
         return True
