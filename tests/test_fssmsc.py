@@ -439,6 +439,19 @@ def test_larger_l1_gives_sparser_codes(data: Any) -> None:
     assert counts[0] > counts[1] > counts[2] > 0
 
 
+@pytest.mark.parametrize("solver", ["active_set", "admm"])
+@pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")
+def test_the_papers_rule_takes_the_codes_of_the_joint_problem(data: Any, solver: str) -> None:
+    """Nearest labelled row by plain distance between A z, with the z that the labels have moved."""
+    model = build(inference="paper", solver=solver, coupling=1e-2).fit(data.views, data.y)
+    rows = model.codes_ @ model.landmark_embedding_.T
+    labelled = np.flatnonzero(np.asarray(data.y) != -1)
+    distances = ((rows[:, None] - rows[None, labelled]) ** 2).sum(axis=2)
+    np.testing.assert_array_equal(model.labels_, np.asarray(data.y)[labelled][distances.argmin(axis=1)])
+    other = build(inference="euclidean", solver=solver, coupling=1e-2).fit(data.views, data.y)
+    assert np.abs(other.embedding_ - model.embedding_)[labelled].max() > 1e-6
+
+
 # How the fit went
 
 

@@ -55,6 +55,7 @@ from .labelling.held_out import calibrate
 from .labelling.relabel import correct_labels
 from .labelling.rule import RULES, LabelledNeighbours, keep_labelled
 from .plan import OMITTABLE, Plan, make_plan
+from .solver.coverage import cover_result
 from .solver.grams import PatternGrams
 from .solver.problem import Problem
 from .solver.registry import SOLVERS
@@ -148,8 +149,10 @@ class FSSMSC(MultiViewClassifier):
         Rounds at most.
     tol : float, default=1e-4
         Optimality residual at which to stop ("admm": largest change of an entry).
-    inference : {"nearest", "euclidean", "knn"}, default="nearest"
-        Nearest labelled row by angle, by plain distance (the paper), or a distance-weighted vote of `n_neighbors`.
+    inference : {"nearest", "euclidean", "knn", "paper"}, default="nearest"
+        Nearest labelled row by angle, by plain distance, or a distance-weighted vote of `n_neighbors`. All three read
+        training rows as `predict` would, by codes that know no label. "paper", for reproduction, is the plain distance
+        between the codes of the joint problem, in which labels have moved those of the labelled rows.
     n_neighbors : int, default=5
         For ``inference="knn"``.
     measure_views : bool, default=False
@@ -170,7 +173,9 @@ class FSSMSC(MultiViewClassifier):
     classes_ : ndarray
         The labelled classes, sorted.
     embedding_ : ndarray of shape (n_rows, n_components)
-        What `transform` gives for the training rows.
+        What `transform` gives for the training rows (with ``inference="paper"``: but for the labelled ones). There are
+        as many components as clusters; more where the graph of the landmarks falls into more parts than that, which
+        `status_` then says.
     codes_ : csr_array of shape (n_rows, n_landmarks)
         Codes of the rows.
     landmarks_ : ndarray of shape (n_landmarks, n_features)
@@ -344,10 +349,11 @@ class FSSMSC(MultiViewClassifier):
         self._scaler, self._encoder = source.scaler, result.encoder
         self.landmarks_, self.landmark_embedding_ = source.landmarks, result.embedding
         blocks = source.cross.blocks  # SciPy would hold a copy of all codes in double precision
+        read_from = result.codes if self.inference == "paper" else result.encoded
         self.codes_ = result.codes
-        self.embedding_ = np.concatenate([self._embed(result.encoded[block]) for block in blocks])
+        self.embedding_ = np.concatenate([self._embed(read_from[block]) for block in blocks])
         self.classes_ = known.classes if len(known.classes) else np.arange(plan.n_components)
-        self._n_features_out = plan.n_components
+        self._n_features_out = len(result.embedding)
         with one_blas_thread():
             self._rule = self._fit_rule(known, problem, result, rng)
         self._label_rows(replace(given, known=known), self._rule.read(self.embedding_, n_threads))
@@ -454,7 +460,7 @@ class FSSMSC(MultiViewClassifier):
 
         def solve(known: Supervision) -> tuple[Problem, SolverResult]:
             problem = self._make_problem(source.grams, plan.n_components, known, given.weights)
-            return problem, plan.solver.solve(
+            result = plan.solver.solve(
                 problem,
                 source.cross,
                 max_iter=self.max_iter,
@@ -463,6 +469,7 @@ class FSSMSC(MultiViewClassifier):
                 callback=progress.end_round,
                 **(self.solver_options or {}),
             )
+            return problem, cover_result(problem, result)
 
         known = given.known
         relabelled = np.empty(0, dtype=np.intp)

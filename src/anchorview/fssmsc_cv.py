@@ -301,7 +301,7 @@ class FSSMSCCV(MultiViewClassifier):
         self._scaler, self._encoder, self.landmarks_ = source.scaler, code_set.encoder, source.landmarks
         self.landmark_embedding_ = ensemble.embedding(setting, data.told())
         self.codes_, self.embedding_ = code_set.codes, self._embed(code_set.codes)
-        self._n_features_out = data.n_classes
+        self._n_features_out = len(self.landmark_embedding_)
 
     def _read_labels(self, given: FitInput, data: SearchData, probabilities: Matrix) -> None:
         """Set the labels of the rows, and what is to be said of the constraints."""

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import warnings
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -14,7 +16,7 @@ from sklearn.linear_model import ElasticNet
 
 from anchorview.core.progress import Outcome
 from anchorview.solver.active_set import solve_active_set
-from anchorview.solver.elastic_net import ElasticNetEncoder, solve_codes
+from anchorview.solver.elastic_net import ElasticNetEncoder, hessian_of, optimality_tol, solve_codes
 from anchorview.solver.objective import coupling_gradient, objective
 from anchorview.solver.trace_ratio import solve_trace_ratio
 from support.oracle import Parameters, dense_laplacians
@@ -174,6 +176,37 @@ def test_objective_never_rises(coupling: float, l1: float) -> None:
         assert final == pytest.approx(history[-1], rel=1e-10)
 
 
+@pytest.mark.parametrize("coupling", [1.0, 7e3])
+@pytest.mark.parametrize("must_link_weight", [1.5e6, 1e9])
+def test_objective_never_rises_where_the_ratio_is_known_to_few_digits(coupling: float, must_link_weight: float) -> None:
+    """The A step is watched too: of the same codes, an A that rounding made worse is not taken."""
+    for seed in (5, 8, 9, 11):
+        problem = (case := random_case(seed)).problem(coupling=coupling, must_link_weight=must_link_weight)
+        history = solve_active_set(problem, case.cross_products(), max_iter=12).objective_history
+        assert (np.diff(history) <= 1e-12 * np.abs(history[:-1])).all()
+
+
+def test_the_tolerance_does_not_depend_on_the_units_of_the_features() -> None:
+    """Features thirty times as large, weights to match: the same problem, the same rounds, the same residuals."""
+    case = random_case(4)
+    problem = case.problem(coupling=1e-2)
+    unit = 30.0**2
+    scaled = replace(
+        problem,
+        gram=unit * problem.gram,
+        grams=None,
+        l1=unit * problem.l1,
+        ridge=unit * problem.ridge,
+        coupling=unit * problem.coupling,
+    )
+    cross = case.cross_products()
+    few = solve_active_set(replace(problem, grams=None), cross, max_iter=200, tol=1e-4)
+    cross.values = unit * cross.values
+    many = solve_active_set(scaled, cross, max_iter=200, tol=1e-4)
+    assert few.n_iter > 2
+    np.testing.assert_allclose(many.residual_history, few.residual_history, rtol=1e-6, atol=1e-9)
+
+
 @pytest.mark.parametrize(("coupling", "l1"), [(1e-5, 0.5), (1e-3, 0.1), (1.0, 0.01)])
 def test_objective_never_rises_on_the_digits(digits_case: Case, coupling: float, l1: float) -> None:
     result = solve_active_set(
@@ -245,3 +278,61 @@ def test_trace_ratio_is_guarded_against_an_indefinite_denominator() -> None:
 def test_trace_ratio_with_many_equal_eigenvalues() -> None:
     found = solve_trace_ratio(np.eye(50), np.eye(50), 3)
     np.testing.assert_allclose(found.embedding @ found.embedding.T, np.eye(3), atol=1e-10)
+
+
+def optimality_error(hessian: Any, linear: Any, codes: Any) -> float:
+    """Largest |z − clip(z − ∇/s, 0, 1)|."""
+    slope = (codes @ hessian - linear) / np.diagonal(hessian).max()
+    return float(np.abs(codes - np.clip(codes - slope, 0, 1)).max())
+
+
+@pytest.mark.parametrize("seed", [0, 3, 15, 18, 30, 45])
+def test_codes_over_more_landmarks_than_features(seed: int) -> None:
+    """Here moves of several indices often fail; they are undone, and single steps lead on."""
+    rng = np.random.default_rng(seed)
+    m, d = int(rng.integers(8, 80)), int(rng.integers(2, 12))
+    landmarks = rng.normal(size=(m, d))
+    gram = landmarks @ landmarks.T
+    hessian = hessian_of(gram, 10.0 ** rng.integers(-6, 0), np.dtype(float))
+    linear = rng.normal(size=(20, d)) @ landmarks.T - 0.01
+    codes = solve_codes(hessian, linear, optimality_tol(gram, np.dtype(float))).toarray()
+    assert optimality_error(hessian, linear, codes) < 1e-6
+
+
+@pytest.mark.parametrize("dtype", [np.float64, np.float32])
+@pytest.mark.parametrize("ridge", [0.0, 1e-6])
+def test_codes_over_duplicated_landmarks_stay_within_their_bounds(dtype: Any, ridge: float) -> None:
+    """H is singular but for a floor of rounding size. What the active set leaves is checked, and put right."""
+    rng = np.random.default_rng(0)
+    landmarks = rng.normal(size=(30, 12))
+    landmarks = np.vstack([landmarks, landmarks, landmarks + 1e-9 * rng.normal(size=landmarks.shape)])
+    gram = landmarks @ landmarks.T
+    hessian = hessian_of(gram, ridge, np.dtype(dtype))
+    linear = (np.repeat(rng.normal(size=(20, 12)), 2, axis=0) @ landmarks.T - 0.1).astype(dtype)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")  # which says how many rows are optimal to less than rounding
+        codes = solve_codes(hessian, linear, optimality_tol(gram, np.dtype(dtype))).toarray()
+    assert codes.min() >= 0 and codes.max() <= 1
+    assert optimality_error(hessian, linear, codes) < 1e-4
+
+
+def test_codes_that_were_cut_short_are_reported(monkeypatch: pytest.MonkeyPatch) -> None:
+    from anchorview.solver import kernels
+
+    def unfinished(*args: Any) -> Any:
+        return *solve_rows(*args)[:3], 2
+
+    solve_rows = kernels.solve_rows
+    monkeypatch.setattr(kernels, "solve_rows", unfinished)
+    with pytest.warns(UserWarning, match="2 of 5 rows .* larger ridge"):
+        solve_codes(np.eye(3), np.ones((5, 3)), 1e-9)
+
+
+def test_the_floor_of_the_ridge_keeps_codes_of_few_features_apart() -> None:
+    """With ridge=0 and more landmarks than features the codes are unique only through the floor."""
+    gram = np.ones((4, 4))
+    for dtype, floor in ((np.float64, 1e-9), (np.float32, 1e-5)):
+        hessian = hessian_of(gram, 0.0, np.dtype(dtype))
+        np.testing.assert_allclose(np.diagonal(hessian) - 1, floor, rtol=0.02)
+        codes = solve_codes(hessian, np.full((1, 4), 0.8, dtype=dtype), 1e-7).toarray()
+        np.testing.assert_allclose(codes.sum(), 0.8, rtol=1e-3)

@@ -76,6 +76,14 @@ class Outcome(Enum):
     NO_LABELS = "no labels were given: clusters come from k-means on the embedding."
     LANDMARKS_CAPPED = "n_landmarks was lowered: there are fewer than three rows per landmark."
     FEW_DIFFERENT_ROWS = "n_landmarks was lowered: there are not so many rows that are different."
+    GRAPH_IN_PARTS = (
+        "the graph of the landmarks falls into more parts than there are classes: the embedding has further dimensions "
+        "for the parts that its first ones leave out."
+    )
+    ROWS_NOT_LINKED = (
+        "some rows lie in parts of the graph without any labelled row: their labels rest on the features of the "
+        "landmarks alone, and their confidence is low; a smaller l1 links more rows."
+    )
     STOPPED_BY_CALLBACK = "stopped by a callback."
     INTERRUPTED = "interrupted: the settings judged until then are used."
 

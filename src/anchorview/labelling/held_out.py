@@ -26,6 +26,7 @@ from scipy.special import softmax
 from ..core.arrays import ClassIds, Matrix, Rows
 from ..data.labels import split_labels
 from ..solver.codes import code_gram
+from ..solver.coverage import cover_landmarks
 from ..solver.laplacian import Laplacian, quadratic_forms
 from ..solver.objective import CodeSums, embedding_matrices, landmark_graph, trace_ratio_matrices
 from ..solver.problem import EPSILON, Problem
@@ -129,7 +130,8 @@ def embed_from_supervision(
 ) -> Matrix:
     """Learn the landmarks' embedding from L_M and L_C of a problem; `codes` are those of its rows with supervision."""
     sums = CodeSums(gram, 0.0, 0.0, *quadratic_forms(problem.must, problem.cannot, codes))
-    return solve_trace_ratio(*embedding_matrices(problem, sums), problem.n_components, start=start, tol=tol).embedding
+    solved = solve_trace_ratio(*embedding_matrices(problem, sums), problem.n_components, start=start, tol=tol)
+    return cover_landmarks(solved.embedding, problem, sums).embedding
 
 
 def calibrate(
@@ -240,7 +242,8 @@ class _LabelledSpace:
     problem, result
         The fit, with all labels.
     reduced : bool
-        Use the small space where it is much smaller than the whole one.
+        Use the small space where it is much smaller than the whole one, and no landmark is left out by the fit's
+        embedding: which ones are cannot be seen in it.
     """
 
     def __init__(self, problem: Problem, result: SolverResult, reduced: bool) -> None:
@@ -250,8 +253,10 @@ class _LabelledSpace:
         graph = landmark_graph(gram, np.maximum(gram.sum(axis=1), EPSILON))
         smooth = np.eye(len(graph)) - graph
         self.codes: Matrix | sparse.csr_array = sparse.csr_array(result.encoded[problem.labelled])
-        self.start = result.embedding
+        self.start = result.embedding[: problem.n_components]
+        reduced = reduced and len(result.embedding) == problem.n_components
         basis = _basis(self.codes, graph, problem.n_components) if reduced else None
+        self.gram = gram if basis is None else None
         if basis is not None:
             self.codes, smooth = self.codes @ basis, basis.T @ smooth @ basis
             self.start = np.linalg.qr((self.start @ basis).T)[0].T
@@ -262,15 +267,16 @@ class _LabelledSpace:
         problem = self.problem
         rows, must, cannot = known.laplacians(problem.weights, class_balance)
         codes = self.codes[np.searchsorted(problem.labelled, rows)]
-        matrices = trace_ratio_matrices(
-            self.smooth,
+        forms = (
             _quadratic(None if problem.must is None else must, codes),
             _quadratic(None if problem.cannot is None else cannot, codes),
-            problem,
         )
+        matrices = trace_ratio_matrices(self.smooth, *forms, problem)
         # A ratio that is right to 1 % is near enough, and found in one or two steps from that of the fit.
-        solved = solve_trace_ratio(*matrices, problem.n_components, start=self.start, tol=1e-2)
-        result: Matrix = self.codes @ solved.embedding.T
+        embedding = solve_trace_ratio(*matrices, problem.n_components, start=self.start, tol=1e-2).embedding
+        if self.gram is not None:
+            embedding = cover_landmarks(embedding, problem, CodeSums(self.gram, 0.0, 0.0, *forms)).embedding
+        result: Matrix = self.codes @ embedding.T
         return result
 
 

@@ -23,7 +23,7 @@ from ..core.arrays import ClassIds, Matrix, Rows, squared_norms, unit_rows
 from ..engine.blocks import map_blocks, row_blocks
 from .temperature import Mistakes, choose_temperature, spread
 
-RULES = ("nearest", "euclidean", "knn")
+RULES = ("nearest", "euclidean", "knn", "paper")  # "paper" is "euclidean" from the codes of the joint problem
 _BLOCK_ENTRIES = 2**20  # similarities of one block: 4-8 MB
 _SMALLEST = 1e-3  # squared distance, to that of a labelled row from the origin
 _USUAL = 0.15  # usual temperature of held-out rows, in units of the spread of the logits
@@ -156,6 +156,7 @@ class LabelledNeighbours:
 
 def keep_labelled(embedding: Matrix, class_ids: ClassIds, rule: str, n_neighbors: int) -> LabelledNeighbours:
     """Keep the labelled rows of the embedding, with a temperature of 1."""
+    rule = "euclidean" if rule == "paper" else rule
     order = np.argsort(class_ids, kind="stable")
     wide = embedding[order].astype(np.float64)
     reference = wide if rule == "euclidean" else unit_rows(wide)

@@ -81,8 +81,8 @@ def solve_active_set(
     max_iter : int
         Upper bound on rounds.
     tol : float
-        Stop when the optimality residual max |z − clip(z − ∇J, 0, 1)|, relative to the largest squared norm of a
-        landmark, is at or below this.
+        Stop when the optimality residual max |z − clip(z − ∇J/s, 0, 1)| is at or below this; s is the largest
+        squared norm of a landmark.
     n_threads : int
         Blocks worked on at the same time.
     callback : callable, optional
@@ -106,15 +106,18 @@ def solve_active_set(
         # A last change of 1e-3 leaves an error of about 1e-7 of the ratio, on which alone J depends.
         matrices = embedding_matrices(problem, sums)
         step = solve_trace_ratio(*matrices, problem.n_components, start=embedding, tol=1e-3)
-        embedding = step.embedding
         if step.guarded:
             outcomes.add(Outcome.DENOMINATOR_GUARDED)
-        value = objective(problem, sums, embedding)
+        value = objective(problem, sums, step.embedding)
+        if embedding is None or value <= history[-1]:
+            embedding = step.embedding
+        else:  # by rounding, where λ_M or β is so large that the ratio is known to few digits
+            value = history[-1]
         gradient = coupling_gradient(problem, sums, embedding, state.codes_of(problem.labelled), curvature)
         bound = gradient.bound(state.encoded, cross.blocks)
         active = active_rows(problem, bound, state.moved, tol * scale)
         work = RowWork(problem, cross, gradient, active, state.codes_of(active), n_threads)
-        residual = work.residual() / scale
+        residual = work.residual(scale)
         residuals.append(residual)
         if residual > tol:
             state, value, proximal, shortened = _move(problem, state, work, embedding, value, proximal)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import warnings
 from dataclasses import dataclass, field
 from functools import partial
 from typing import Any
@@ -59,7 +60,13 @@ def solve_codes(
         pattern = (nearest, start.codes.indptr, start.codes.indices, start.offsets, start.inverses)
     else:
         pattern = (np.arange(n_rows), start.indptr, start.indices, *none)
-    indptr, indices, data = solve_rows(hessian, linear, *pattern, UPPER, tol)  # type: ignore[call-arg]
+    indptr, indices, data, n_unfinished = solve_rows(hessian, linear, *pattern, UPPER, tol)  # type: ignore[call-arg]
+    if n_unfinished:
+        warnings.warn(
+            f"The codes of {n_unfinished} of {n_rows} rows are optimal to less than rounding: landmarks are nearly "
+            "linearly dependent. A larger ridge, or fewer landmarks, cures it.",
+            stacklevel=2,
+        )
     return sparse.csr_array((data, indices, indptr.astype(np.int32)), shape=(n_rows, m))
 
 

@@ -10,6 +10,10 @@ Moves add several violated indices and drop negative ones; if such a move does n
 and a single-index step with a ratio test (Lawson and Hanson's) is made instead, which always does. Objectives over
 passive sets are finitely many and strictly falling, so the method ends.
 
+Where H is nearly singular (duplicated landmarks, no ridge), rounding can still spoil M, and x with it. So every
+solution is checked before it is stored, 0 < x ≤ u and H x = b on P, and one that fails is finished by coordinate
+descent in the box, which no rounding can lead out of it.
+
 At most `BLOCK` indices enter in one move: more are mostly dropped again, fewer need more moves. Everything here runs
 without the GIL on one thread; `anchorview.engine` runs blocks of rows in parallel.
 """
@@ -23,6 +27,8 @@ import numpy as np
 from ..core.compiled import compiled
 from .moves import GROUP, box_descent, gain, largest_violations, negative_gradient, single_step
 from .passive_set import BLOCK, WIDTH, add_indices, drop_non_positive, make_work, start_from
+
+INEXACT = 100.0  # times the tolerance: a gradient on P that the rounding of M does not explain
 
 
 @compiled()
@@ -71,6 +77,7 @@ def solve_rows(
     Returns
     -------
     indptr, indices, data : CSR arrays with sorted indices.
+    n_unfinished : number of rows that are optimal to less than `tol`, because coordinate descent was cut short.
     """
     n_rows, m = linear.shape
     padded = (m + GROUP - 1) // GROUP * GROUP
@@ -80,11 +87,12 @@ def solve_rows(
     x, current, work = np.zeros(padded), np.empty(padded), make_work(padded)
     passive, before = np.empty(m, np.int32), np.empty(m, np.int32)
     violated = np.empty(BLOCK, np.int32)
+    z, gradient = np.zeros(m), np.empty(m)
     w = np.empty(padded, linear.dtype)
     indptr = np.zeros(n_rows + 1, np.int64)
     indices = np.empty(n_rows * 32 + m, np.int32)
     data = np.empty(n_rows * 32 + m, linear.dtype)
-    n_stored = 0
+    n_stored, n_unfinished = 0, 0
 
     for row in range(n_rows):
         b = linear[row]
@@ -100,19 +108,25 @@ def solve_rows(
                 size = start_from(b, start, inverses[offsets[start_row[row]] :], inverse, x, passive)
             size = drop_non_positive(inverse, x, passive, size, work[0][0])
         ignored = -1  # an index whose violation rounding made: adding it changes nothing
+        is_solved = False
         for _ in range(10 * m):
             negative_gradient(hessian, b, x, passive, size, w)
+            error = 0.0
             for i in range(size):
+                error = max(error, abs(w[passive[i]]))
                 w[passive[i]] = -1.0  # an index in P cannot be added
             if ignored >= 0:
                 w[ignored] = -1.0
             n_violated = largest_violations(w, maxima, tol, violated)
             if n_violated == 0:
+                is_solved = ignored < 0 and error <= INEXACT * tol
                 break
             if size + n_violated > capacity:
                 capacity = (2 * (size + n_violated) + 15) // 16 * 16 + 8
                 larger = np.zeros((capacity, capacity))
-                larger[:size, :size] = inverse[:size, :size]
+                for i in range(size):  # loops: a slice would make numba compile the text of an error
+                    for t in range(size):
+                        larger[i, t] = inverse[i, t]
                 inverse = larger
             size_before, gain_before = size, gain(b, x, passive, size)
             for i in range(size):
@@ -122,21 +136,22 @@ def solve_rows(
             size = drop_non_positive(inverse, x, passive, size, work[0][0])
             if gain(b, x, passive, size) <= gain_before * (1.0 + 1e-14):
                 size = add_indices(hessian, b, inverse, x, passive, 0, before[:size_before], work)
+                if size < size_before:  # rounding has made singular what was not: `current` no longer fits
+                    break
                 size = single_step(hessian, b, inverse, x, passive, size, violated[0], current, work)
                 if gain(b, x, passive, size) <= gain_before * (1.0 + 1e-14):
                     if ignored == violated[0]:
                         break
                     ignored = violated[0]
 
-        too_large = False
         for i in range(size):
-            too_large = too_large or x[i] > upper
-        if too_large:
-            z = np.zeros(m)
+            is_solved = is_solved and 0.0 < x[i] <= upper
+        if not is_solved:
+            for j in range(m):
+                z[j] = 0.0
             for i in range(size):
-                z[passive[i]] = min(x[i], upper)
-            gradient = b.astype(np.float64) - hessian.astype(np.float64) @ z
-            box_descent(hessian, b, z, gradient, upper, max(tol, 1e-12))
+                z[passive[i]] = min(x[i], upper) if x[i] > 0.0 else 0.0
+            n_unfinished += not box_descent(hessian, b, z, gradient, upper, INEXACT * tol)
             size = 0
             for j in range(m):
                 if z[j] > 0.0:
@@ -147,7 +162,8 @@ def solve_rows(
         if n_stored + size > len(indices):
             longer = max(2 * len(indices), n_stored + size)
             new_indices, new_data = np.empty(longer, np.int32), np.empty(longer, linear.dtype)
-            new_indices[:n_stored], new_data[:n_stored] = indices[:n_stored], data[:n_stored]
+            for t in range(n_stored):
+                new_indices[t], new_data[t] = indices[t], data[t]
             indices, data = new_indices, new_data
         for i in range(size):  # in ascending order, by counting: P is short, and no branch has to be guessed
             rank = 0
@@ -156,7 +172,7 @@ def solve_rows(
             indices[n_stored + rank], data[n_stored + rank] = passive[i], x[i]
         n_stored += size
         indptr[row + 1] = n_stored
-    return indptr, indices[:n_stored].copy(), data[:n_stored].copy()
+    return indptr, indices[:n_stored].copy(), data[:n_stored].copy(), n_unfinished
 
 
 @compiled()

@@ -10,6 +10,7 @@ from ..core.compiled import compiled
 from .passive_set import FAST, add_indices, remove_index
 
 GROUP = 16  # entries of the gradient looked at together
+MAX_SWEEPS = 10_000  # of coordinate descent: where landmarks are nearly dependent it creeps, near the optimum
 
 
 @compiled(fastmath=FAST)
@@ -111,13 +112,19 @@ def single_step(
 
 
 @compiled(fastmath=FAST)
-def box_descent(hessian: Any, b: Any, z: Any, w: Any, upper: float, tol: float) -> None:
-    """Coordinate descent with both bounds: the rare row whose code would exceed the upper one.
+def box_descent(hessian: Any, b: Any, z: Any, w: Any, upper: float, tol: float) -> bool:
+    """Coordinate descent with both bounds, for the rare row that the active set does not solve.
 
-    Takes z within the box and w = b − H z; leaves the solution in z.
+    Takes z within the box and leaves the solution in it; w is work space. False if it was cut short.
     """
     m = len(b)
-    for _ in range(10000):
+    for j in range(m):
+        w[j] = b[j]
+    for j in range(m):  # w = b − H z
+        if z[j] != 0.0:
+            for t in range(m):
+                w[t] -= z[j] * hessian[j, t]
+    for _ in range(MAX_SWEEPS):
         largest = 0.0
         for j in range(m):
             value = min(max(z[j] + w[j] / hessian[j, j], 0.0), upper)
@@ -129,4 +136,5 @@ def box_descent(hessian: Any, b: Any, z: Any, w: Any, upper: float, tol: float) 
                 for t in range(m):
                     w[t] -= change * row[t]
         if largest <= tol:
-            return
+            return True
+    return False

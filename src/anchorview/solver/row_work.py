@@ -69,8 +69,12 @@ class RowWork:
         """Return the Gram matrices that a chunk needs, each with its rows; none if all rows have all views."""
         return [] if self._present is None else row_grams(self.problem.gram, self.problem.grams, self._present[chunk])
 
-    def residual(self) -> float:
-        """Return the largest |z − clip(z − ∇J, 0, 1)| over the rows."""
+    def residual(self, scale: float) -> float:
+        """Return the largest |z − clip(z − ∇J/s, 0, 1)| over the rows.
+
+        With s the largest G_jj, ∇J/s is a step in codes, whatever the units of the features. Dividing the
+        projected step instead, which is 1 at most, would let large features pass as solved.
+        """
 
         def of_chunk(chunk: Rows) -> float:
             codes, grams, coupling = self.codes[chunk], self._grams(chunk), self._coupling(chunk)
@@ -84,7 +88,7 @@ class RowWork:
             slope += coupling
             dense = codes.toarray().astype(np.float64)
             slope += self.problem.ridge * dense
-            return float(np.abs(dense - np.clip(dense - slope, 0.0, UPPER)).max(initial=0.0))
+            return float(np.abs(dense - np.clip(dense - slope / scale, 0.0, UPPER)).max(initial=0.0))
 
         return max(map_blocks(of_chunk, self.chunks, self.n_threads), default=0.0)
 

@@ -14,6 +14,8 @@ from scipy import linalg
 
 from ..core.arrays import Matrix
 
+_SHIFT = 1e-14  # of the largest diagonal entry: the rounding of L_f, below which a denominator means nothing
+
 
 @dataclass(frozen=True)
 class TraceRatio:
@@ -53,7 +55,7 @@ def solve_trace_ratio(
     # A denominator of exactly zero (k separate components that agree with the labels) would be a pole.
     scale = float(np.abs(np.diagonal(within)).max())
     scale = scale if scale > np.finfo(np.float64).tiny else 1.0  # no distance to make small: any A has the same
-    within = within + 1e-10 * scale * np.eye(len(within))
+    within = within + _SHIFT * scale * np.eye(len(within))
     embedding = _top_eigenvectors(between, n_components) if start is None else start
     guarded, n_iter = False, 0
     ratio = _ratio(embedding, between, within)
@@ -61,12 +63,12 @@ def solve_trace_ratio(
         if not np.isfinite(ratio):
             # With ADMM's own q, L_f need not be positive semi-definite; a shift keeps every A admissible.
             lowest = float(linalg.eigvalsh(within, subset_by_index=[0, 0])[0])
-            within = within + (1e-10 * scale - lowest) * np.eye(len(within))
+            within = within + (_SHIFT * scale - lowest) * np.eye(len(within))
             guarded = True
-            ratio = _ratio(embedding, between, within, floor=1e-10 * scale)
+            ratio = _ratio(embedding, between, within, floor=_SHIFT * scale)
         n_iter += 1
         embedding = _top_eigenvectors(between - ratio * within, n_components)
-        previous, ratio = ratio, _ratio(embedding, between, within, floor=1e-10 * scale if guarded else 0.0)
+        previous, ratio = ratio, _ratio(embedding, between, within, floor=_SHIFT * scale if guarded else 0.0)
         if np.isfinite(ratio) and abs(ratio - previous) <= tol * max(abs(ratio), np.finfo(np.float64).tiny):
             break
     return TraceRatio(_fix_signs(embedding), ratio, n_iter, guarded)
