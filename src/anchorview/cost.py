@@ -12,7 +12,7 @@ import os
 import sys
 from collections.abc import Iterator
 from contextlib import suppress
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -235,13 +235,6 @@ def check_memory(estimate: MemoryEstimate, available: int | None) -> None:
         loading = "" if _COMPILED in sys.modules else " once the compiled code is loaded"
         left = f"{_text(max(available, 0))} are available{loading}"
         raise MemoryError(f"This fit needs about {estimate}; {left}. {REMEDY}")
-
-
-def check_codes(sizes: FitSizes, source: Representation, model: Any, available: int | None) -> None:
-    """Refuse a fit whose codes will not fit; they are counted only if codes without any zero would not."""
-    dense = replace(sizes, nonzeros=sizes.n_landmarks)
-    if available is not None and estimate_memory(dense).total > available:
-        check_memory(estimate_memory(replace(sizes, nonzeros=count_nonzeros(source, model))), available)
 
 
 def available_memory(n_threads: int = 1, root: str | Path = "/") -> int | None:

@@ -36,7 +36,6 @@ from .cost import (
     FitSizes,
     MemoryEstimate,
     available_memory,
-    check_codes,
     check_memory,
     count_nonzeros,
     estimate_memory,
@@ -60,6 +59,7 @@ from .solver.grams import PatternGrams
 from .solver.problem import Problem
 from .solver.registry import SOLVERS
 from .solver.result import SolverResult
+from .solver.trace_ratio import left_out
 from .supervision.conflicts import count_violations
 from .supervision.constraints import Constraints
 from .supervision.known import Supervision
@@ -339,7 +339,9 @@ class FSSMSC(MultiViewClassifier):
         source = represent(given.views, scaler, how, plan.n_landmarks, rng, n_threads, least=plan.n_components, **rows)
         if len(source.landmarks) < plan.n_landmarks:
             plan.outcomes.append(Outcome.FEW_DIFFERENT_ROWS)
-        check_codes(sizes, source, self, available)
+        if available is not None and estimate_memory(replace(sizes, nonzeros=sizes.n_landmarks)).total > available:
+            # Codes without any zero would not fit: see how many there will be.
+            check_memory(estimate_memory(replace(sizes, nonzeros=count_nonzeros(source, self))), available)
         progress.stage("solver", "solving")
         progress.begin_round()
         with one_blas_thread():
@@ -469,7 +471,7 @@ class FSSMSC(MultiViewClassifier):
                 callback=progress.end_round,
                 **(self.solver_options or {}),
             )
-            return problem, cover_result(problem, result)
+            return problem, cover_result(problem, result) if left_out(result.embedding).any() else result
 
         known = given.known
         relabelled = np.empty(0, dtype=np.intp)

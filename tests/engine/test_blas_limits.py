@@ -228,16 +228,16 @@ def test_pools_with_a_limit_for_each_thread_are_held_in_each() -> None:
 
         def hold() -> tuple[list[int], list[int]]:
             before = limits()
-            limit.enter("one")
-            limit.enter("two")
-            limit.leave("two")
+            limit.hold("one")
+            limit.hold("two")
+            limit.hold("two", False)
             within = limits()
-            limit.leave("one")
+            limit.hold("one", False)
             assert limits() == before
             return before, within
 
-        limit.enter("main")
+        limit.hold("main")
         assert set(in_a_thread(hold)[1]) == {1}
         assert set(limits()) == {1}
-        limit.leave("main")
+        limit.hold("main", False)
         assert set(limits()) == {MANY}

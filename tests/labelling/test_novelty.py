@@ -10,8 +10,8 @@ from sklearn.metrics import roc_auc_score
 
 from anchorview import FSSMSC, FSSMSCCV
 from anchorview.core.arrays import unit_rows
-from anchorview.labelling.held_out import calibrate, settle_confidence
-from anchorview.labelling.rule import RULES, keep_labelled
+from anchorview.labelling.held_out import calibrate, settle_votes
+from anchorview.labelling.rule import RULES, calibrate_on_seen, keep_labelled
 from anchorview.metrics import expected_calibration_error
 from support.fits import solve
 
@@ -58,7 +58,10 @@ def test_the_farther_the_less_sure(rule: str, n_neighbors: int) -> None:
     labelled = unit_rows(np.eye(5)[class_ids] + 0.05 * rng.normal(size=(45, 5)))
     hidden = unit_rows(np.eye(5)[class_ids] + 0.15 * rng.normal(size=(45, 5)))
     model = keep_labelled(labelled, class_ids, rule, n_neighbors)
-    model = settle_confidence(model, model.logits(model.evidence(hidden)), class_ids)
+    if rule == "knn":
+        model = settle_votes(model, model.logits(model.evidence(hidden)), class_ids)
+    else:
+        model = calibrate_on_seen(model)
     away = np.linspace(0, 1, 12)[:, None]
     path = unit_rows((1 - away) * np.eye(5)[0] + away * (0.3 * np.eye(5)[0] + np.eye(5)[4]))
     probabilities = model.read(path)
@@ -83,7 +86,7 @@ def test_doubles_of_labelled_rows_do_not_make_all_others_doubtful() -> None:
     apart = unit_rows(np.eye(4)[class_ids] + 0.1 * rng.normal(size=(60, 4)))
     model = keep_labelled(labelled, class_ids, "knn", 5)
     hidden, hidden_ids = np.vstack([labelled, labelled, apart]), np.tile(class_ids, 3)
-    model = settle_confidence(model, model.logits(model.evidence(hidden)), hidden_ids)
+    model = settle_votes(model, model.logits(model.evidence(hidden)), hidden_ids)
     assert model.read(apart).max(axis=1).mean() > 0.9
 
 

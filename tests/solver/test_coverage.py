@@ -14,11 +14,11 @@ from anchorview import FSSMSC
 from anchorview.core.arrays import unit_rows
 from anchorview.core.progress import Outcome
 from anchorview.solver.codes import code_gram
-from anchorview.solver.coverage import cover_landmarks, left_out
+from anchorview.solver.coverage import cover_landmarks
 from anchorview.solver.laplacian import quadratic_forms
 from anchorview.solver.objective import CodeSums, embedding_matrices
 from anchorview.solver.problem import Problem
-from anchorview.solver.trace_ratio import solve_trace_ratio
+from anchorview.solver.trace_ratio import left_out, solve_trace_ratio
 from anchorview.supervision.known import label_laplacians
 
 N_PARTS, WIDTH, ROWS, K = 9, 4, 12, 3  # parts of the graph, landmarks and rows of each, classes

@@ -102,35 +102,34 @@ class OneThread:
         self.holders: dict[object, int] = {}  # the thread of each
         self.before: list[int] | None = None
 
-    def enter(self, holder: object) -> None:
-        """Hold the pools to one thread until this holder leaves."""
+    def hold(self, holder: object, holds: bool = True) -> None:
+        """Hold the pools to one thread; or no longer, and restore what was before if nobody else holds them."""
         with self.lock:
-            self.holders[holder] = threading.get_ident()
-            if self.before is None:
-                self.before = [pool.num_threads for pool in self.pools]
-            for pool in self.pools:
-                _set_threads(pool, 1)
-
-    def leave(self, holder: object) -> None:
-        """Restore what was before, if nobody else holds the pools."""
-        with self.lock:
-            self.holders.pop(holder, None)
-            self._restore()
+            if holds:
+                self.holders[holder] = threading.get_ident()
+            else:
+                self.holders.pop(holder, None)
+            self._settle()
 
     def forget_other_threads(self) -> None:
         """Drop the holders that a fork has left behind: only the thread that forked lives on in the child."""
         self.lock = threading.RLock()
         here = threading.get_ident()
         self.holders = {holder: thread for holder, thread in self.holders.items() if thread == here}
-        self._restore()
+        self._settle()
 
-    def _restore(self) -> None:
-        if self.holders or self.before is None:
-            return
-        for pool, n_threads in zip(self.pools, self.before, strict=True):
-            if pool.num_threads == 1:  # if not, somebody else has asked for more since, and shall have it
-                _set_threads(pool, n_threads)
-        self.before = None
+    def _settle(self) -> None:
+        """Bring the pools to what the holders want."""
+        if self.holders:
+            if self.before is None:
+                self.before = [pool.num_threads for pool in self.pools]
+            for pool in self.pools:
+                _set_threads(pool, 1)
+        elif self.before is not None:
+            for pool, n_threads in zip(self.pools, self.before, strict=True):
+                if pool.num_threads == 1:  # if not, somebody else has asked for more since, and shall have it
+                    _set_threads(pool, n_threads)
+            self.before = None
 
 
 class OneThreadHere(OneThread, threading.local):
@@ -205,21 +204,18 @@ def one_blas_thread() -> Iterator[None]:
     limits = _blas_limits()
     try:
         for limit in limits:
-            limit.enter(holder)
+            limit.hold(holder)
         yield
     finally:
         try:
-            _leave(limits, holder)
+            for limit in limits:
+                limit.hold(holder, False)
         except BaseException:  # an interrupt in the midst of leaving
-            _leave(limits, holder)
+            for limit in limits:
+                limit.hold(holder, False)
             raise
 
 
 def _hold_this_thread() -> None:
     """Hold the pools that keep a limit for each thread, in a thread that ends with its blocks."""
-    _blas_limits()[1].enter(object())
-
-
-def _leave(limits: tuple[OneThread, ...], holder: object) -> None:
-    for limit in limits:
-        limit.leave(holder)
+    _blas_limits()[1].hold(object())

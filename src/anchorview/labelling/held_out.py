@@ -131,6 +131,8 @@ def embed_from_supervision(
     """Learn the landmarks' embedding from L_M and L_C of a problem; `codes` are those of its rows with supervision."""
     sums = CodeSums(gram, 0.0, 0.0, *quadratic_forms(problem.must, problem.cannot, codes))
     solved = solve_trace_ratio(*embedding_matrices(problem, sums), problem.n_components, start=start, tol=tol)
+    if not solved.is_partial:
+        return solved.embedding
     return cover_landmarks(solved.embedding, problem, sums).embedding
 
 
@@ -160,11 +162,13 @@ def calibrate(
     logits, class_ids = held_out_logits(rule, problem, result, known, rows, class_balance)
     if not len(class_ids):
         return calibrate_on_seen(rule)
-    return settle_confidence(rule, logits, class_ids)
+    if rule.rule == "knn":
+        return settle_votes(rule, logits, class_ids)
+    return replace(rule, temperature=choose_temperature(logits, class_ids, Mistakes()))
 
 
-def settle_confidence(rule: LabelledNeighbours, logits: Matrix, class_ids: ClassIds) -> LabelledNeighbours:
-    """Return the rule with the temperature, and for votes the doubt, at which the log loss of such rows is least.
+def settle_votes(rule: LabelledNeighbours, logits: Matrix, class_ids: ClassIds) -> LabelledNeighbours:
+    """Return a rule of votes with the temperature and the doubt at which the log loss of such rows is least.
 
     Parameters
     ----------
@@ -176,9 +180,9 @@ def settle_confidence(rule: LabelledNeighbours, logits: Matrix, class_ids: Class
         Their classes.
     """
     tempered = []
-    for doubt in _doubts(logits) if rule.rule == "knn" else [0.0]:
+    for doubt in _doubts(logits):
         choice = replace(rule, doubt=float(doubt))
-        doubted = choice.logits(logits) if doubt else logits
+        doubted = choice.logits(logits)
         temperature = choose_temperature(doubted, class_ids, Mistakes())
         loss = log_loss(softmax(doubted / temperature, axis=1), class_ids).mean()
         tempered.append((loss, replace(choice, temperature=temperature)))
@@ -273,8 +277,9 @@ class _LabelledSpace:
         )
         matrices = trace_ratio_matrices(self.smooth, *forms, problem)
         # A ratio that is right to 1 % is near enough, and found in one or two steps from that of the fit.
-        embedding = solve_trace_ratio(*matrices, problem.n_components, start=self.start, tol=1e-2).embedding
-        if self.gram is not None:
+        solved = solve_trace_ratio(*matrices, problem.n_components, start=self.start, tol=1e-2)
+        embedding = solved.embedding
+        if self.gram is not None and solved.is_partial:
             embedding = cover_landmarks(embedding, problem, CodeSums(self.gram, 0.0, 0.0, *forms)).embedding
         result: Matrix = self.codes @ embedding.T
         return result

@@ -149,7 +149,7 @@ def _encode_all(problem: Problem, encoder: ElasticNetEncoder, cross: CrossProduc
     """Codes of all rows without coupling, and their sums."""
 
     def encode(block: slice) -> tuple[sparse.csr_array, Reduction]:
-        rows, present = cross.read(block), cross.present_in(block)
+        present, rows = cross.present_in(block), cross.read(block)
         codes = encoder.encode(rows, present)
         weights = None if problem.weights is None else problem.weights[block]
         grams = [] if present is None else row_grams(problem.gram, problem.grams, present)

@@ -26,9 +26,7 @@ from .laplacian import quadratic_forms
 from .objective import CodeSums, embedding_matrices
 from .problem import EPSILON, Problem
 from .result import SolverResult
-from .trace_ratio import solve_trace_ratio
-
-_NEGLIGIBLE = 1e-6  # part of the largest column; eigenvectors of well separated eigenvalues are right to 1e-10
+from .trace_ratio import left_out, solve_trace_ratio
 
 
 @dataclass(frozen=True)
@@ -39,17 +37,8 @@ class Coverage:
     outcomes: tuple[Outcome, ...]
 
 
-def left_out(embedding: Matrix) -> Mask:
-    """Tell which landmarks have no embedding but rounding noise."""
-    length = np.linalg.norm(embedding, axis=0)
-    result: Mask = length <= _NEGLIGIBLE * length.max(initial=0.0)
-    return result
-
-
 def cover_result(problem: Problem, result: SolverResult) -> SolverResult:
-    """Return a solver's result with an embedding of all landmarks."""
-    if not left_out(result.embedding).any():
-        return result
+    """Return a solver's result, which leaves landmarks out, with an embedding of all of them."""
     forms = quadratic_forms(problem.must, problem.cannot, sparse.csr_array(result.codes[problem.labelled]))
     sums = CodeSums(code_gram(result.codes, problem.weights), 0.0, 0.0, *forms)
     coverage = cover_landmarks(result.embedding, problem, sums)

@@ -12,8 +12,9 @@ from dataclasses import dataclass
 import numpy as np
 from scipy import linalg
 
-from ..core.arrays import Matrix
+from ..core.arrays import Mask, Matrix
 
+_NEGLIGIBLE = 1e-6  # part of the largest column; eigenvectors of well separated eigenvalues are right to 1e-10
 _SHIFT = 1e-14  # of the largest diagonal entry: the rounding of L_f, below which a denominator means nothing
 
 
@@ -25,6 +26,7 @@ class TraceRatio:
     ratio: float
     n_iter: int
     guarded: bool  # the denominator was not positive and L_f had to be shifted
+    is_partial: bool  # some landmarks have no embedding but rounding noise: see `coverage`
 
 
 def solve_trace_ratio(
@@ -71,7 +73,14 @@ def solve_trace_ratio(
         previous, ratio = ratio, _ratio(embedding, between, within, floor=_SHIFT * scale if guarded else 0.0)
         if np.isfinite(ratio) and abs(ratio - previous) <= tol * max(abs(ratio), np.finfo(np.float64).tiny):
             break
-    return TraceRatio(_fix_signs(embedding), ratio, n_iter, guarded)
+    return TraceRatio(_fix_signs(embedding), ratio, n_iter, guarded, bool(left_out(embedding).any()))
+
+
+def left_out(embedding: Matrix) -> Mask:
+    """Tell which landmarks have no embedding but rounding noise."""
+    length = np.linalg.norm(embedding, axis=0)
+    result: Mask = length <= _NEGLIGIBLE * length.max(initial=0.0)
+    return result
 
 
 def _ratio(embedding: Matrix, between: Matrix, within: Matrix, floor: float = 0.0) -> float:

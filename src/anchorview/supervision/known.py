@@ -16,7 +16,7 @@ import numpy as np
 import numpy.typing as npt
 
 from ..core.arrays import ClassIds, Mask, Matrix, Rows, Weights
-from ..core.checks import check_choice
+from ..core.checks import Choice
 from ..data.labels import encode_labels
 from ..data.views import Views
 from ..solver.laplacian import GroupLaplacian, Laplacian, PairLaplacian, Part, group_matrix, pair_matrix, pool
@@ -154,7 +154,7 @@ def supervision_laplacians(
            [-1.,  1.,  0.],
            [-1.,  0.,  1.]])
     """
-    check_choice("class_balance", class_balance, (None, "balanced"))
+    Choice((None, "balanced")).check("class_balance", class_balance)
     weights = np.ones(len(class_ids)) if weights is None else weights
     is_known = class_ids >= 0
     rows = np.flatnonzero(is_known if resolved is None else is_known | resolved.touched())
