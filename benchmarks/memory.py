@@ -25,16 +25,16 @@ from anchorview.bench.process import reset_peak, resident_bytes
 from anchorview.bench.worker import Worker
 from anchorview.report.tables import markdown_table
 
-DENSE: dict[str, Any] = {"kind": "non-negative", "n_rows": 300_000, "n_features": 40, "labelled": 0.01}
+DENSE: dict[str, Any] = {"kind": "non-negative", "n_rows": 450_000, "n_features": 40, "labelled": 0.01}
 CASES: dict[str, dict[str, Any]] = {
     "non-negative": DENSE,
-    "signed": DENSE | {"kind": "signed", "n_rows": 200_000},
+    "signed": DENSE | {"kind": "signed", "n_rows": 250_000},
     "sparse": {"kind": "sparse", "n_rows": 100_000, "n_features": 4000, "labelled": 0.02},
     "all-labelled": DENSE | {"n_rows": 120_000, "labelled": 1.0},
-    "signed-all-labelled": DENSE | {"kind": "signed", "n_rows": 80_000, "labelled": 1.0},
-    "float64": DENSE | {"n_rows": 200_000, "dtype": "float64"},
-    "missing": DENSE | {"n_rows": 250_000, "missing": 0.3},
-    "many-classes": DENSE | {"n_rows": 100_000, "n_classes": 60},
+    "signed-all-labelled": DENSE | {"kind": "signed", "n_rows": 110_000, "labelled": 1.0},
+    "float64": DENSE | {"n_rows": 300_000, "dtype": "float64"},
+    "missing": DENSE | {"n_rows": 450_000, "missing": 0.3},
+    "many-classes": DENSE | {"n_rows": 180_000, "n_classes": 60},
     "admm": DENSE | {"n_rows": 150_000, "solver": "admm"},
     "admm-all-labelled": DENSE | {"n_rows": 50_000, "solver": "admm", "labelled": 1.0},
     "wide": DENSE | {"n_rows": 6_000, "n_features": 30_000, "n_landmarks": 1000, "labelled": 0.1},

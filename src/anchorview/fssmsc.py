@@ -443,10 +443,12 @@ class FSSMSC(MultiViewClassifier):
         some = given.views[::step]
         present = None if given.present is None else given.present[::step]
         rng = make_random_state(0)
-        scaler = fit_scaling(some, plan.scaling, n_threads, rng=rng, present=present)
+        sizes = fit_sizes(self, given, plan, n_threads)
+        # On all rows, as in the fit: ranges grow with the rows, and codes with the ranges. Text is not held twice.
+        scaled, has_view = (some, present) if sizes.n_text else (given.views, given.present)
+        scaler = fit_scaling(scaled, plan.scaling, n_threads, rng=rng, present=has_view)
         how = self.landmarks if isinstance(self.landmarks, str) else np.asarray(self.landmarks)
         source = represent(some, scaler, how, plan.n_landmarks, rng, n_threads, present=present)
-        sizes = fit_sizes(self, given, plan, n_threads)
         return estimate_memory(replace(sizes, nonzeros=count_nonzeros(source, self)))
 
     def _solve(
