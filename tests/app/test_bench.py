@@ -21,9 +21,13 @@ from typer.testing import CliRunner
 
 from anchorview import datasets
 from anchorview.app.cli import app
+from anchorview.bench.experiments.common import Summary, alike_cells
+from anchorview.bench.experiments.label_ratio import label_ratios
 from anchorview.bench.jobs import fit
 from anchorview.bench.methods import METHODS
-from anchorview.bench.selection import has_tuner
+from anchorview.bench.output import Output
+from anchorview.report.document import Section, Table
+from anchorview.report.page import make_page
 
 FEW = ["--method", "FSSMSC", "--method", "mvar"]
 FLAGS = ["--headless", "--no-sandbox", "--disable-gpu", "--disable-quic", "--no-first-run", "--disable-sync"]
@@ -159,12 +163,145 @@ def test_three_ways_to_choose_parameters(data: Path, tmp_path: Path) -> None:
     assert len(tried) >= 4 + 2  # the shortened grid of MVAR, both of AMGL
 
 
-def test_the_tuner_is_used_where_there_is_one(data: Path, tmp_path: Path) -> None:
-    words = ["comparison", "--data", str(data), "--method", "FSSMSC", "--quick", "--repeats", "1", "--select", "cv"]
+def test_our_tuned_method_stands_beside_the_others(data: Path, tmp_path: Path) -> None:
+    """FSSMSCCV has a column of its own, marked; it does not see evaluation labels, so it has no cell for "oracle"."""
+    words = ["comparison", "--data", str(data), "--method", "FSSMSC", "--method", "FSSMSCCV", "--method", "MVAR"]
+    words += ["--method", "k-means", "--quick", "--repeats", "1", "--select", "default", "--select", "oracle"]
     done = invoke(*words, "--labels", "0.15", "--out", str(tmp_path / "o"))
     assert done.exit_code == 0, done.output
-    tasks = {json.loads(line)["key"].get("task") for line in lines(tmp_path / "o")}
-    assert ("tuner" if has_tuner() else "choose") in tasks
+    table = (tmp_path / "o" / "tables" / "comparison.md").read_text()
+    header, _, _, default, oracle = table.splitlines()[2:7]
+    assert [cell.strip() for cell in header.split("|")[2:6]] == ["MVAR", "FSSMSC ★", "FSSMSCCV ★", "k-means°"]
+    assert re.match(r"\D*\d+\.\d", default.split("|")[4])
+    assert oracle.split("|")[4].strip() == "–"
+    page = (tmp_path / "o" / "report.html").read_text()
+    assert '<th class="ours">FSSMSCCV<span class="tag">ours</span></th>' in page
+    assert "k-means°" in page
+
+
+def test_methods_without_labels_are_not_ranked_with_the_others() -> None:
+    """They are scored on all rows, and see no draw of labels; so are methods that lack draws."""
+    methods = [METHODS[name] for name in ("k-means", "LMVSC", "MVAR", "FSSMSC", "FSSMSCCV", "Logistic")]
+    means, seeds = (99.9, 90.0, 95.0, 97.0, 96.0, 99.0), ([0, 1],) * 5 + ([0],)
+    row = [Summary([{"acc": mean}] * len(some), list(some)) for mean, some in zip(means, seeds, strict=True)]
+    marks = [cell.mark for cell in alike_cells(row, methods, "acc")]
+    assert marks == ["best", "second", "", "best", "second", ""]
+
+
+def test_a_quick_look_at_label_ratios_is_a_curve(everything: Path) -> None:
+    table = (everything / "tables" / "label-ratio-tiny.md").read_text()
+    assert re.findall(r"(?m)^\| (\d+) % ", table) == ["5", "20", "30"] * 3
+
+
+@pytest.mark.parametrize("n_classes", [2, 10, 100])
+@pytest.mark.parametrize("n_rows", [100, 240, 2000, 9_999, 10_000, 100_000])
+@pytest.mark.parametrize("quick", [False, True])
+def test_every_curve_has_three_points(n_rows: int, n_classes: int, quick: bool) -> None:
+    ratios = label_ratios(n_rows, n_classes, quick)
+    assert len(ratios) >= 3
+    assert list(ratios) == sorted(set(ratios))
+    assert ratios[0] > 0 and ratios[-1] < 0.9
+
+
+# What goes wrong
+
+
+@pytest.fixture(scope="module")
+def infinite(data: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A file that can be read but not fitted, with a name to trip over."""
+    with np.load(data / "tiny.npz") as stored:
+        entries = {key: stored[key] for key in stored.files}
+    entries["v0"][3, 1] = np.inf
+    path = tmp_path_factory.mktemp("bad") / r"$\frac{$ [red]x_|.npz"
+    np.savez(path, **entries)
+    return path
+
+
+def test_every_run_failed(infinite: Path, tmp_path: Path) -> None:
+    words = ["--data", str(infinite), *FEW, "--quick", "--repeats", "2", "--out", str(tmp_path / "o")]
+    done = invoke("label-ratio", *words)
+    assert done.exit_code == 1, done.output
+    assert "12 of 12 runs gave no scores (12 with an error)" in done.output
+    assert r"$\frac{$ [red]x_| MVAR: ValueError: View 'view0' contains infinity" in done.output
+    assert "Traceback" not in done.output
+    text = (tmp_path / "o" / "report.md").read_text()
+    assert r"\$\\frac{\$ \[red\]x\_\|: scores against" in text
+    assert "Failed: ValueError: View 'view0' contains infinity" in text
+
+
+def test_some_runs_failed(infinite: Path, data: Path, tmp_path: Path) -> None:
+    words = ["--data", str(infinite), "--data", str(data), "--method", "MVAR", "--quick", "--repeats", "1"]
+    done = invoke("comparison", *words, "--out", str(tmp_path / "o"))
+    assert done.exit_code == 3, done.output
+    assert "1 of 2 runs gave no scores (1 with an error)" in done.output
+
+
+def test_two_processes_do_not_work_on_one_folder(data: Path, tmp_path: Path) -> None:
+    with Output(tmp_path / "o", ()) as output:
+        done = invoke("flops", "--data", str(data), "--out", str(tmp_path / "o"))
+        assert done.exit_code == 1
+        assert f"in use by another anchorview bench (process {os.getpid()} on" in done.output
+        assert len(output.records) == 0
+
+
+def test_data_is_read_in_the_child(data: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    def fail(place: str) -> None:
+        raise AssertionError("read in the parent")
+
+    monkeypatch.setattr("anchorview.bench.sources.load", fail)
+    monkeypatch.setattr("anchorview.bench.jobs.load", fail)
+    large = tmp_path / "large.npz"
+    np.savez(large, y=np.arange(20) % 2, v0=np.ones((20, 800_000)))  # 128 MB
+    done = invoke("flops", "--data", str(large), "--memory-limit", "0.2", "--out", str(tmp_path / "p"))
+    assert done.exit_code == 2
+    assert f"{large} cannot be read: it takes more memory than the 0.2 GB allowed" in done.output
+    assert not (tmp_path / "p").exists()
+
+
+@pytest.mark.parametrize(
+    ("words", "message"),
+    [
+        (["--out", "afile"], "afile is a file"),
+        (["--out", "afile/x"], "afile is a file"),
+        (["--out", "/proc/nope"], "/proc/nope cannot hold the results"),
+        (["--out", "n" * 300], "File name too long"),
+        (["--out", "folder"], "Is a directory"),
+        (["--out", "blocked"], "blocked cannot hold the results (blocked/figures is a file)"),
+        (["--out", "odd"], "line 1, is not a result record"),
+        (["--memory-limit", "inf"], "--memory-limit is inf"),
+        (["--memory-limit", "nan"], "--memory-limit"),
+        (["--labels", "nan"], "--labels"),
+        (["--seed", "-1"], "--seed"),
+        (["--repeats", "1000000000000"], "--repeats"),
+        (["--data", "afile"], "neither a .npz nor a .mat file"),
+        (["--data", "flipped.npz"], "flipped.npz cannot be read (BadZipFile: Bad CRC-32"),
+    ],
+)
+def test_mistakes_end_in_one_line(
+    data: Path, tmp_path: Path, words: list[str], message: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setenv("COLUMNS", "300")
+    Path("afile").write_text("x")
+    Path("folder/records.jsonl").mkdir(parents=True)
+    for name, text in (("blocked", ""), ("odd", '{"version": 1, "key": 3, "result": {}}\n')):
+        Path(name).mkdir()
+        Path(name, "records.jsonl").write_text(text)
+    Path("blocked/figures").write_text("a file where a folder should be")
+    whole = (data / "tiny.npz").read_bytes()
+    Path("flipped.npz").write_bytes(whole[:3000] + bytes(8) + whole[3008:])
+    done = invoke("flops", *([] if "--out" in words else ["--out", "o"]), *words)
+    assert done.exit_code == 2, done.output
+    assert message in done.output
+    assert "Traceback" not in done.output
+    assert done.exception is None or isinstance(done.exception, SystemExit)
+    assert not Path("o").exists()
+
+
+def test_methods_without_labels_have_no_curve(data: Path, tmp_path: Path) -> None:
+    done = invoke("label-ratio", "--data", str(data), "--method", "k-means", "--out", str(tmp_path / "o"))
+    assert done.exit_code == 2
+    assert "None of the methods asked for uses labels" in done.output
 
 
 def test_a_killed_run_is_resumed(data: Path, tmp_path: Path) -> None:
@@ -273,6 +410,19 @@ def test_the_page_of_results_opens(browse: Callable[..., str], everything: Path,
     shown = browse("--dump-dom", page)
     assert shown.count("<figure>") == 6
     assert shown.count("<table>") >= 10
+    assert shown.count('<span class="tag">ours</span>') >= 2
     browse(f"--screenshot={tmp_path / 'page.png'}", page)
     pixels = imread(tmp_path / "page.png")[..., :3]
     assert len(np.unique(pixels.reshape(-1, 3), axis=0)) > 50  # not a blank page
+
+
+def test_wide_tables_scroll_and_the_page_does_not(browse: Callable[..., str], everything: Path, tmp_path: Path) -> None:
+    table = Table("wide", "Wide", ["Dataset", *(f"Method number {number}" for number in range(40))])
+    table.add("x" * 300, *["97.1 ± 0.5"] * 40)
+    sections = [Section("wide", "Wide", ["y" * 500], [table])]
+    measure = "[document.documentElement.scrollWidth <= window.innerWidth, ...[...document.querySelectorAll('.scroll')]"
+    measure += ".map(box => box.scrollWidth > box.clientWidth + 500)].join(' ')"
+    script = f"<script>document.title = 'measured ' + {measure}</script></body>"
+    page = tmp_path / "page.html"
+    page.write_text(make_page(sections, tmp_path, {"cpu": "z" * 300}).replace("</body>", script))
+    assert "<title>measured true true</title>" in browse("--dump-dom", page.as_uri())

@@ -43,3 +43,31 @@ def test_data_commands(tmp_path: Path) -> None:
     missing = run(app, ["data", "check", str(tmp_path / "nowhere")])
     assert missing.exit_code == 2
     assert "does not exist" in missing.output
+
+
+def test_no_file_ends_in_a_traceback(tmp_path: Path) -> None:
+    """Files that cannot be read are named with the reason, one line each; the others are read."""
+    views, rows = {"v0": np.ones((6, 2)), "v1": np.ones((6, 3))}, np.arange(6) % 2
+    np.savez(tmp_path / "good.npz", y=rows, **views)
+    np.savez(tmp_path / "objects.npz", y=np.array([None] * 6, dtype=object), **views)
+    np.savez(tmp_path / "none.npz", y=np.zeros(0, dtype=int), v0=np.ones((0, 2)))
+    np.savez(tmp_path / "table.npz", y=rows[:, None], **views)
+    np.savez(tmp_path / "flat.npz", y=rows, v0=np.ones(6))
+    np.savez(tmp_path / "[bold]words.npz", y=rows, v0=np.array([["a"]] * 6))
+    whole = (tmp_path / "good.npz").read_bytes()
+    (tmp_path / "cut.npz").write_bytes(whole[: len(whole) // 2])
+    (tmp_path / "flipped.npz").write_bytes(whole[:150] + bytes(8) + whole[158:])
+    (tmp_path / "empty.mat").write_bytes(b"")
+    checked = CliRunner().invoke(app, ["data", "check", str(tmp_path)])
+    assert checked.exit_code == 1
+    said = checked.output.splitlines()
+    assert len(said) == 9
+    assert sum("NOT readable. " in line for line in said) == 8
+    assert all(str(tmp_path) in line for line in said)
+    assert "good.npz: OK, readable" in checked.output
+    listed = CliRunner().invoke(app, ["data", "list", str(tmp_path / "cut.npz")])
+    assert listed.exit_code == 1
+    assert listed.output.startswith("cut: ")
+    odd = CliRunner().invoke(app, ["data", "check", str(tmp_path / "good.npz" / "x")])
+    assert odd.exit_code == 2
+    assert "does not exist" in odd.output

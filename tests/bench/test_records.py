@@ -2,6 +2,10 @@
 
 from __future__ import annotations
 
+import json
+import subprocess
+import sys
+import warnings
 from pathlib import Path
 
 import pytest
@@ -26,7 +30,8 @@ def test_a_line_cut_off_by_a_crash_is_dropped(tmp_path: Path) -> None:
     Records(path).add({"seed": 0}, {"acc": 1.0})
     with path.open("a") as stream:
         stream.write('{"version": 1, "key": {"se')
-    records = Records(path)
+    with pytest.warns(UserWarning, match="left out"):
+        records = Records(path)
     assert len(records) == 1
     records.add({"seed": 1}, {"acc": 2.0})
     assert len(Records(path)) == 2
@@ -39,3 +44,77 @@ def test_foreign_files_are_refused_and_left_alone(tmp_path: Path, content: str) 
     with pytest.raises(ValueError, match="left as it is"):
         Records(path)
     assert path.read_text() == content
+
+
+def test_a_record_that_lost_only_its_newline_is_kept_and_not_glued_to_the_next(tmp_path: Path) -> None:
+    path = tmp_path / "runs.jsonl"
+    Records(path).add({"seed": 0}, {"acc": 1.0})
+    path.write_bytes(path.read_bytes()[:-1])
+    records = Records(path)
+    assert records.get({"seed": 0}) == {"acc": 1.0}
+    records.add({"seed": 1}, {"acc": 2.0})
+    assert [json.loads(line)["key"]["seed"] for line in path.read_text().splitlines()] == [0, 1]
+    assert len(Records(path)) == 2
+
+
+@pytest.mark.parametrize("left", range(1, 50, 6))
+def test_half_a_record_is_set_aside_with_a_word(tmp_path: Path, left: int) -> None:
+    path = tmp_path / "runs.jsonl"
+    Records(path).add({"seed": 0}, {"acc": 1.0})
+    whole = path.read_bytes()
+    path.write_bytes(whole + whole[:left])
+    with pytest.warns(UserWarning, match="line 2 was cut off by a crash"):
+        records = Records(path)
+    assert path.read_bytes() == whole + whole[:left]  # reading changes nothing
+    records.add({"seed": 1}, {"acc": 2.0})
+    assert path.with_name("runs.jsonl.cut").read_bytes() == whole[:left] + b"\n"
+    assert [json.loads(line)["key"]["seed"] for line in path.read_text().splitlines()] == [0, 1]
+
+
+def test_files_that_were_glued_before_can_be_gone_on_with(tmp_path: Path) -> None:
+    path = tmp_path / "runs.jsonl"
+    for seed in range(3):
+        Records(path).add({"seed": seed}, {"version": 1, "acc": 1.0})
+    first, second, third = path.read_text().splitlines()
+    path.write_text(f"{first}{second}\n{third[:30]}{third}\n")
+    with pytest.warns(UserWarning, match="line 2"):
+        records = Records(path)
+    assert [key["seed"] for key, _ in records] == [0, 1, 2]
+
+
+WRITER = """
+import sys, warnings
+from anchorview.bench.records import Records
+records = Records(sys.argv[1])
+for seed in range(150):
+    records.add({"who": sys.argv[2], "seed": seed}, {"text": "x" * 20000})
+"""
+
+
+def test_nothing_is_lost_when_others_read_and_write_too(tmp_path: Path) -> None:
+    """Two processes append while this one opens the file again and again and appends as well."""
+    path = tmp_path / "runs.jsonl"
+    writers = [subprocess.Popen([sys.executable, "-c", WRITER, str(path), who]) for who in "ab"]
+    mine = 0
+    while any(writer.poll() is None for writer in writers):
+        opened = Records(path)  # a warning, if it met half a line
+        if mine < 100:
+            opened.add({"who": "c", "seed": mine}, {"text": "y" * 9000})
+            mine += 1
+    assert [writer.returncode for writer in writers] == [0, 0]
+    assert len(Records(path)) == 300 + mine
+    assert len(path.read_text().splitlines()) == 300 + mine
+
+
+def test_opening_leaves_the_line_that_another_process_is_writing(tmp_path: Path) -> None:
+    path = tmp_path / "runs.jsonl"
+    Records(path).add({"seed": 0}, {"acc": 1.0})
+    line = path.read_bytes().replace(b'"seed": 0', b'"seed": 1')
+    with path.open("ab") as other:  # one that knows no locks
+        other.write(line[:20])
+        other.flush()
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")
+            assert len(Records(path)) == 1
+        other.write(line[20:])
+    assert len(Records(path)) == 2

@@ -1,26 +1,34 @@
-"""The commands `anchorview bench …` and `anchorview data …`."""
+"""The command `anchorview bench …`."""
 
 from __future__ import annotations
 
+import math
+from collections import Counter
 from collections.abc import Callable
+from contextlib import ExitStack
 from pathlib import Path
 from typing import Annotated, NoReturn
 
 import typer
 from rich.console import Console
 
-from ..bench.experiments import EXPERIMENTS
-from ..bench.methods import choose_methods
+from ..bench.experiments import EXPERIMENTS, NEED_LABELS
+from ..bench.locks import InUseError
+from ..bench.methods import WITH_LABELS, choose_methods
 from ..bench.output import Output
+from ..bench.reading import read_descriptions
 from ..bench.runner import Runner
 from ..bench.settings import SELECTIONS, Settings
 from ..bench.sources import find_sources
+from ..bench.worker import Worker
 from ..cost import available_memory
 
 app = typer.Typer(
     no_args_is_help=True,
     context_settings={"help_option_names": ["-h", "--help"]},
     help="Make the tables and figures of the paper anew, on any data.",
+    epilog="Exit code: 0 if every run gave scores or reached a limit (OM, OT); 1 if no run gave scores, or results "
+    "could not be written; 2 for options or data that cannot be used; 3 if some runs failed; 130 if interrupted.",
 )
 console = Console()
 
@@ -30,7 +38,7 @@ DataOption = Annotated[
 ]
 NamesOption = Annotated[list[str] | None, typer.Option("--name", help="Only this data set; can be repeated.")]
 MethodsOption = Annotated[list[str] | None, typer.Option("--method", help="Only this method; can be repeated.")]
-RepeatsOption = Annotated[int | None, typer.Option(min=1, help="Draws of the labels. [20; --quick: 3]")]
+RepeatsOption = Annotated[int | None, typer.Option(min=1, max=10_000, help="Draws of the labels. [20; --quick: 3]")]
 SelectOption = Annotated[
     list[str] | None,
     typer.Option(
@@ -48,7 +56,7 @@ MemoryOption = Annotated[
 ]
 QuickOption = Annotated[bool, typer.Option("--quick", help="3 repetitions, small grids and sizes.")]
 SizesOption = Annotated[list[int] | None, typer.Option("--rows", min=100, help="Sizes for 'scaling'; can be repeated.")]
-SeedOption = Annotated[int, typer.Option(help="First random seed.")]
+SeedOption = Annotated[int, typer.Option(min=0, max=2**31, help="First random seed.")]
 
 HELP = {
     "comparison": "ACC, NMI, ARI and time of all methods, beside the paper's figures.",
@@ -79,25 +87,32 @@ def _command(names: tuple[str, ...]) -> Callable[..., None]:
         rows: SizesOption = None,
         seed: SeedOption = 0,
     ) -> None:
-        try:
-            _check_selections(select or [])
-            choose_methods(method or [])
-            sources = find_sources(data or [], name or [])
-            settings = Settings(
-                sources,
-                tuple(method or ()),
-                repeats or (3 if quick else 20),
-                tuple(select or ("default",)),
-                labels,
-                seed,
-                quick,
-                tuple(rows or ()),
-            )
-            output = Output(out, tuple(EXPERIMENTS))
-            _ = settings.data  # reads every file, before anything is written
-        except (ValueError, OSError, ImportError) as error:
-            _refuse(str(error))
-        _run(names, settings, output, time_limit, memory_limit)
+        with ExitStack() as stack:
+            try:
+                _check_finite({"--labels": labels, "--time-limit": time_limit, "--memory-limit": memory_limit})
+                _check_selections(select or [])
+                choose_methods(method or [])
+                sources = find_sources(data or [], name or [])
+                output = Output(out, tuple(EXPERIMENTS), _tell)
+                worker = stack.enter_context(Worker(time_limit, _memory(memory_limit)))
+                settings = Settings(
+                    read_descriptions(sources, worker),  # every file is read before anything is written
+                    tuple(method or ()),
+                    repeats or (3 if quick else 20),
+                    tuple(select or ("default",)),
+                    labels,
+                    seed,
+                    quick,
+                    tuple(rows or ()),
+                )
+                wanted = _possible(names, settings)
+                stack.enter_context(output)
+            except InUseError as error:
+                _refuse(str(error), 1)
+            except (ValueError, OSError) as error:
+                _refuse(str(error), 2)
+            code = _run(wanted, settings, output, worker)
+        raise typer.Exit(code)
 
     return command
 
@@ -106,26 +121,64 @@ for _name in (*EXPERIMENTS, "all"):
     app.command(_name, help=HELP[_name])(_command(tuple(EXPERIMENTS) if _name == "all" else (_name,)))
 
 
-def _run(
-    names: tuple[str, ...], settings: Settings, output: Output, time_limit: float, memory_limit: float | None
-) -> None:
-    free = available_memory() or 8 * 2**30
-    limit = int(memory_limit * 1e9) if memory_limit is not None else int(0.85 * free)
-    output.prepare()
-    runner = Runner(output.records, time_limit, limit, console)
+def _run(names: tuple[str, ...], settings: Settings, output: Output, worker: Worker) -> int:
+    """Make the runs of some experiments and write what they show; return the exit code."""
+    assert worker.time_limit is not None and worker.memory_limit is not None
     try:
-        with runner:
+        with Runner(output.records, worker.time_limit, worker.memory_limit, console, worker) as runner:
             for name in names:
                 runner.errors.clear()
                 section = EXPERIMENTS[name](settings, runner, output.figures)
                 output.write(section)
                 console.print(f"{section.title}: done.", highlight=False)
     except KeyboardInterrupt:
-        console.print(f"Stopped. What is finished is kept in {output.folder}; the same command goes on from there.")
-        raise typer.Exit(130) from None
+        _tell(f"Stopped. What is finished is kept in {output.folder}; the same command goes on from there.")
+        return 130
+    except OSError as error:
+        _refuse(f"{error}. What is finished is kept in {output.folder}; the same command goes on from there.", 1)
     console.print(f"{runner.n_made} runs made, {len(output.records)} records kept.", highlight=False)
     for name in ("report.html", "report.md", "tables", "figures", "records.jsonl"):
-        console.print(f"  {output.folder / name}", soft_wrap=True, highlight=False)
+        _tell(f"  {output.folder / name}")
+    return _judge(runner)
+
+
+def _judge(runner: Runner) -> int:
+    """Say which runs gave nothing, and return the exit code."""
+    counts = Counter(runner.outcomes.values())
+    made, failed = counts.pop("ok", 0), counts["error"]
+    total = made + counts.total()
+    if not total or (made and not failed):
+        return 0  # operations are counted without runs; a limit that was reached is a result
+    words = {"error": "with an error", "OM": "out of memory", "OT": "out of time"}
+    text = ", ".join(f"{count} {words[kind]}" for kind, count in counts.items() if count)
+    typer.echo(f"Error: {total - made} of {total} runs gave no scores ({text}).", err=True)
+    for message in dict.fromkeys(runner.messages):
+        typer.echo(f"  {message}", err=True)
+    return 3 if made else 1
+
+
+def _memory(limit: float | None) -> int:
+    return int(limit * 1e9) if limit is not None else int(0.85 * (available_memory() or 8 * 2**30))
+
+
+def _possible(names: tuple[str, ...], settings: Settings) -> tuple[str, ...]:
+    """Return the experiments for which the methods asked for will do."""
+    if settings.choose(WITH_LABELS):
+        return names
+    idle = [name for name in names if name in NEED_LABELS]
+    text = f"None of the methods asked for uses labels, so there is nothing to do for {' and '.join(idle)}; "
+    text += f"methods that do are {', '.join(WITH_LABELS)}."
+    if len(idle) == len(names):
+        raise ValueError(text)
+    if idle:
+        _tell(text)
+    return tuple(name for name in names if name not in idle)
+
+
+def _check_finite(options: dict[str, float | None]) -> None:
+    for name, value in options.items():
+        if value is not None and not math.isfinite(value):
+            raise ValueError(f"{name} is {value}; it needs a finite number.")
 
 
 def _check_selections(names: list[str]) -> None:
@@ -134,7 +187,11 @@ def _check_selections(names: list[str]) -> None:
         raise ValueError(f"There is no way to select named {unknown[0]!r}; there are {', '.join(SELECTIONS)}.")
 
 
-def _refuse(message: str) -> NoReturn:
-    """Print what is wrong with the input and exit; nothing has been written."""
-    typer.echo(f"Error: {message}", err=True)
-    raise typer.Exit(2)
+def _tell(text: str) -> None:
+    console.print(text, soft_wrap=True, highlight=False, markup=False)
+
+
+def _refuse(message: str, code: int) -> NoReturn:
+    """Print what is wrong on one line, and exit."""
+    typer.echo(f"Error: {' '.join(message.split())}", err=True)
+    raise typer.Exit(code)

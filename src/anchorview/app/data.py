@@ -9,8 +9,11 @@ import typer
 from rich.console import Console
 from rich.table import Table
 
+from ..bench.reading import read_description
 from ..bench.registry import REGISTRY, differences, find_entry
 from ..bench.sources import EMBEDDED, Source, find_sources
+from ..bench.worker import Worker
+from ..cost import available_memory
 
 app = typer.Typer(
     no_args_is_help=True,
@@ -35,21 +38,19 @@ def list_data(
         console.print(table)
         console.print("HW is built in; for the others give the folder that holds the files: --data FOLDER.")
         return
-    for source in _sources(path):
-        try:
-            about = source.describe()
-        except (ValueError, OSError, ImportError) as error:
-            console.print(f"{source.name}: {error}", style="red", soft_wrap=True, markup=False)
-            continue
-        of_paper = "" if about.paper is None else f" – the paper's {about.paper.name}"
-        of_paper += "" if about.paper is None or about.same_as_paper else ", features extracted anew"
-        console.print(f"{source.name}: {about}{of_paper}", soft_wrap=True, highlight=False, markup=False)
+    sources = _sources(path)
+    with _worker() as worker:
+        readable = [_list(source, worker) for source in sources]
+    if not any(readable):
+        raise typer.Exit(1)
 
 
 @app.command()
 def check(path: Annotated[Path, typer.Argument(help="A .npz or .mat file, or a folder of them.")]) -> None:
     """Read files, and report whether they are the paper's data sets and what differs."""
-    results = [_check(source) for source in _sources(path)]
+    sources = _sources(path)
+    with _worker() as worker:
+        results = [_check(source, worker) for source in sources]
     if not all(results):
         raise typer.Exit(1)
 
@@ -57,16 +58,34 @@ def check(path: Annotated[Path, typer.Argument(help="A .npz or .mat file, or a f
 def _sources(path: Path) -> list[Source]:
     try:
         return find_sources([path])
-    except ValueError as error:
+    except (ValueError, OSError) as error:
         typer.echo(f"Error: {error}", err=True)
         raise typer.Exit(2) from None
 
 
-def _check(source: Source) -> bool:
+def _worker() -> Worker:
+    """Return a child process to read in: a file too large for the memory that is free ends nothing but this."""
+    free = available_memory()
+    return Worker(memory_limit=None if free is None else int(0.85 * free))
+
+
+def _list(source: Source, worker: Worker) -> bool:
+    try:
+        about = read_description(source, worker)
+    except (ValueError, OSError) as error:
+        console.print(f"{source.name}: {error}", style="red", soft_wrap=True, highlight=False, markup=False)
+        return False
+    of_paper = "" if about.paper is None else f" – the paper's {about.paper.name}"
+    of_paper += "" if about.paper is None or about.same_as_paper else ", features extracted anew"
+    console.print(f"{source.name}: {about}{of_paper}", soft_wrap=True, highlight=False, markup=False)
+    return True
+
+
+def _check(source: Source, worker: Worker) -> bool:
     place = source.place if source.place != EMBEDDED else "embedded"
     try:
-        about = source.describe()
-    except (ValueError, OSError, ImportError) as error:
+        about = read_description(source, worker)
+    except (ValueError, OSError) as error:
         typer.echo(f"{place}: NOT readable. {error}")
         return False
     named = find_entry(source.name)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import time
 import warnings
 from collections.abc import Callable
+from dataclasses import asdict
 from functools import cache, lru_cache, partial
 from typing import Any
 
@@ -19,9 +20,14 @@ from ..metrics.clusters import clustering_report
 from .graph_store import StoredGraphs, graphs_of
 from .methods import METHODS, Method
 from .process import reset_peak, resident_bytes
-from .sources import load
+from .sources import describe, load
 
 Scores = dict[str, Any]
+
+
+def describe_data(name: str, place: str) -> dict[str, Any]:
+    """Read a data set and return its sizes, as `Description` takes them; it stays in memory for the first fits."""
+    return asdict(describe(name, _data(place)))
 
 
 def fit(
@@ -51,7 +57,9 @@ def fit(
         seconds = time.perf_counter() - start + graphs.correction
     result: Scores = {name: 100 * value for name, value in clustering_report(target[scored], labels[scored]).items()}
     result |= {"seconds": seconds, "fit_bytes": max(resident_bytes(peak=True) - before, 0)}
-    result |= {"n_iter": int(model.n_iter_), "graph_seconds": graphs.seconds}
+    result["graph_seconds"] = graphs.seconds
+    if hasattr(model, "n_iter_"):
+        result["n_iter"] = int(model.n_iter_)
     if hasattr(model, "codes_") and chosen.class_name == "FSSMSC":
         result["nonzeros"] = model.codes_.nnz / len(target)
     if histories:
@@ -89,22 +97,6 @@ def choose_setting(
     return {"parameters": settings[best], "hidden_acc": share, "seconds": seconds}
 
 
-def tune_fssmsc(place: str, parameters: dict[str, Any], seed: int, fraction: float) -> Scores:
-    """Let `FSSMSCCV` choose by the given labels, and score what it labels."""
-    import anchorview
-
-    views, target = _rows(place, None, seed)
-    y, scored = _draw(METHODS["FSSMSC"], target, fraction, seed)
-    _warm("FSSMSC")
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore")
-        start = time.perf_counter()
-        labels = anchorview.FSSMSCCV(random_state=seed, **parameters).fit(views, y).labels_
-        seconds = time.perf_counter() - start
-    report = clustering_report(target[scored], labels[scored])
-    return {**{name: 100 * value for name, value in report.items()}, "seconds": seconds}
-
-
 def scale(n_rows: int, parameters: dict[str, Any], seed: int) -> Scores:
     """Fit FSSMSC on synthetic views of any size, 1 % labelled."""
     return fit(f"synthetic:{n_rows}", "FSSMSC", parameters, seed, 0.01)
@@ -133,17 +125,16 @@ def _stored_graphs(method: Method, place: str, n_rows: int | None) -> StoredGrap
 
 
 @lru_cache(maxsize=1)
-def _load(place: str) -> tuple[Any, npt.NDArray[Any]]:
+def _data(place: str) -> Any:
     if place.startswith("synthetic:"):
         n = int(place.split(":")[1])
-        data = make_multiview_subspaces(n, 10, (100, 60, 40), noise=0.3, random_state=0)
-    else:
-        data = load(place)
-    return data.views, _class_numbers(data.target)
+        return make_multiview_subspaces(n, 10, (100, 60, 40), noise=0.3, random_state=0)
+    return load(place)
 
 
 def _rows(place: str, n_rows: int | None, seed: int) -> tuple[Any, npt.NDArray[Any]]:
-    views, target = _load(place)
+    data = _data(place)
+    views, target = data.views, _class_numbers(data.target)
     if n_rows is None or n_rows >= len(target):
         return views, target
     rows = np.sort(np.random.default_rng(seed).permutation(len(target))[:n_rows])

@@ -52,32 +52,46 @@ class Runner:
         Bytes of one run; a run that takes more is "OM". After either, no other seed is tried.
     console : Console
         For progress.
+    worker : Worker, optional
+        Makes the runs, with these limits; by default one that lives as long as this.
     """
 
-    def __init__(self, records: Records, time_limit: float, memory_limit: int, console: Console) -> None:
+    def __init__(
+        self,
+        records: Records,
+        time_limit: float,
+        memory_limit: int,
+        console: Console,
+        worker: Worker | None = None,
+    ) -> None:
         self.records, self.time_limit, self.memory_limit, self.console = records, time_limit, memory_limit, console
         self.errors: dict[str, str] = {}  # message by group; not recorded, so that they are tried again
+        self.outcomes: dict[str, str] = {}  # of every run that was asked for, by its key: "ok", "OM", "OT" or "error"
+        self.messages: list[str] = []  # one line for every group that failed, in whatever experiment
         self.n_made = 0
         self._broken: dict[str, str] = {}
         self._costs: dict[str, float] = {}
-        self._worker = Worker(time_limit, memory_limit)
+        self._worker = Worker(time_limit, memory_limit) if worker is None else worker
+        self._own = worker is None
         for key, result in records:
-            if "status" in result:
+            if {"status", "seconds"} <= result.keys():
                 self._learn(_group(key), result)
 
     def __enter__(self) -> Self:
-        self._worker.__enter__()
+        if self._own:
+            self._worker.__enter__()
         return self
 
     def __exit__(
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
-        self._worker.__exit__(kind, error, trace)
+        if self._own:
+            self._worker.__exit__(kind, error, trace)
 
     def value(self, run: Run) -> dict[str, Any] | None:
         """Return what a run gave, None if it was not made or broke a limit."""
         result = self.records.get(run.key)
-        return result["value"] if result is not None and result["status"] == "ok" else None
+        return result.get("value") if result is not None and result.get("status") == "ok" else None
 
     def broken(self, run: Run) -> str | None:
         """Return "OM", "OT" or "error" if a run of the same group ended so."""
@@ -86,8 +100,13 @@ class Runner:
     def run(self, runs: Sequence[Run], title: str) -> None:
         """Make all runs that are missing, one after the other so that times mean something."""
         missing = [run for run in runs if self._is_missing(run)]
-        if not missing:
-            return
+        if missing:
+            self._make(missing, title)
+        for run in runs:
+            done = self.value(run) is not None
+            self.outcomes[record_key(run.key)] = "ok" if done else self.broken(run) or "error"
+
+    def _make(self, missing: Sequence[Run], title: str) -> None:
         environment = self._record_environment()
         with _make_progress(self.console) as progress:
             task = progress.add_task(title, total=len(missing), left=self._time_left(missing), now="")
@@ -103,8 +122,11 @@ class Runner:
     def _keep(self, run: Run, job: JobResult, environment: str) -> None:
         self.n_made += 1
         if job.status == "error":
-            self.errors[run.group] = job.message
-            self.console.print(f"{run.key['data']} {run.key['method']}: {job.message}", style="red", markup=False)
+            message = job.message.strip() or "ended without a message"
+            self.errors[run.group] = message
+            self.messages.append(f"{run.key['data']} {run.key['method']}: {message.splitlines()[-1]}")
+            told = f"{run.key['data']} {run.key['method']}: {message}"
+            self.console.print(told, style="red", markup=False, highlight=False, soft_wrap=True)
             return
         result = job.as_dict() | {"environment": environment}
         if job.status != "ok":
@@ -115,9 +137,9 @@ class Runner:
     def _learn(self, group: str, result: dict[str, Any]) -> None:
         """Remember cost and limits; a limit raised since then is worth another try."""
         self._costs[group] = result["seconds"]
-        if result["status"] == "memory" and self.memory_limit <= 1.05 * result["memory_limit"]:
+        if result["status"] == "memory" and self.memory_limit <= 1.05 * result.get("memory_limit", 0):
             self._broken[group] = "OM"
-        elif result["status"] == "time" and self.time_limit <= 1.05 * result["time_limit"]:
+        elif result["status"] == "time" and self.time_limit <= 1.05 * result.get("time_limit", 0):
             self._broken[group] = "OT"
 
     def _time_left(self, missing: Sequence[Run]) -> str:
@@ -146,12 +168,12 @@ def _short(seconds: float) -> str:
 
 def _make_progress(console: Console) -> Progress:
     return Progress(
-        TextColumn("{task.description}"),
+        TextColumn("{task.description}", markup=False),
         BarColumn(),
         MofNCompleteColumn(),
         TimeElapsedColumn(),
         TextColumn("left about {task.fields[left]}"),
-        TextColumn("[dim]{task.fields[now]}"),
+        TextColumn("{task.fields[now]}", style="dim", markup=False),
         console=console,
         transient=not console.is_terminal,
     )

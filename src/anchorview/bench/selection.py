@@ -32,8 +32,6 @@ def chosen_runs(
     if how == "oracle":
         best = best_by_evaluation(grid, settings, runner, source, about, method)
         return [settings.fit(source, about, method, best, seed) for seed in settings.seeds]
-    if method.name == "FSSMSC" and has_tuner():
-        return [_tuner_run(settings, source, about, seed) for seed in settings.seeds]
     return _by_hidden_labels(grid, settings, runner, source, about, method)
 
 
@@ -68,25 +66,6 @@ def _by_hidden_labels(
         return choices  # their cells show why there is no score
     values = [(run.key["seed"], runner.value(run)) for run in choices]
     return [settings.fit(source, about, method, value["parameters"], seed) for seed, value in values if value]
-
-
-def has_tuner() -> bool:
-    """Whether this version has `FSSMSCCV`."""
-    import anchorview
-
-    return hasattr(anchorview, "FSSMSCCV")
-
-
-def _tuner_run(settings: Settings, source: Source, about: Description, seed: int) -> Run:
-    import anchorview
-
-    skipped = ("estimator", "views", "random_state", "n_jobs", "verbose")
-    every = anchorview.FSSMSCCV().get_params(deep=False)
-    shown = {name: value for name, value in every.items() if name not in skipped}
-    common: dict[str, Any] = {"seed": seed, "fraction": settings.labelled(about.n_rows)}
-    key: dict[str, Any] = {"task": "tuner", "data": about.name, "fingerprint": about.fingerprint, "method": "FSSMSC"}
-    key |= {"parameters": {name: repr(value) for name, value in shown.items()}, **common}
-    return Run(f"{JOBS}:tune_fssmsc", key, {"place": source.place, "parameters": {}, **common})
 
 
 def sampled(grid: list[dict[str, Any]], count: int) -> list[dict[str, Any]]:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field
-from functools import cached_property
 from typing import Any
 
 from .methods import METHODS, Method, choose_methods, for_data
@@ -22,8 +21,8 @@ class Settings:
 
     Attributes
     ----------
-    sources : sequence of Source
-        The data sets.
+    data : sequence of pairs of Source and Description
+        The data sets with their sizes.
     methods : sequence of str
         Names; none means all that an experiment can use.
     repeats : int
@@ -38,7 +37,7 @@ class Settings:
         Smaller grids and sizes.
     """
 
-    sources: Sequence[Source]
+    data: Sequence[tuple[Source, Description]]
     methods: Sequence[str] = ()
     repeats: int = 20
     selections: Sequence[str] = ("default",)
@@ -46,11 +45,6 @@ class Settings:
     seed: int = 0
     quick: bool = False
     sizes: Sequence[int] = field(default=())
-
-    @cached_property
-    def data(self) -> list[tuple[Source, Description]]:
-        """The data sets with their sizes."""
-        return [(source, source.describe()) for source in self.sources]
 
     @property
     def seeds(self) -> range:

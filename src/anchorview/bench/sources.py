@@ -5,7 +5,6 @@ from __future__ import annotations
 import zlib
 from collections.abc import Sequence
 from dataclasses import dataclass
-from functools import cache
 from pathlib import Path
 from typing import Any
 
@@ -27,7 +26,7 @@ class Source:
 
     def describe(self) -> Description:
         """Read the data and return its sizes."""
-        return _describe(self.name, self.place)
+        return describe(self.name, load(self.place))
 
 
 @dataclass(frozen=True)
@@ -100,7 +99,7 @@ def _in_place(place: Path) -> list[Source]:
     if place.is_file():
         if place.suffix.lower() not in (".npz", ".mat"):
             raise ValueError(f"{place} is neither a .npz nor a .mat file.")
-        return [Source(place.stem, str(place))]
+        return [_source(place)]
     if not place.is_dir():
         raise ValueError(f"{place} does not exist; give a folder of .npz or .mat files, or one such file.")
     files = sorted(f for f in place.iterdir() if f.suffix.lower() in (".npz", ".mat") and f.is_file())
@@ -109,12 +108,18 @@ def _in_place(place: Path) -> list[Source]:
     kept = [f for f in files if not (f.stem[:-1].endswith("_v") and f.stem[-1].isdigit() and f.stem[:-3] in stems)]
     if not kept:
         raise ValueError(f"{place} holds no .npz and no .mat file; give the folder that holds the data.")
-    return [Source(file.stem, str(file)) for file in kept]
+    return [_source(file) for file in kept]
 
 
-@cache
-def _describe(name: str, place: str) -> Description:
-    data = load(place)
+def _source(file: Path) -> Source:
+    """Name a data set by its file; bytes that are no text, which Linux allows there, become question marks."""
+    return Source(file.stem.encode("utf-8", "replace").decode(), str(file))
+
+
+def describe(name: str, data: Any) -> Description:
+    """Return the sizes of a data set that was read."""
+    if np.ndim(data.target) != 1 or len(data.target) == 0:
+        raise ValueError(f"{name}: the classes have shape {np.shape(data.target)}; there must be one for each row.")
     check = zlib.crc32(np.ascontiguousarray(data.target).tobytes())
     some = np.linspace(0, len(data.target) - 1, 50).astype(int)
     for view in data.data:

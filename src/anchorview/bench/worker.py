@@ -10,6 +10,7 @@ can hold; it returns something JSON can hold.
 
 from __future__ import annotations
 
+import contextlib
 import json
 import os
 import subprocess
@@ -76,8 +77,9 @@ class Worker:
         out.unlink(missing_ok=True)
         start = time.perf_counter()
         assert process.stdin is not None
-        process.stdin.write(json.dumps({"target": target, "kwargs": kwargs, "out": str(out)}).encode() + b"\n")
-        process.stdin.flush()
+        with contextlib.suppress(BrokenPipeError):  # it died before it could read; `_wait` says why
+            process.stdin.write(json.dumps({"target": target, "kwargs": kwargs, "out": str(out)}).encode() + b"\n")
+            process.stdin.flush()
         return self._wait(process, out, start)
 
     def _wait(self, process: subprocess.Popen[bytes], out: Path, start: float) -> JobResult:
@@ -118,7 +120,8 @@ class Worker:
             self._process.kill()
             self._process.wait()
             if self._process.stdin is not None:
-                self._process.stdin.close()
+                with contextlib.suppress(BrokenPipeError):
+                    self._process.stdin.close()
             self._process = None
 
 

@@ -14,6 +14,7 @@ from sklearn.utils import Bunch
 
 from ..data.matrices import checked_csr
 from ._bunch import check_labels, make_bunch
+from ._zip import check_sizes
 
 
 def load_npz(path: str | os.PathLike[str]) -> Bunch:
@@ -65,7 +66,9 @@ def load_npz(path: str | os.PathLike[str]) -> Bunch:
     if not path.is_file():
         raise FileNotFoundError(f"There is no file {path}.")
     with np.load(_require_zip(path), allow_pickle=False) as stored:
-        entries = {key: stored[key] for key in stored.files}
+        wanted = [key for key in stored.files if _is_ours(key)]
+        check_sizes(path, wanted)
+        entries = {key: stored[key] for key in wanted}  # what else there is stays packed
     if "y" not in entries:
         raise ValueError(f"{path} has no entry 'y', the classes; it has {', '.join(map(repr, entries)) or 'none'}.")
     target, view_names = entries["y"], _view_names(path, entries)
@@ -80,6 +83,10 @@ def load_npz(path: str | os.PathLike[str]) -> Bunch:
             )
     target_names = [str(name) for name in entries.get("classes", np.unique(target))]
     return make_bunch(data, target, view_names, target_names, f"Multi-view data read from {path}.")
+
+
+def _is_ours(key: str) -> bool:
+    return key in ("y", "view_names", "classes") or (key[:1] == "v" and key[1:].isdigit())
 
 
 def _require_zip(path: Path) -> Path:
@@ -128,8 +135,9 @@ def _load_view(path: Path, entries: dict[str, Any], number: int, n_views: int) -
         raise ValueError(f"{path} names {n_views} views but has no entry {key!r}.")
     if not _beside(path, key).is_file():
         raise FileNotFoundError(f"{path} has no entry {key!r}, and there is no file {_beside(path, key)} beside it.")
+    check_sizes(_require_zip(_beside(path, key)))
     try:
-        stored = sparse.load_npz(_require_zip(_beside(path, key)))
+        stored = sparse.load_npz(_beside(path, key))
         return sparse.csr_matrix(checked_csr(stored, key))
     except (ValueError, TypeError, KeyError, IndexError) as error:
         raise ValueError(f"{_beside(path, key)} cannot be read as a sparse matrix: {error}") from None

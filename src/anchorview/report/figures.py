@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from io import BytesIO
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -10,14 +11,17 @@ import numpy as np
 import numpy.typing as npt
 
 from ..core.colours import distinct_colours
+from .files import replace_file
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
 
 _WIDTH = 4.3  # inches of one panel
-_COLOURS = {  # one for each method in every figure; FSSMSC stands out
+_OURS = ("FSSMSC", "FSSMSCCV")  # drawn thick, and named ours in the legend
+_COLOURS = {  # one for each method in every figure; ours stand out
     "FSSMSC": "#c1121f",
+    "FSSMSCCV": "#7b0d1e",
     "FSSMSC-ADMM": "#f08a5d",
     "MVAR": "#1f77b4",
     "MLAN": "#2a9d8f",
@@ -29,6 +33,7 @@ _COLOURS = {  # one for each method in every figure; FSSMSC stands out
 }
 _LEAST_SPAN = 3.0  # percentage points shown at least
 _MARKERS = "osD^vP*Xh<>"
+_LONGEST_TITLE = 48  # characters that fit above a panel
 
 
 def draw_heat_maps(
@@ -37,7 +42,7 @@ def draw_heat_maps(
     """Draw ACC over λ_M (rows) and β (columns), one panel per data set."""
     figure, axes = _panels(len(maps), height=3.6)
     for ax, (name, values) in zip(axes, maps.items(), strict=False):
-        low, high = np.nanmin(values), np.nanmax(values)
+        low, high = (np.nanmin(values), np.nanmax(values)) if np.isfinite(values).any() else (0.0, 100.0)
         image = ax.imshow(values, cmap="viridis", aspect="auto", vmin=low - 0.05, vmax=high + 0.05, origin="lower")
         for (row, column), value in np.ndenumerate(values):
             dark = value < (low + high) / 2
@@ -45,7 +50,7 @@ def draw_heat_maps(
             ax.text(column, row, text, ha="center", va="center", fontsize=8, color="white" if dark else "black")
         ax.set_xticks(range(len(couplings)), [f"{value:g}" for value in couplings])
         ax.set_yticks(range(len(weights)), [f"{value:g}" for value in weights])
-        ax.set(title=name, xlabel="β (coupling)", ylabel="λ_M (must_link_weight)")
+        ax.set(title=_plain(name), xlabel="β (coupling)", ylabel="λ_M (must_link_weight)")
         ax.figure.colorbar(image, ax=ax, label="ACC (%)", shrink=0.9)
     _save(figure, path)
 
@@ -64,14 +69,14 @@ def draw_curves(
     for ax, (title, curves) in zip(axes, panels.items(), strict=False):
         for number, (name, values) in enumerate(curves.items()):
             y = np.array([np.nan if value is None else value for value in values], dtype=float)
-            ax.plot(x, y, **_style(name, number, len(curves)), label=name)
+            ax.plot(x, y, **_style(name, number, len(curves)), label=_label(name))
         ax.set_xscale("log")
         ax.set_xticks(x, [f"{value:g}" for value in x], rotation=35 if len(x) > 6 else 0)
         ax.minorticks_off()
         low, high = ax.get_ylim()
         if high - low < _LEAST_SPAN:  # tenths of a point should not look like a cliff
             ax.set_ylim((low + high - _LEAST_SPAN) / 2, (low + high + _LEAST_SPAN) / 2)
-        ax.set(title=title, xlabel=xlabel, ylabel=ylabel if titles is False or ax is axes[0] else "")
+        ax.set(title=_plain(title), xlabel=xlabel, ylabel=ylabel if titles is False or ax is axes[0] else "")
         ax.grid(alpha=0.3)
     if titles:
         _legend(figure, axes[0])
@@ -94,12 +99,13 @@ def draw_convergence(curves: dict[str, dict[str, dict[str, Any]]], path: Path) -
             gap = (objective - objective.min()) / abs(objective[0])
             gap[gap <= 1e-13] = np.nan  # the lowest itself, and rounding
             bottom.semilogy(rounds, gap, marker="o", ms=3.5, color=colours[solver], label=solver)
-        top.set(title=name, ylabel="stop criterion" if column == 0 else "")
+        top.set(title=_plain(name), ylabel="stop criterion" if column == 0 else "")
         bottom.set(xlabel="round", ylabel="objective above its lowest, relative" if column == 0 else "")
         for ax in (top, bottom):
             ax.grid(alpha=0.3)
             ax.xaxis.get_major_locator().set_params(integer=True)
-    grid[0, 0].legend()
+    if curves:
+        grid[0, 0].legend()
     _save(figure, path)
 
 
@@ -112,12 +118,13 @@ def draw_times(curves: dict[str, dict[str, list[tuple[int, float, float]]]], pat
                 continue
             n, total, graphs = np.array(points, dtype=float).T
             style = _style(name, number, len(methods))
-            ax.loglog(n, total, **style, label=name)
+            ax.loglog(n, total, **style, label=_label(name))
             if graphs.any():
                 ax.loglog(n, graphs, ls="--", lw=1, color=style["color"])
         sizes = sorted({n for points in methods.values() for n, _, _ in points})
-        _log_axes(ax, sizes)
-        ax.set(title=data, xlabel="rows", ylabel="seconds" if ax is axes[0] else "")
+        if sizes:
+            _log_axes(ax, sizes)
+        ax.set(title=_plain(data), xlabel="rows", ylabel="seconds" if ax is axes[0] else "")
         ax.grid(alpha=0.3)
     _legend(figure, axes[0])
     _save(figure, path)
@@ -164,7 +171,7 @@ def _log_axes(ax: Axes, sizes: Sequence[int]) -> None:
 
 
 def _style(name: str, number: int, count: int) -> dict[str, Any]:
-    ours = name == "FSSMSC" or count == 1
+    ours = name in _OURS or count == 1
     other = distinct_colours(number + 1, avoid=tuple(_COLOURS.values()))[number]
     colour = _COLOURS.get(name, _COLOURS["FSSMSC"] if count == 1 else other)
     return {
@@ -174,6 +181,16 @@ def _style(name: str, number: int, count: int) -> dict[str, Any]:
         "lw": 2.4 if ours else 1.3,
         "zorder": 3 if ours else 2,
     }
+
+
+def _plain(name: str) -> str:
+    """Return a name of the user's as text to draw: none of it is mathematics, and none of it too long for a panel."""
+    short = name if len(name) <= _LONGEST_TITLE else name[: _LONGEST_TITLE - 1] + "…"
+    return short.replace("$", r"\$")
+
+
+def _label(method: str) -> str:
+    return f"{method} (ours)" if method in _OURS else _plain(method)
 
 
 def _legend(figure: Figure, ax: Axes) -> None:
@@ -193,6 +210,10 @@ def _pyplot() -> Any:
 
 def _save(figure: Figure, path: Path) -> None:
     path.parent.mkdir(parents=True, exist_ok=True)
-    figure.savefig(path.with_name(path.name + ".png"), dpi=130)
-    figure.savefig(path.with_name(path.name + ".svg"))
-    _pyplot().close(figure)
+    try:
+        for kind in ("png", "svg"):
+            picture = BytesIO()
+            figure.savefig(picture, format=kind, dpi=130)
+            replace_file(path.with_name(f"{path.name}.{kind}"), picture.getvalue())
+    finally:
+        _pyplot().close(figure)

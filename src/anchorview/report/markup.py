@@ -1,12 +1,16 @@
-"""Tables as Markdown and LaTeX."""
+"""Tables as Markdown and LaTeX. All text is plain text: what the format would take for its own is escaped."""
 
 from __future__ import annotations
 
 import re
+from collections.abc import Callable
+from urllib.parse import quote
 
 from .document import Cell, Section, Table
 from .tables import markdown_table
 
+OURS = "★"
+OURS_NOTE = f"{OURS}: methods of this library."
 _SYMBOLS = {
     "‖Z‖₁": r"$\|\mathbf{Z}\|_1$",
     "λ_M": r"$\lambda_M$",
@@ -15,39 +19,82 @@ _SYMBOLS = {
     "φ_C": r"$\phi_\mathcal{C}$",
     "φ_s": r"$\phi_s$",
     "β": r"$\beta$",
+    "Λ": r"$\Lambda$",
     "±": r"$\pm$",
     "×": r"$\times$",
     "≥": r"$\geq$",
     "–": "--",
     "·": r"$\cdot$",
     "²": r"$^2$",
+    "µ": r"$\mu$",
     "…": r"\dots{}",
+    OURS: r"$\star$",
+    "\\": r"\textbackslash{}",
+    "~": r"\textasciitilde{}",
+    "^": r"\textasciicircum{}",
+    "<": r"\textless{}",
+    ">": r"\textgreater{}",
+    "|": r"\textbar{}",
+    **{sign: f"\\{sign}" for sign in "&%$#_{}"},
 }
+_NUMBER = r"(?<![\w.])(\d\.\d+)e(-?\d+)(?!\w)"
+_LATEX = re.compile("|".join([_NUMBER, *map(re.escape, sorted(_SYMBOLS, key=len, reverse=True))]))
+# An underscore within a word means nothing in Markdown, so that names of files stay readable.
+_MARKDOWN = re.compile(r"[\\`*\[\]<>|&$~]|(?<![A-Za-z0-9])_|_(?![A-Za-z0-9])")
+
+
+def one_line(text: str) -> str:
+    r"""Return text without line breaks and other control characters.
+
+    Examples
+    --------
+    >>> one_line("two\nlines")
+    'two lines'
+    """
+    return re.sub(r"[\x00-\x1f\x7f-\x9f\u2028\u2029]+", " ", text)
+
+
+def markdown(text: str) -> str:
+    r"""Return text with what Markdown would take for its own escaped.
+
+    Examples
+    --------
+    >>> print(markdown("a|b <b>*x*</b> caltech_7 $y$"))
+    a\|b \<b\>\*x\*\</b\> caltech_7 \$y\$
+    """
+    return _MARKDOWN.sub(r"\\\g<0>", one_line(text))
 
 
 def to_markdown(table: Table) -> str:
     """Return a table with its title; the best bold, the second underlined."""
     width = len(table.header)
     rows = [
-        [f"**{row[0].text}**", *[""] * (width - 1)] if len(row) == 1 else [_markdown_cell(cell) for cell in row]
+        [f"**{markdown(row[0].text)}**", *[""] * (width - 1)]
+        if len(row) == 1
+        else [_marked(cell, markdown, "**{}**", "<u>{}</u>") for cell in row]
         for row in table.rows
     ]
-    parts = [f"**{table.title}**", "", markdown_table(table.header, rows)]
-    return "\n".join([*parts, "", table.note] if table.note else parts)
+    parts = [f"**{markdown(table.title)}**", "", markdown_table([markdown(text) for text in header(table)], rows)]
+    return "\n".join([*parts, "", markdown(note(table))] if note(table) else parts)
 
 
-def _markdown_cell(cell: Cell) -> str:
-    head, space, rest = cell.text.partition(" ")
-    if cell.mark == "best":
-        return f"**{head}**{space}{rest}"
-    return f"<u>{head}</u>{space}{rest}" if cell.mark == "second" else cell.text
+def header(table: Table) -> list[str]:
+    """Return the header, our own methods with a star."""
+    return [f"{text} {OURS}" if text in table.ours else text for text in table.header]
+
+
+def note(table: Table) -> str:
+    """Return what stands below a table."""
+    return " ".join(text for text in (table.note, OURS_NOTE if table.ours else "") if text)
 
 
 def section_markdown(section: Section) -> str:
     """Return a section with links to its figures."""
-    parts = [f"## {section.title}", *section.text]
+    parts = [f"## {markdown(section.title)}", *map(markdown, section.text)]
     parts += [to_markdown(table) for table in section.tables]
-    parts += [f"![{figure.title}](figures/{figure.name}.png)\n\n*{figure.title}*" for figure in section.figures]
+    for figure in section.figures:
+        title = markdown(figure.title)
+        parts.append(f"![{title}](figures/{quote(figure.name)}.png)\n\n*{title}*")
     return "\n\n".join(parts)
 
 
@@ -64,34 +111,39 @@ def to_latex(table: Table) -> str:
     width = len(table.header)
     lines = [r"\begin{table}[!ht]", r"\centering", r"\footnotesize", rf"\caption{{{latex(table.title)}}}"]
     lines += [rf"\begin{{tabular}}{{l{'c' * (width - 1)}}}", r"\toprule"]
-    lines += [" & ".join(map(latex, table.header)) + r" \\", r"\midrule"]
+    lines += [" & ".join(map(latex, header(table))) + r" \\", r"\midrule"]
     for number, row in enumerate(table.rows):
         if len(row) == 1:
             rule = [] if number == 0 else [r"\midrule"]
             lines += [*rule, rf"\multicolumn{{{width}}}{{c}}{{\textbf{{{latex(row[0].text)}}}}} \\", r"\midrule"]
         else:
-            lines.append(" & ".join(map(_latex_cell, row)) + r" \\")
+            lines.append(
+                " & ".join(_marked(cell, latex, r"\textbf{{{}}}", r"\underline{{{}}}") for cell in row) + r" \\"
+            )
     lines += [r"\bottomrule", r"\end{tabular}"]
-    lines += [rf"\par\smallskip {latex(table.note)}"] if table.note else []
+    lines += [rf"\par\smallskip {latex(note(table))}"] if note(table) else []
     return "\n".join([*lines, r"\end{table}", ""])
 
 
-def _latex_cell(cell: Cell) -> str:
+def _marked(cell: Cell, escape: Callable[[str], str], best: str, second: str) -> str:
+    """Return a cell whose first word, the mean, is marked."""
+    form = {"best": best, "second": second}.get(cell.mark)
     head, space, rest = cell.text.partition(" ")
-    command = {"best": r"\textbf", "second": r"\underline"}.get(cell.mark)
-    return f"{command}{{{latex(head)}}}{space}{latex(rest)}" if command else latex(cell.text)
+    return escape(cell.text) if form is None else form.format(escape(head)) + space + escape(rest)
 
 
 def latex(text: str) -> str:
-    r"""Return text with what LaTeX would take for its own escaped, and symbols as mathematics.
+    r"""Return text with what LaTeX would take for its own escaped, and symbols and numbers as mathematics.
 
     Examples
     --------
     >>> print(latex("ACC (%) of caltech_7: 1.43e8"))
     ACC (\%) of caltech\_7: $1.43 \times 10^{8}$
+    >>> print(latex(r"$\frac{$"))
+    \$\textbackslash{}frac\{\$
     """
-    for symbol in sorted(_SYMBOLS, key=len, reverse=True):
-        text = text.replace(symbol, f"\0{list(_SYMBOLS).index(symbol)}\0")
-    text = re.sub(r"([&%$#_{}])", r"\\\1", text)
-    text = re.sub(r"(\d\.\d+)e(-?\d+)", r"$\1 \\times 10^{\2}$", text)
-    return re.sub("\0(\\d+)\0", lambda match: list(_SYMBOLS.values())[int(match[1])], text)
+    return _LATEX.sub(_as_latex, one_line(text))
+
+
+def _as_latex(match: re.Match[str]) -> str:
+    return rf"${match[1]} \times 10^{{{match[2]}}}$" if match[1] else _SYMBOLS[match[0]]

@@ -20,6 +20,7 @@ from .timing import measure_times
 
 Experiment = Callable[[Settings, Runner, Path], Section]
 
+NEED_LABELS = ("label-ratio", "time")  # these compare methods that use labels
 EXPERIMENTS: dict[str, Experiment] = {
     "comparison": run_comparison,
     "sensitivity": run_sensitivity,

@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import Any
 
 from ...report.document import Section, Table, score_cells
-from ..methods import METHODS, OURS, Method
+from ..methods import BOTH_SOLVERS, METHODS, Method
 from ..paper_tables import ABLATION
 from ..runner import Runner
 from ..selection import best_by_evaluation
@@ -28,7 +28,7 @@ _COUPLING_TITLES = {"without_coupling": "FSSMSC* (β = 0)", "full": "FSSMSC, def
 def run_ablation(settings: Settings, runner: Runner, figures: Path) -> Section:
     """Make the runs of both solvers and return two tables for each."""
     section = Section("ablation", "Ablation")
-    for method in settings.choose(OURS) or [METHODS["FSSMSC"]]:
+    for method in settings.choose(BOTH_SOLVERS) or [METHODS["FSSMSC"]]:
         summaries: dict[tuple[str, str], Summary] = {}
         for source, about in settings.data:
             grid = [{"coupling": value} for value in method.grid["coupling"]]

@@ -8,6 +8,8 @@ from typing import Any
 
 import numpy as np
 
+from ...report.document import Cell, score_cells
+from ..methods import Method
 from ..runner import Run, Runner
 from ..settings import Settings
 from ..sources import Description
@@ -52,6 +54,20 @@ def summarise(runner: Runner, runs: Sequence[Run]) -> Summary:
     return Summary([value for value, _ in made], [seed for _, seed in made], failure)
 
 
+def alike_cells(row: Sequence[Summary], methods: Sequence[Method], measure: str) -> list[Cell]:
+    """Return the cells of a row, the best marked among like: methods that saw the same labels of the same draws.
+
+    Methods without labels are scored on all rows and know no draw of labels; they are compared with each other. So is a
+    method that lacks some of the draws which the others have.
+    """
+    return score_cells(
+        [summary.mean(measure) for summary in row],
+        [summary.text(measure) for summary in row],
+        smallest=measure == "seconds",
+        groups=[(method.uses_labels, tuple(summary.seeds)) for summary, method in zip(row, methods, strict=True)],
+    )
+
+
 def difference(first: Summary, second: Summary, measure: str = "acc", decimals: int = 1) -> str:
     """Return the mean of first − second over the draws that both have, ± its standard error; nothing below two draws.
 
@@ -93,7 +109,8 @@ def abouts(settings: Settings) -> list[Description]:
 
 def error_lines(runner: Runner) -> list[str]:
     """Return a line for each error."""
-    return [f"Failed: {message.strip().splitlines()[-1]}" for message in dict.fromkeys(runner.errors.values())]
+    lines = (message.splitlines()[-1] for message in runner.errors.values())
+    return [f"Failed: {line}" for line in dict.fromkeys(lines)]
 
 
 def _percent(part: float) -> str:

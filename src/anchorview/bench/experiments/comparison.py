@@ -4,16 +4,16 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from ...report.document import Section, Table, score_cells
-from ..methods import Method
+from ...report.document import Section, Table
+from ..methods import OURS, TUNED, Method
 from ..paper import PAPER
 from ..runner import Runner
 from ..selection import TITLES, chosen_runs
 from ..settings import Settings
 from ..sources import Description
-from .common import MEASURES, PROTOCOL, Summary, data_line, difference, error_lines, repetitions, summarise
+from .common import MEASURES, PROTOCOL, Summary, alike_cells, data_line, difference, error_lines, repetitions, summarise
 
-_OURS = "FSSMSC"
+_NO_LABELS = "°"
 
 
 def run_comparison(settings: Settings, runner: Runner, figures: Path) -> Section:
@@ -23,14 +23,17 @@ def run_comparison(settings: Settings, runner: Runner, figures: Path) -> Section
     for source, about in settings.data:
         for how in settings.selections:
             for method in methods:
+                if how == "oracle" and method.name == TUNED:  # it never sees the evaluation labels
+                    summaries[about.name, how, method.name] = Summary([], [])
+                    continue
                 runs = chosen_runs(how, settings, runner, source, about, method)
                 runner.run(runs, f"{method.name}, {about.name} ({how})")
                 summaries[about.name, how, method.name] = summarise(runner, runs)
     section = Section("comparison", "Comparison of the methods")
     section.text = [data_line(settings), _how_text(settings), *error_lines(runner)]
     section.tables = [_table(settings, methods, summaries)]
-    if any(method.name == _OURS for method in methods) and settings.repeats > 1:
-        section.tables.append(_lead_table(settings, methods, summaries))
+    for ours in [method.name for method in methods if method.ours and settings.repeats > 1]:
+        section.tables.append(_lead_table(ours, settings, methods, summaries))
     return section
 
 
@@ -40,38 +43,42 @@ def _how_text(settings: Settings) -> str:
     text += "; “paper”: the paper's figures, tuned on the evaluation labels. "
     if "oracle" in settings.selections:
         text += "For “oracle” the grid is tried on the first draw of labels. "
+    text += f"{TUNED} always chooses by the given labels, and has no “oracle”. "
     return text + PROTOCOL
 
 
 def _table(settings: Settings, methods: list[Method], summaries: dict[tuple[str, str, str], Summary]) -> Table:
-    table = Table("comparison", "Clustering performance and running time", ["Dataset", *(m.name for m in methods)])
+    header = ["Dataset", *(method.name if method.uses_labels else f"{method.name}{_NO_LABELS}" for method in methods)]
+    table = Table("comparison", "Clustering performance and running time", header, ours=OURS)
     for measure, title in MEASURES.items():
         table.add_heading(title)
         for _, about in settings.data:
             for how in settings.selections:
                 row = [summaries[about.name, how, method.name] for method in methods]
-                cells = score_cells(
-                    [summary.mean(measure) for summary in row],
-                    [summary.text(measure) for summary in row],
-                    smallest=measure == "seconds",
-                )
-                table.add(f"{about.name}, {how}", *cells)
+                table.add(f"{about.name}, {how}", *alike_cells(row, methods, measure))
             if about.paper is not None:
                 table.add(*_paper_row(about, methods, measure))
-    table.note = "OM: out of memory; OT: out of time. Best in bold, second best underlined."
+    table.note = (
+        "OM: out of memory; OT: out of time. Best in bold, second best underlined, among methods that saw the same "
+        f"labels of the same draws; methods without labels ({_NO_LABELS}), scored on all rows, are compared with each "
+        "other only."
+    )
     if any(about.paper and not about.same_as_paper for _, about in settings.data):
         table.note += " paper*: same images and kinds of features as the paper's data, but other values of them."
     return table
 
 
-def _lead_table(settings: Settings, methods: list[Method], summaries: dict[tuple[str, str, str], Summary]) -> Table:
-    """ACC of FSSMSC less that of each other method with labels, draw by draw."""
-    others = [method for method in methods if method.uses_labels and method.name != _OURS]
-    title = f"ACC of {_OURS} less that of the others: mean over the draws ± its standard error"
-    table = Table("comparison-lead", title, ["Dataset", *(method.name for method in others)])
+def _lead_table(
+    name: str, settings: Settings, methods: list[Method], summaries: dict[tuple[str, str, str], Summary]
+) -> Table:
+    """ACC of one of our methods less that of each other method with labels, draw by draw."""
+    others = [method for method in methods if method.uses_labels and method.name != name]
+    title = f"ACC of {name} less that of the others: mean over the draws ± its standard error"
+    file = "comparison-lead" if name == "FSSMSC" else f"comparison-lead-{name.lower()}"
+    table = Table(file, title, ["Dataset", *(method.name for method in others)], ours=OURS)
     for _, about in settings.data:
         for how in settings.selections:
-            ours = summaries[about.name, how, _OURS]
+            ours = summaries[about.name, how, name]
             cells = [difference(ours, summaries[about.name, how, method.name]) for method in others]
             table.add(f"{about.name}, {how}", *cells)
     table.note = "Every draw of labels is the same for all methods, so the luck of the draw falls out."

@@ -7,7 +7,7 @@ from typing import Any
 
 from ...report.document import Figure, Section, Table
 from ...report.figures import draw_convergence
-from ..methods import METHODS, OURS
+from ..methods import BOTH_SOLVERS, METHODS
 from ..runner import Runner
 from ..settings import Settings
 from .common import data_line, error_lines
@@ -18,7 +18,7 @@ _NAMES = {"FSSMSC": "active_set", "FSSMSC-ADMM": "admm"}
 
 def run_convergence(settings: Settings, runner: Runner, figures: Path) -> Section:
     """Make one run of each solver on each data set, all 30 rounds, and draw the curves."""
-    methods = settings.choose(OURS) or [METHODS[name] for name in OURS]
+    methods = settings.choose(BOTH_SOLVERS) or [METHODS[name] for name in BOTH_SOLVERS]
     rounds = 10 if settings.quick else _ROUNDS
     curves: dict[str, dict[str, dict[str, Any]]] = {}
     table = Table(

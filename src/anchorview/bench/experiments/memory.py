@@ -6,7 +6,7 @@ from pathlib import Path
 
 from ...cost import estimate_memory
 from ...report.document import Section, Table, scientific, score_cells
-from ..methods import METHODS
+from ..methods import METHODS, OURS
 from ..operations import variables_bytes
 from ..paper_tables import MEMORY
 from ..protocol import label_fraction
@@ -23,6 +23,7 @@ def measure_memory(settings: Settings, runner: Runner, figures: Path) -> Section
         "memory-peak",
         "Measured peak of a fit beyond data and libraries: MB, and in brackets KB per row",
         ["Dataset", "n", *(method.name for method in methods)],
+        ours=OURS,
     )
     for source, about in settings.data:
         runs = [settings.fit(source, about, method, {}, settings.seed, fresh=True) for method in methods]

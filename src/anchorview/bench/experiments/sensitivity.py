@@ -8,7 +8,7 @@ import numpy as np
 
 from ...report.document import Figure, Section, Table
 from ...report.figures import draw_curves, draw_heat_maps
-from ..methods import METHODS, OURS
+from ..methods import BOTH_SOLVERS, METHODS
 from ..runner import Run, Runner
 from ..settings import Settings
 from .common import data_line, error_lines, repetitions, summarise
@@ -21,7 +21,7 @@ def run_sensitivity(settings: Settings, runner: Runner, figures: Path) -> Sectio
     table = Table("sensitivity", "ACC (%) over the grid: lowest, median, highest", ["Dataset"])
     section = Section("sensitivity", "Sensitivity to the parameters")
     rows: dict[str, list[str]] = {about.name: [about.name] for _, about in settings.data}
-    for method in settings.choose(OURS) or [METHODS["FSSMSC"]]:
+    for method in settings.choose(BOTH_SOLVERS) or [METHODS["FSSMSC"]]:
         maps, curves = {}, {}
         for source, about in settings.data:
             plane = {
@@ -41,11 +41,9 @@ def run_sensitivity(settings: Settings, runner: Runner, figures: Path) -> Sectio
                 measure: [_mean(runner, line[z], measure) for z in sparsities] for measure in ("acc",)
             }
             reached = np.array([*means.values(), *curves[about.name]["acc"]])
-            rows[about.name] += [
-                f"{np.nanmin(reached):.1f}",
-                f"{np.nanmedian(reached):.1f}",
-                f"{np.nanmax(reached):.1f}",
-            ]
+            reached = reached[np.isfinite(reached)]
+            found = [reached.min(), np.median(reached), reached.max()] if len(reached) else []
+            rows[about.name] += [f"{value:.1f}" for value in found] or ["–"] * 3
         table.header += [f"{method.name} {what}" for what in ("lowest", "median", "highest")]
         name = method.name.lower()
         draw_heat_maps(maps, weights, couplings, figures / f"sensitivity-plane-{name}")

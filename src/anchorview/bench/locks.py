@@ -1,0 +1,84 @@
+"""Locks between processes, by flock; they end with the process that holds them, however it ends.
+
+Where there is no flock (Windows, some network file systems) nothing is locked, and everything else works as it does.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import platform
+import sys
+import time
+from pathlib import Path
+from typing import IO
+
+if sys.platform != "win32":
+    import fcntl
+
+
+def lock(stream: IO[bytes], *, shared: bool = False, wait: bool = True) -> bool:
+    """Lock an open file until it is closed, and return whether that was possible.
+
+    Parameters
+    ----------
+    stream : file
+        Open for reading or writing.
+    shared : bool
+        Whether others may hold a shared lock too.
+    wait : bool
+        Wait while another process holds it; otherwise raise BlockingIOError.
+    """
+    if sys.platform == "win32":
+        return False
+    how = fcntl.LOCK_SH if shared else fcntl.LOCK_EX
+    try:
+        fcntl.flock(stream.fileno(), how if wait else how | fcntl.LOCK_NB)
+    except BlockingIOError:
+        raise
+    except OSError:
+        return False
+    return True
+
+
+class InUseError(Exception):
+    """Another process works on the same results."""
+
+
+def hold(path: Path) -> IO[bytes]:
+    """Lock a file, made if it does not exist, for as long as what is returned stays open; write into it who holds it.
+
+    Raises
+    ------
+    InUseError
+        If another process holds it; the message names the process.
+
+    Examples
+    --------
+    >>> import tempfile
+    >>> with tempfile.TemporaryDirectory() as folder, hold(Path(folder, "lock")):
+    ...     hold(Path(folder, "lock"))  # doctest: +ELLIPSIS
+    Traceback (most recent call last):
+    anchorview.bench.locks.InUseError: process ... since ...
+    """
+    stream = path.open("ab+")  # kept by the file system as it is, until the lock is ours
+    try:
+        lock(stream, wait=False)
+    except BlockingIOError:
+        stream.seek(0)
+        holder = _holder(stream.read())
+        stream.close()
+        raise InUseError(holder) from None
+    stream.truncate(0)
+    about = {"pid": os.getpid(), "host": platform.node(), "since": time.strftime("%Y-%m-%d %H:%M:%S")}
+    stream.write(json.dumps(about).encode())
+    stream.flush()
+    return stream
+
+
+def _holder(text: bytes) -> str:
+    try:
+        about = json.loads(text)
+        return f"process {about['pid']} on {about['host']}, since {about['since']}"
+    except (ValueError, KeyError, TypeError):  # it has only just locked the file
+        return "another process"
