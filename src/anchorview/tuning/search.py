@@ -6,7 +6,7 @@ from dataclasses import replace
 
 import numpy as np
 
-from ..core.arrays import Matrix
+from ..core.arrays import Mask, Matrix
 from .judging import judge, prior_doubt
 from .search_data import Judgement, SearchData
 from .selection import select
@@ -38,20 +38,26 @@ def search(data: SearchData, base: Setting, scalings: list[Scaling]) -> None:
         for batch in stage:
             judge(data, batch)
 
+    def further(scalings: list[Scaling]) -> list[Batch]:  # than default parameters; a guess
+        return _around(data, base, scalings) + _heavy(data, base, scalings) + _beside(data, base, base, known=False)
+
     cheap = _on_features(data, base, scalings)
-    expect(cheap, _on_codes(base, hopeful), _around(data, base, finalists), _beside(data, base, base, known=False))
+    expect(cheap, _on_codes(base, hopeful), further(finalists))
     go(cheap)
     telling = [s for s in scalings if not data.is_parallel(replace(base, scaling=s))]
     kept = {base.scaling, *_best(data, telling, options.n_hopeful if enough else len(telling))}
     hopeful = [scaling for scaling in scalings if scaling in kept]
     on_codes = _on_codes(base, hopeful)  # codes are what costs
-    expect(on_codes, _around(data, base, hopeful[: options.n_finalists]), _beside(data, base, base, known=False))
+    expect(on_codes, further(hopeful[: options.n_finalists]))
     go(on_codes)
     finalists = _best(data, hopeful, options.n_finalists)
     data.forget(set(finalists))
     around = _around(data, base, finalists, known=True)
-    expect(around, _beside(data, best_on_codes(data, base), base, known=False))
+    expect(around, _heavy(data, base, finalists), _beside(data, best_on_codes(data, base), base, known=False))
     go(around)
+    heavy = _heavy(data, base, finalists, known=True)
+    expect(heavy, _beside(data, best_on_codes(data, base), base, known=False))
+    go(heavy)
     beside = _beside(data, best_on_codes(data, base), base)
     expect(beside)
     go(beside)
@@ -77,23 +83,34 @@ def _on_codes(base: Setting, scalings: list[Scaling]) -> list[Batch]:
 
 
 def _around(data: SearchData, base: Setting, scalings: list[Scaling], *, known: bool = False) -> list[Batch]:
-    """Vary μ, and add for text the setting that suits it; unless codes are `known`, they are taken to be sparse."""
+    """Vary μ; unless codes are `known`, they are taken to be sparse."""
     options, result = data.options, []
     for scaling in scalings:
         first = replace(base, scaling=scaling)
         for ridge in options.ridges:
             if ridge < base.ridge or not known or not data.has_dense_codes(first):
                 result.append(heads_of(replace(first, ridge=ridge)))
-        if "lsa" in scaling:
-            for_text = replace(first, must_link_weight=options.text_must_link_weight)
-            result.append(heads_of(replace(for_text, ridge=options.text_ridge, l1=options.text_l1)))
+    return result
+
+
+def _heavy(data: SearchData, base: Setting, scalings: list[Scaling], *, known: bool = False) -> list[Batch]:
+    """Large μ and large λ_M together; once codes are `known`, only where those of the largest μ so far are sparse."""
+    options, result = data.options, []
+    for scaling in scalings:
+        first = replace(base, scaling=scaling)
+        tried = [first, *(replace(first, ridge=ridge) for ridge in options.ridges)]
+        densest = max((s for s in tried if s in data.judged), key=lambda s: s.ridge, default=first)
+        if known and data.has_dense_codes(densest):
+            continue
+        weight = options.heavy_must_link_weight
+        result += [heads_of(replace(first, ridge=ridge, must_link_weight=weight)) for ridge in options.heavy_ridges]
     return result
 
 
 def _beside(data: SearchData, best: Setting, base: Setting, *, known: bool = True) -> list[Batch]:
     """Vary λ_Z and λ_M, one at a time, beside the best setting."""
     options, result = data.options, []
-    if not known or not data.has_dense_codes(replace(base, scaling=best.scaling)):
+    if not known or not any(map(data.has_dense_codes, (replace(base, scaling=best.scaling), best))):
         result += [heads_of(replace(best, l1=l1)) for l1 in options.l1s]
     for weight in options.must_link_weights:
         result.append([s for s in heads_of(replace(best, must_link_weight=weight)) if s.head != "codes"])
@@ -116,21 +133,25 @@ def _best(data: SearchData, scalings: list[Scaling], count: int) -> list[Scaling
     return sorted(scalings, key=best_belief)[:count]
 
 
-def choose_averaged(data: SearchData, judgements: list[Judgement], n_averaged: int) -> list[tuple[Judgement, float]]:
+def choose_averaged(
+    data: SearchData, judgements: list[Judgement], n_averaged: int, among: Mask | None = None
+) -> list[tuple[Judgement, float]]:
     """Return the settings to average, with their weights; `judgements` best first.
 
     Half of the picks go to the best settings of different heads and scalings, the others to those that help the
-    average most.
+    average most: on all hidden labels, or on those `among` them.
     """
+    rows = np.ones(len(data.judged_rows), dtype=bool) if among is None else among
+    weights = data.judged_weights
     compared = judgements[: max(data.options.max_compared, n_averaged)]
     best_of = {(j.setting.head, j.setting.scaling): number for number, j in reversed(list(enumerate(compared)))}
     picks = select(
-        [judgement.held_out for judgement in compared],
-        data.class_ids[data.judged_rows],
+        [judgement.held_out[rows] for judgement in compared],
+        data.class_ids[data.judged_rows[rows]],
         [prior_doubt(data, judgement.setting) for judgement in compared],
         n_picks=data.options.picks_per_setting * n_averaged,
         first=sorted(best_of.values())[:n_averaged],
-        weights=data.judged_weights,
+        weights=None if weights is None else weights[rows],
     )
     return [(compared[number], float(count)) for number, count in picks.items()]
 
