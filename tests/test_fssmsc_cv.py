@@ -17,7 +17,7 @@ from anchorview import FSSMSC, FSSMSCCV, Constraints, Views, datasets, plotting
 from anchorview.export import results_frame
 from anchorview.view_importance import measure_views
 
-SHORT: dict[str, Any] = {name: () for name in ("ridges", "l1s", "must_link_weights", "heavy_ridges")}
+SHORT: dict[str, Any] = dict.fromkeys(("ridges", "l1s", "must_link_weights", "heavy_ridges"), ())
 SHORT |= {"feature_strengths": (1.0,), "graph_strengths": (0.8,)}
 
 

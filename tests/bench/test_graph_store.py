@@ -9,7 +9,6 @@ from typing import Any
 
 import numpy as np
 import pytest
-from scipy import sparse
 
 from anchorview.baselines._graph_builder import GraphBuilder
 from anchorview.baselines._graphs import knn_graph

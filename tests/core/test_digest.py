@@ -60,5 +60,7 @@ def test_odd_values_have_a_key(value: Any) -> None:
 
 
 def test_groups_that_differ_in_their_members_differ() -> None:
-    one, other = (Constraints.from_groups(cannot=np.array(groups)).resolve(4) for groups in ([0, 0, 1, 1], [0, 1, 0, 1]))
+    one, other = (
+        Constraints.from_groups(cannot=np.array(groups)).resolve(4) for groups in ([0, 0, 1, 1], [0, 1, 0, 1])
+    )
     assert content_key(one) != content_key(other)

@@ -3,12 +3,12 @@
 The average is judged as it is used, with its members chosen anew without the rows that they are judged on: the best of
 many on some rows looks better on these rows than it is.
 
-A class's only labelled row is never hidden. If it were, its class would be unknown, and the row could not but be
-wrong; and the classes that nobody has labelled are unknown. How many rows belong to those, the only ones tell: if labels
-are a random sample of the rows, the share of labels that are the only one of their class estimates the share of rows
-whose class has no label (Good and Turing, 1953). So the estimate counts them as wrong, as leave-one-out would. If labels
-were not drawn at random, a class with one label may be found as well as the others: the interval reaches from what is
-certain in the first case to what is possible in the second.
+A class's only labelled row is never hidden. If it were, its class would be unknown and the row could not but be wrong;
+and rows of classes that nobody has labelled are wrong too. How many these are, the only ones tell: if labels are a
+random sample of the rows, the share of labels that are the only one of their class estimates the share of rows whose
+class has no label (Good and Turing, 1953). So the estimate counts them as wrong, as leave-one-out would. If labels were
+not drawn at random, a class with one label may be found as well as the others: the interval reaches from what holds in
+the first case to what is possible in the second.
 """
 
 from __future__ import annotations

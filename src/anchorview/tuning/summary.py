@@ -16,7 +16,14 @@ from ..supervision.pairs import ResolvedPairs
 from .search_data import Judgement, SearchData
 from .settings import Scaling
 
-_NOT_JUDGED = ("verbose", "n_jobs", "warm_start", "n_averaged", "measure_views")  # parameters that judgements do not know
+_NOT_JUDGED = (
+    "verbose",
+    "n_jobs",
+    "warm_start",
+    "n_averaged",
+    "measure_views",
+)  # parameters that judgements do not know
+
 
 def cv_results(judgements: Sequence[Judgement]) -> dict[str, Any]:
     """Return the judgements in the form of ``GridSearchCV.cv_results_``, in the order of belief.
