@@ -38,26 +38,30 @@ def search(data: SearchData, base: Setting, scalings: list[Scaling]) -> None:
         for batch in stage:
             judge(data, batch)
 
-    def further(scalings: list[Scaling]) -> list[Batch]:  # than default parameters; a guess
-        return _around(data, base, scalings) + _heavy(data, base, scalings) + _beside(data, base, base, known=False)
+    def after_around(scalings: list[Scaling]) -> list[Batch]:  # a guess
+        heavy = [batch for ridge in options.heavy_ridges[:1] for batch in _heavy(base, scalings, ridge)]
+        return heavy + _beside(data, best_on_codes(data, base), base, known=False)
 
     cheap = _on_features(data, base, scalings)
-    expect(cheap, _on_codes(base, hopeful), further(finalists))
+    expect(cheap, _on_codes(base, hopeful), _around(data, base, finalists), after_around(finalists))
     go(cheap)
     telling = [s for s in scalings if not data.is_parallel(replace(base, scaling=s))]
     kept = {base.scaling, *_best(data, telling, options.n_hopeful if enough else len(telling))}
     hopeful = [scaling for scaling in scalings if scaling in kept]
     on_codes = _on_codes(base, hopeful)  # codes are what costs
-    expect(on_codes, further(hopeful[: options.n_finalists]))
+    finalists = hopeful[: options.n_finalists]
+    expect(on_codes, _around(data, base, finalists), after_around(finalists))
     go(on_codes)
     finalists = _best(data, hopeful, options.n_finalists)
     data.forget(set(finalists))
     around = _around(data, base, finalists, known=True)
-    expect(around, _heavy(data, base, finalists), _beside(data, best_on_codes(data, base), base, known=False))
+    expect(around, after_around(finalists))
     go(around)
-    heavy = _heavy(data, base, finalists, known=True)
-    expect(heavy, _beside(data, best_on_codes(data, base), base, known=False))
-    go(heavy)
+    for step, ridge in enumerate(options.heavy_ridges):  # on and on, as long as it helps
+        finalists = _want_heavier(data, base, finalists, step)
+        heavy = _heavy(base, finalists, ridge)
+        expect(heavy, _beside(data, best_on_codes(data, base), base, known=False))
+        go(heavy)
     beside = _beside(data, best_on_codes(data, base), base)
     expect(beside)
     go(beside)
@@ -93,17 +97,31 @@ def _around(data: SearchData, base: Setting, scalings: list[Scaling], *, known: 
     return result
 
 
-def _heavy(data: SearchData, base: Setting, scalings: list[Scaling], *, known: bool = False) -> list[Batch]:
-    """Large μ and large λ_M together; once codes are `known`, only where those of the largest μ so far are sparse."""
+def _heavy(base: Setting, scalings: list[Scaling], ridge: float) -> list[Batch]:
+    """Return a large μ for some scalings, and a λ_M that is as much larger.
+
+    With a large μ codes are short, about as 1 / (1 + μ), and full: λ_M, which weighs squared differences of codes
+    against a smoothness that does not know their length, must grow for labels to count as before.
+    """
+    first = replace(base, ridge=ridge, must_link_weight=base.must_link_weight * ridge / base.ridge)
+    return [heads_of(replace(first, scaling=scaling)) for scaling in scalings]
+
+
+def _want_heavier(data: SearchData, base: Setting, scalings: list[Scaling], step: int) -> list[Scaling]:
+    """Return the scalings for which the next large μ is worth trying: the first always, others if the last was best.
+
+    Not where codes of the largest μ so far are dense.
+    """
     options, result = data.options, []
     for scaling in scalings:
         first = replace(base, scaling=scaling)
-        tried = [first, *(replace(first, ridge=ridge) for ridge in options.ridges)]
-        densest = max((s for s in tried if s in data.judged), key=lambda s: s.ridge, default=first)
-        if known and data.has_dense_codes(densest):
-            continue
-        weight = options.heavy_must_link_weight
-        result += [heads_of(replace(first, ridge=ridge, must_link_weight=weight)) for ridge in options.heavy_ridges]
+        batches = [heads_of(replace(first, ridge=ridge)) for ridge in (base.ridge, *options.ridges)]
+        batches += [batch for ridge in options.heavy_ridges[:step] for batch in _heavy(base, [scaling], ridge)]
+        tried = [setting for batch in batches for setting in batch if setting in data.judged]
+        heaviest = max(tried, key=lambda setting: setting.ridge)
+        best = min(tried, key=lambda setting: data.judged[setting].belief)
+        if not data.has_dense_codes(heaviest) and (step == 0 or best.ridge == heaviest.ridge):
+            result.append(scaling)
     return result
 
 
