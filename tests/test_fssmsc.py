@@ -94,7 +94,8 @@ def test_predict_gives_labels_and_transform_the_embedding(data: Any, solver: str
     probabilities = model.predict_proba(data.views)
     np.testing.assert_array_equal(model.classes_[probabilities.argmax(axis=1)], model.labels_)
     hidden = data.y == -1
-    np.testing.assert_allclose(probabilities.max(axis=1)[hidden], model.confidence_[hidden], atol=1e-6)
+    # The products of a fit are in single precision, those of predict in double.
+    np.testing.assert_allclose(probabilities.max(axis=1)[hidden], model.confidence_[hidden], atol=1e-5)
 
 
 def test_the_same_on_all_handwritten_digits(digits: Any, digits_model: FSSMSC) -> None:

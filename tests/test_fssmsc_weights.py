@@ -212,12 +212,36 @@ def test_clusters_follow_the_weights(data: Any) -> None:
         (np.zeros(150), "zero for every row"),
         (np.ones(149), r"sample_weight.shape == \(149,\), expected \(150,\)"),
         (np.ones((150, 1)), "must be 1D"),
-        (["a"] * 150, "could not convert"),
+        (["a"] * 150, "sample_weight must be numbers, one per row; got"),
     ],
 )
 def test_weights_that_cannot_work(data: Any, weights: Any, message: str) -> None:
     with pytest.raises(ValueError, match=message):
         build().fit(data.views, data.y, sample_weight=weights)
+
+
+@pytest.mark.parametrize(
+    ("weights", "message"),
+    [
+        (np.full(150, -1.0), "must be finite and not negative; row 0"),
+        (np.where(np.arange(150) == 7, np.nan, 1.0), "row 7 has nan"),
+        (np.ones(149), "one weight per row"),
+        (["a"] * 150, "sample_weight must be numbers"),
+        (np.zeros(150), "zero for every row"),
+        (np.full(150, 1e300), "sample_weight must be at most 1e[+]15"),
+    ],
+)
+def test_weights_of_a_score_are_checked(data: Any, weights: Any, message: str) -> None:
+    model = build().fit(data.views, data.y)
+    with pytest.raises(ValueError, match=message):
+        model.score(data.views, data.target, sample_weight=weights)
+
+
+def test_a_score_needs_weight_where_a_label_is(data: Any) -> None:
+    model = build().fit(data.views, data.y)
+    y = np.where(np.arange(150) < 5, data.target, -1)
+    with pytest.raises(ValueError, match="zero for every row of y that has a label"):
+        model.score(data.views, y, sample_weight=np.arange(150) >= 5)
 
 
 def test_the_paper_s_solver_does_not_take_weights(data: Any) -> None:

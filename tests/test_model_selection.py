@@ -40,3 +40,25 @@ def test_label_hiding_in_a_grid_search(some_digits: Any) -> None:
     search = GridSearchCV(FSSMSC(n_landmarks=60, random_state=0), grid, cv=folds).fit(some_digits.views, some_digits.y)
     assert search.best_score_ > 0.8
     assert set(search.cv_results_) >= {"split2_test_score", "mean_test_score"}
+
+
+@pytest.mark.parametrize(
+    ("name", "value"), [("n_splits", 1), ("n_splits", 10**30), ("n_repeats", 0), ("n_splits", "3")]
+)
+def test_parameters_are_checked(name: str, value: Any) -> None:
+    with pytest.raises(ValueError, match=f"{name} must be an integer"):
+        next(LabelHidingKFold(**{name: value}).split([0, 0], [0, 0]))
+
+
+@pytest.mark.parametrize("y", [None, 3])
+def test_labels_are_needed(y: Any) -> None:
+    with pytest.raises(ValueError, match="y must hold a label for each row"):
+        next(LabelHidingKFold().split([0, 0], y))
+
+
+def test_folds_that_few_labels_allow_are_counted() -> None:
+    """A number that is too high would stop GridSearchCV."""
+    y = np.array([0, 0, 1, -1, -1])
+    folds = LabelHidingKFold(2**31 - 1, n_repeats=2, random_state=0)
+    assert folds.get_n_splits(y, y) == len(list(folds.split(y, y))) == 4
+    assert LabelHidingKFold(3, 2).get_n_splits() == 6

@@ -269,9 +269,11 @@ class MultiViewClassifier(
         known = class_ids >= 0
         if not known.any():
             raise ValueError("No row of y has a label, so there is nothing to score against.")
-        weights = np.ones(len(class_ids)) if sample_weight is None else np.asarray(sample_weight, dtype=float)
+        weights = check_weights(sample_weight, len(class_ids), views.ids)
+        if weights is not None and not weights[known].any():
+            raise ValueError("sample_weight is zero for every row of y that has a label; at least one must count.")
         hits = self.predict(views)[known] == classes[class_ids[known]]
-        return float(np.average(hits, weights=weights[known]))
+        return float(np.average(hits, weights=None if weights is None else weights[known]))
 
     def suggest_labels(self, n: int, *, among: Any = None) -> npt.NDArray[Any]:
         """Suggest rows of the fit to label next: where the most mistakes are expected, spread over the data.

@@ -1,26 +1,56 @@
-"""What a fit costs: memory before it runs, floating-point operations by stage."""
+"""What a fit needs of memory, told before it runs, and how much there is to be had.
+
+What is counted is what grows with the data: arrays as large as the codes, the embedding, the landmarks or the dense
+states of ADMM, as many copies of each as are alive at the same time. The number of non-zeros of a code cannot be known
+beforehand (25 to 70 on most data, 130 where rows of signed features are nearly parallel), so with data at hand it is
+counted on some rows; everything else follows from sizes. `benchmarks/memory.py` compares with what fits take.
+"""
 
 from __future__ import annotations
 
 import os
-from dataclasses import dataclass
+import sys
+from collections.abc import Iterator
+from contextlib import suppress
+from dataclasses import dataclass, replace
 from pathlib import Path
+from typing import Any
 
-from .features.landmarks import MAX_ITER, PROJECTION, ROWS_PER_LANDMARK
+import numpy as np
 
-NONZEROS_PER_ROW = 48  # of a code; measured 25 (Fashion-MNIST) to 70 (Scene-15), see docs/performance.md
-_EIGEN_STEPS = 5  # eigen-decompositions of a trace-ratio step, cold start
+from .core.arrays import is_sparse
+from .features.landmarks import FULL_SPACE_ENTRIES, FULL_SPACE_WORK, PROJECTION, ROWS_PER_LANDMARK
+from .features.products import CACHE_BYTES, Representation
+from .features.text import LSA_COMPONENTS
+from .solver.elastic_net import hessian_of, optimality_tol, solve_codes
+from .solver.grams import patterns
+
+REMEDY = (
+    "Lower n_landmarks, give the views in single precision (float32), fit a sample of the rows and predict the rest in "
+    "blocks (predict needs a fixed amount of memory), or raise the limit."
+)
+NONZEROS_PER_ROW = 48  # of a code, where there is no data to count them on
+_COMPILED = "anchorview.solver.kernels"
+_LOADING = {
+    "RLIMIT_AS": 300 * 2**20,
+    "RLIMIT_DATA": 120 * 2**20,
+}  # what numba and the kernels take when they are loaded
+_THREAD = 72 * 2**20  # address space that a thread reserves: its stack, and 64 MB for what it allocates
+_BLOCK = 4096  # rows of E that a thread works on
+_DISTANCES = 2**20  # that a thread holds when labels are read
+_SOME_ROWS = 256  # whose codes are counted
+_INDEX = 4  # bytes of an index
 
 
 @dataclass(frozen=True)
 class MemoryEstimate:
-    """Bytes that a fit needs beyond the input, by what they are for.
+    """Bytes that a fit needs beyond the input at its peak, by what they are for.
 
     Examples
     --------
     >>> from anchorview import FSSMSC
-    >>> print(FSSMSC().estimate_memory(n_rows=1_000_000, n_features=200, n_clusters=10))
-    1.1 GB beyond the input (1.1 KB per row): codes 0.96 GB, embedding 0.12 GB, landmarks 0.02 GB, blocks 0.02 GB
+    >>> print(FSSMSC(n_jobs=1).estimate_memory(n_rows=1_000_000, n_features=200, n_clusters=10))
+    1.1 GB beyond the input (1.1 KB per row): codes 776 MB, rows 248 MB, landmarks 25 MB, blocks 41 MB
     """
 
     n_rows: int
@@ -32,114 +62,254 @@ class MemoryEstimate:
         return sum(self.parts.values())
 
     def __str__(self) -> str:
-        listed = ", ".join(f"{name} {size / 1e9:.2f} GB" for name, size in self.parts.items())
+        listed = ", ".join(f"{name} {_text(size)}" for name, size in self.parts.items())
         per_row = self.total / max(self.n_rows, 1) / 1e3
-        return f"{self.total / 1e9:.1f} GB beyond the input ({per_row:.1f} KB per row): {listed}"
+        return f"{_text(self.total)} beyond the input ({per_row:.1f} KB per row): {listed}"
 
 
-def estimate_memory(
-    n_rows: int, n_features: int, n_landmarks: int, n_components: int, *, solver: str, n_threads: int
-) -> MemoryEstimate:
-    """Estimate the peak memory of a fit beyond its input, in single precision."""
-    itemsize = 4
-    code_bytes = NONZEROS_PER_ROW * (itemsize + 4)
-    # CSR codes: of the rows on their own, of the joint problem, and one copy while blocks are put together.
-    codes = int(2.5 * n_rows * code_bytes)
-    if solver == "admm":  # dense states: first consensus, consensus, dual, codes and the proposal for them
-        codes += 5 * n_rows * n_landmarks * itemsize
-    embedding = n_rows * (n_components * 3 * itemsize)
-    square = 12 * n_landmarks**2 * 8
-    landmarks = 2 * n_landmarks * n_features * itemsize + square
-    sample = min(n_rows, ROWS_PER_LANDMARK * n_landmarks) * min(n_features, PROJECTION) * itemsize
-    blocks = n_threads * (4096 * n_landmarks + 256 * n_features) * itemsize + sample
-    return MemoryEstimate(n_rows, {"codes": codes, "embedding": embedding, "landmarks": landmarks, "blocks": blocks})
+def _text(size: float) -> str:
+    return f"{size / 1e9:.1f} GB" if size >= 1e9 else f"{size / 1e6:.0f} MB"
 
 
-def available_memory() -> int | None:
-    """Return the bytes that can still be had, None where the system does not tell."""
-    try:
-        for line in Path("/proc/meminfo").read_text().splitlines():
-            if line.startswith("MemAvailable:"):
-                return int(line.split()[1]) * 1024
-    except OSError:
-        pass
-    try:
-        return os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_AVPHYS_PAGES")
-    except (AttributeError, ValueError, OSError):
-        return None
-
-
-def check_memory(estimate: MemoryEstimate, available: int | None) -> None:
-    """Refuse a fit that cannot succeed in the memory available (None: not known), with the numbers and what to do."""
-    if available is not None and estimate.total > available:
-        raise MemoryError(
-            f"This fit needs about {estimate}; {available / 1e9:.1f} GB are available. Lower n_landmarks, or fit a "
-            "sample of the rows and predict the rest in blocks (predict needs a fixed amount of memory)."
-        )
-
-
-def count_operations(
-    n_rows: int,
-    n_features: int,
-    n_landmarks: int,
-    n_components: int,
-    n_labelled: int,
-    *,
-    solver: str = "active_set",
-    n_iter: int | None = None,
-    nonzeros: float = NONZEROS_PER_ROW,
-) -> dict[str, float]:
-    """Count the floating-point operations of a fit, by stage (a multiplication and an addition are two).
+@dataclass(frozen=True)
+class FitSizes:
+    """What the memory of a fit depends on.
 
     Parameters
     ----------
     n_rows, n_features, n_landmarks, n_components, n_labelled : int
         n, d (all views), m, k and the number of labelled rows.
-    solver : {"active_set", "admm", "paper"}
-        "paper" counts Algorithm 1 as it is printed: dense pair matrices, every product of every update.
-    n_iter : int, optional
-        Rounds; by default 3 for "active_set" and 30 for the others.
     nonzeros : float
-        Non-zeros of a code, for "active_set"; ``model.codes_.nnz / n`` after a fit.
-
-    Returns
-    -------
-    dict of str to float
-        Operations by stage, and their "total".
-
-    Examples
-    --------
-    >>> ours = count_operations(9144, 3766, 500, 102, 457)
-    >>> paper = count_operations(9144, 3766, 500, 102, 457, solver="paper")
-    >>> ours["total"] < paper["total"] / 5
-    True
+        Non-zeros of a code.
+    itemsize : int
+        Bytes of a number: 4 in single precision.
+    solver : str
+        "admm" has dense states, with numbers of `state_itemsize` bytes.
+    n_text : int
+        Non-zeros of the views that are scaled as text.
+    lsa : bool
+        Whether such a view is turned into coordinates.
+    n_patterns : int
+        Combinations of views that rows have.
     """
-    n, d, m, k, n_l, s = n_rows, n_features, n_landmarks, n_components, n_labelled, nonzeros
-    rounds = n_iter if n_iter is not None else (3 if solver == "active_set" else 30)
-    sample = min(n, ROWS_PER_LANDMARK * m)
-    if solver == "paper":
-        landmarks = 2.0 * n * d * m * 100  # k-means on all rows, up to 100 iterations
-    else:
-        landmarks = 2.0 * sample * min(d, PROJECTION) * (d + m * MAX_ITER) + sample * d
-    eigen = 4 / 3 * m**3 + 4.0 * m * m * k
-    trace_ratio = rounds * (_EIGEN_STEPS if solver == "paper" else 2) * eigen
-    if solver == "active_set":
-        moves = s / 4  # of the row solver: about four indices enter per move
-        codes = n * (moves * 2 * m * s / 2 + s**3 / 3 + 2 * moves * s**2)
-        update = rounds * (n_l * (moves * m * s + 2 * m * k) + n * s * k * 2) + n * s * s
-    else:
-        codes = 2.0 * m * m * n  # first B
-        # Z, q, B: AᵀAZ as two products of rank k, ZZᵀ, the least-squares solution, and a dozen sums of m×n.
-        update = rounds * (4.0 * m * n * k + 4.0 * m * m * n + 12.0 * m * n)
-        pairs = 2.0 * m * n_l * n_l * 2 if solver == "paper" else 4.0 * n_l * m
-        update += rounds * (pairs + 2.0 * m * m * n_l * 2)
-    stages = {
-        "scaling": 5.0 * n * d,
-        "landmarks": landmarks,
-        "cross_products": 2.0 * n * d * m + 2.0 * m * m * d,
-        "codes": codes,
-        "rounds": update,
-        "trace_ratio": trace_ratio,
-        "labels": 2.0 * n * k * (m if solver != "active_set" else s) + 2.0 * n * n_l * k,
+
+    n_rows: int
+    n_features: int
+    n_landmarks: int
+    n_components: int
+    n_labelled: int = 0
+    nonzeros: float = NONZEROS_PER_ROW
+    itemsize: int = 4
+    solver: str = "active_set"
+    state_itemsize: int = 4
+    n_threads: int = 1
+    n_text: int = 0
+    lsa: bool = False
+    n_patterns: int = 1
+
+
+def estimate_memory(sizes: FitSizes) -> MemoryEstimate:
+    """Estimate the peak memory of a fit beyond its input: that of the stage which takes most."""
+    stages = [_scaling(sizes), _landmarks(sizes), *(_admm(sizes) if sizes.solver == "admm" else _active_set(sizes))]
+    parts = max(stages, key=lambda stage: sum(stage.values()))
+    return MemoryEstimate(sizes.n_rows, {name: int(size) for name, size in parts.items() if size})
+
+
+def _scaling(s: FitSizes) -> dict[str, float]:
+    """Fitting the scaling; dense views are passed over in blocks."""
+    # Text: which values are positive (1), their columns, and the weights of their rows twice.
+    text = (1.0 + _INDEX + 2 * 8) * s.n_text
+    if s.lsa:  # scaled rows and their transpose; images of 170 directions, once in double precision
+        width = 1.13 * LSA_COMPONENTS
+        text = max(text, 2 * s.n_text * (s.itemsize + _INDEX) + s.n_rows * width * (2 * s.itemsize + 8))
+    return {"scaling": text}
+
+
+def _landmarks(s: FitSizes) -> dict[str, float]:
+    """Choosing landmarks: the sample that k-means sees, twice while its blocks are put together, then the means."""
+    sample = min(s.n_rows, ROWS_PER_LANDMARK * s.n_landmarks)
+    entries = sample * s.n_features
+    projects = entries * s.n_landmarks > FULL_SPACE_WORK or entries > FULL_SPACE_ENTRIES
+    width = PROJECTION if projects and s.n_features > 2 * PROJECTION else s.n_features
+    # The landmarks, their transpose, and a copy in double precision for their Gram matrix.
+    means = s.n_landmarks * s.n_features * (2 * s.itemsize + 8)
+    return {"landmarks": max(2 * sample * width * s.itemsize, means)}
+
+
+def _kept(s: FitSizes) -> dict[str, float]:
+    """Held throughout: landmarks and their transpose, m×m matrices, E if it is small, and what threads work with.
+
+    The latter is the products of a block of rows, once in double precision, their codes as they grow, and sums over
+    them; later distances to the labelled rows. The allocator does not give it back in between.
+    """
+    square = 8.0 * s.n_landmarks**2
+    grams = min(s.n_patterns - 1, 2**28 / square) * square * (1 + s.itemsize / 8)
+    products = s.n_rows * s.n_landmarks * s.itemsize
+    row = s.n_landmarks * (2 * s.itemsize + 8) + 3 * s.nonzeros * (s.itemsize + _INDEX)
+    block = min(_BLOCK, s.n_rows) * row + 2 * square
+    return {
+        "landmarks": 2 * s.n_landmarks * s.n_features * s.itemsize + 12 * square + grams,
+        "products": products if products <= CACHE_BYTES else 0,
+        "blocks": s.n_threads * max(block, min(_DISTANCES, s.n_rows * s.n_labelled) * s.itemsize),
     }
-    return stages | {"total": sum(stages.values())}
+
+
+def _active_set(s: FitSizes) -> list[dict[str, float]]:
+    """Count what rounds, their end, and reading the labels take."""
+    row = s.nonzeros * (s.itemsize + _INDEX) + _INDEX
+    wide = 8 * s.nonzeros if s.itemsize < 8 else 0  # SciPy's copy of codes that meet double precision
+    n, n_l, k = s.n_rows, s.n_labelled, s.n_components
+    kept = _kept(s)
+    return [
+        # Codes on their own; of the rows that move, which are the labelled ones, old codes, new ones, and for the
+        # pairs those in double precision. For each row the bound of its gradient.
+        {"codes": n * row + n_l * (2 * row + wide), "rows": n * 48.0, **kept},
+        # Both codes of all rows, those that moved, and the embedding, once in parts.
+        {"codes": (2 * n + n_l) * row, "rows": n * (2.0 * s.itemsize * k + 32), **kept},
+        # Confidence: of the labelled rows, codes, those of two thirds, and a copy in double precision.
+        {"codes": 2 * n * row + n_l * (5 / 3 * row + wide), "rows": n * (s.itemsize * k + 32.0), **kept},
+        # Labels: embedding, evidence, logits and two arrays of that size in the softmax; a few numbers a row.
+        {"codes": 2 * n * row, "rows": n * (5.0 * s.itemsize * k + 48), **kept},
+    ]
+
+
+def _admm(s: FitSizes) -> list[dict[str, float]]:
+    """Five dense states (B⁰, B, Y, Z, Z⁺), more than both codes without any zero take after them.
+
+    Of the labelled rows, Z in double precision, and three arrays of that size while the pairs are applied to it.
+    """
+    states = 5.0 * s.n_rows * s.n_landmarks * s.state_itemsize + 4 * 8.0 * s.n_labelled * s.n_landmarks
+    return [{"states": states, "rows": 32.0 * s.n_rows, **_kept(s)}]
+
+
+def state_itemsize(model: Any) -> int:
+    """Return the bytes of a number of the solver's dense states."""
+    return int(np.dtype((model.solver_options or {}).get("dtype", "float32")).itemsize)
+
+
+def fit_sizes(model: Any, given: Any, plan: Any, n_threads: int) -> FitSizes:
+    """Return the sizes of a fit, but for the non-zeros of its codes.
+
+    Parameters
+    ----------
+    model : FSSMSC
+        The parameters.
+    given : FitInput
+        What it is fitted on.
+    plan : Plan
+        What it is going to do.
+    """
+    arrays = given.views.arrays
+    is_text = [is_sparse(array) or kind in ("tfidf", "lsa") for array, kind in zip(arrays, plan.scaling, strict=True)]
+    texts = [array for array, text in zip(arrays, is_text, strict=True) if text]
+    n_rows, n_features = given.views.shape
+    return FitSizes(
+        n_rows,
+        n_features,
+        plan.n_landmarks,
+        plan.n_components,
+        int(np.count_nonzero(given.known.class_ids >= 0)),
+        itemsize=4 if all(np.can_cast(array.dtype, np.float32) for array in arrays) else 8,
+        solver=model.solver,
+        state_itemsize=state_itemsize(model),
+        n_threads=n_threads,
+        n_text=sum(array.nnz if is_sparse(array) else array.size for array in texts),
+        lsa="lsa" in plan.scaling,
+        n_patterns=1 if given.present is None else len(patterns(given.present)[0]),
+    )
+
+
+def count_nonzeros(source: Representation, model: Any) -> float:
+    """Return the mean number of non-zeros of a code, counted on rows all over the data."""
+    rows = np.unique(np.linspace(0, source.cross.n_rows - 1, _SOME_ROWS).astype(np.intp))
+    products, gram = source.cross.take(rows), source.grams.complete
+    dtype, l1 = products.dtype, 0.0 if "l1" in model.omit else model.l1
+    hessian = hessian_of(gram, float(model.ridge), dtype)
+    codes = solve_codes(hessian, products - dtype.type(l1), optimality_tol(gram, dtype))
+    return float(codes.nnz) / len(rows)
+
+
+def check_memory(estimate: MemoryEstimate, available: int | None) -> None:
+    """Refuse a fit that cannot succeed in the memory available (None: not known), with the numbers and what to do."""
+    if available is not None and estimate.total > available:
+        loading = "" if _COMPILED in sys.modules else " once the compiled code is loaded"
+        left = f"{_text(max(available, 0))} are available{loading}"
+        raise MemoryError(f"This fit needs about {estimate}; {left}. {REMEDY}")
+
+
+def check_codes(sizes: FitSizes, source: Representation, model: Any, available: int | None) -> None:
+    """Refuse a fit whose codes will not fit; they are counted only if codes without any zero would not."""
+    dense = replace(sizes, nonzeros=sizes.n_landmarks)
+    if available is not None and estimate_memory(dense).total > available:
+        check_memory(estimate_memory(replace(sizes, nonzeros=count_nonzeros(source, model))), available)
+
+
+def available_memory(n_threads: int = 1, root: str | Path = "/") -> int | None:
+    """Return the bytes that this process can still have, None where the system does not tell.
+
+    The least of what the machine has free, what is left to the control groups of this process (containers), and what
+    is left of its own limits (`ulimit -v` and `-d`), which also count address space that is never used.
+
+    Parameters
+    ----------
+    n_threads : int
+        Threads that will be started.
+    root : path
+        Where `proc` and `sys` are.
+    """
+    known = [*_machine(Path(root)), *_control_groups(Path(root)), *_own_limits(Path(root), n_threads)]
+    return min(known, default=None)
+
+
+def _machine(root: Path) -> Iterator[int]:
+    fields = _fields(root / "proc/meminfo")
+    if "MemAvailable" in fields:
+        yield fields["MemAvailable"]
+        return
+    with suppress(AttributeError, ValueError, OSError):
+        yield os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_AVPHYS_PAGES")
+
+
+def _control_groups(root: Path) -> Iterator[int]:
+    """Limits of the control groups, version 1 and 2, that the process is in: of its own and of all above it."""
+    for line in _read(root / "proc/self/cgroup").splitlines():
+        number, controllers, name = line.split(":", 2)
+        if number == "0" and not controllers:
+            mounts, files = ["", "unified"], ("memory.max", "memory.current", "inactive_file")
+        elif "memory" in controllers.split(","):
+            mounts, files = ["memory"], ("memory.limit_in_bytes", "memory.usage_in_bytes", "total_inactive_file")
+        else:
+            continue
+        for mount in (root / "sys/fs/cgroup" / mount for mount in mounts):
+            group = mount / name.lstrip("/")  # not there if a container sees its own group as the top
+            for folder in (group, *(parent for parent in group.parents if parent.is_relative_to(mount))):
+                limit, used = _read(folder / files[0]).strip(), _read(folder / files[1]).strip()
+                if limit.isdigit() and used.isdigit():  # not "max"
+                    cached = _fields(folder / "memory.stat", 1).get(files[2], 0)  # of files: given back when needed
+                    yield int(limit) - int(used) + min(cached, int(used))
+
+
+def _own_limits(root: Path, n_threads: int) -> Iterator[int]:
+    try:
+        import resource
+    except ImportError:  # Windows
+        return
+    used = _fields(root / "proc/self/status")
+    for name, field in (("RLIMIT_AS", "VmSize"), ("RLIMIT_DATA", "VmData")):
+        limit = resource.getrlimit(getattr(resource, name))[0]
+        if limit != resource.RLIM_INFINITY and field in used:
+            loading = 0 if _COMPILED in sys.modules else _LOADING[name]
+            yield limit - used[field] - loading - (n_threads * _THREAD if name == "RLIMIT_AS" else 0)
+
+
+def _read(path: Path) -> str:
+    try:
+        return path.read_text()
+    except OSError:
+        return ""
+
+
+def _fields(path: Path, unit: int = 1024) -> dict[str, int]:
+    """Read lines such as "MemAvailable: 1234 kB", in bytes."""
+    lines = (line.replace(":", " ").split() for line in _read(path).splitlines())
+    return {words[0]: int(words[1]) * unit for words in lines if len(words) > 1 and words[1].isdigit()}

@@ -10,24 +10,51 @@ from typing import Any, Self
 
 import numpy as np
 import numpy.typing as npt
+from sklearn.base import clone
 from sklearn.exceptions import ConvergenceWarning
 
 from .base import FitInput, MultiViewClassifier
 from .core.arrays import Matrix, Presence
-from .core.checks import Choice, Number, check_parameters, make_random_state
+from .core.checks import (
+    COUNT,
+    SHARED,
+    WEIGHT,
+    Choice,
+    Flag,
+    Mark,
+    Names,
+    Number,
+    Options,
+    Parts,
+    Rule,
+    check_parameters,
+    make_random_state,
+)
 from .core.progress import Outcome, Progress, as_interrupt, with_callbacks
-from .cost import MemoryEstimate, available_memory, check_memory, estimate_memory
+from .cost import (
+    REMEDY,
+    FitSizes,
+    MemoryEstimate,
+    available_memory,
+    check_codes,
+    check_memory,
+    count_nonzeros,
+    estimate_memory,
+    fit_sizes,
+    state_itemsize,
+)
 from .data.reading import ColumnGroups
 from .data.views import Views
 from .engine.blocks import count_threads, one_blas_thread
 from .features.auto import FOR_SPARSE, ScalingChoice
+from .features.landmarks import ROWS_PER_LANDMARK
 from .features.products import Representation, represent
 from .features.scaling import fit_scaling
 from .labelling.clusters import ClusterCentres, fit_clusters
 from .labelling.held_out import calibrate
 from .labelling.relabel import correct_labels
 from .labelling.rule import RULES, LabelledNeighbours, keep_labelled
-from .plan import Plan, make_plan
+from .plan import OMITTABLE, Plan, make_plan
 from .solver.coverage import cover_result
 from .solver.grams import PatternGrams
 from .solver.problem import Problem
@@ -39,24 +66,28 @@ from .supervision.known import Supervision
 
 __all__ = ["FSSMSC"]
 
-_RULES: dict[str, Number | Choice] = {
-    "l1": Number(0),
-    "ridge": Number(0),
-    "must_link_weight": Number(0),
-    "coupling": Number(0),
-    "tol": Number(0),
-    "n_landmarks": Number(1, integer=True),
-    "max_iter": Number(1, integer=True),
-    "n_neighbors": Number(1, integer=True),
+_RULES: dict[str, Rule] = {
+    **SHARED,
     "n_clusters": Number(1, integer=True, optional=True),
-    "n_jobs": Number(-(2**20), integer=True, optional=True),
-    "solver": Choice(tuple(SOLVERS)),
-    "inference": Choice(RULES),
-    "class_balance": Choice((None, "balanced")),
-    "on_empty": Choice(("error", "drop")),
-    "relabel": Number(0.5, optional=True),
-    "measure_views": Choice((False, True)),
+    "n_landmarks": COUNT,
+    "scaling": Names(),
     "landmarks": Choice(("kmeans", "random"), or_array=True),
+    "l1": WEIGHT,
+    "ridge": WEIGHT,
+    "must_link_weight": WEIGHT,
+    "coupling": WEIGHT,
+    "class_balance": Choice((None, "balanced")),
+    "relabel": Number(0.5, 1, optional=True),
+    "on_empty": Choice(("error", "drop")),
+    "unlabelled": Mark(),
+    "omit": Parts(OMITTABLE),
+    "solver": Choice(tuple(SOLVERS)),
+    "solver_options": Options(),
+    "max_iter": COUNT,
+    "tol": WEIGHT,
+    "inference": Choice(RULES),
+    "n_neighbors": COUNT,
+    "measure_views": Flag(),
 }
 _COMPILED = "anchorview.solver.kernels"  # loaded, and on the first run of a machine compiled, by the first fit
 
@@ -66,7 +97,9 @@ class FSSMSC(MultiViewClassifier):
 
     Every row is described by a sparse non-negative code over a few hundred landmarks, shared by all views; the
     landmarks get an embedding in which rows of one class lie together, learned from the codes and a few labels. A
-    row takes the class of its nearest labelled row. Time and memory grow linearly with the number of rows.
+    row takes the class of its nearest labelled row. Memory grows linearly with the number of rows, and time does for a
+    given number of labels; the last stage, which reads the labels, compares every row with every labelled one (see
+    Notes).
 
     Parameters
     ----------
@@ -74,7 +107,8 @@ class FSSMSC(MultiViewClassifier):
         Number of clusters and dimension of the embedding; by default the number of labelled classes. Needed without
         labels.
     n_landmarks : int, default=500
-        Number of landmarks; lowered to a third of the number of rows if there are fewer than three per landmark.
+        Number of landmarks; lowered to a third of the number of rows if there are fewer than three per landmark, and
+        to the number of rows that are different.
     views : sequence or mapping, optional
         How to cut a 2-D `X` into views, or what to read of AnnData and MuData; see :class:`Views`. Without it a 2-D
         `X` is one view.
@@ -172,6 +206,13 @@ class FSSMSC(MultiViewClassifier):
         Features of all views together.
     view_names_, view_sizes_ : list
         Names and numbers of features of the views.
+
+    Notes
+    -----
+    With n rows of which n_l are labelled, everything but the labels costs a time proportional to n. The labels cost
+    n × n_l distances, in `fit` and `predict`: little with a few thousand labels, but quadratic in the rows at a given
+    share of labels. With every row labelled that is 25 s at 100,000 rows, more than all the rest; fit a sample of the
+    labelled rows then, and predict the others.
 
     Examples
     --------
@@ -274,24 +315,18 @@ class FSSMSC(MultiViewClassifier):
             return self._fit(X, y, sample_weight, constraints)
         except BaseException as error:
             self._restore(before)
+            if isinstance(error, MemoryError) and REMEDY not in str(error):
+                raise MemoryError(f"{str(error) or 'Memory ran out'}; the fit was given up. {REMEDY}") from error
             raise as_interrupt(error)  # noqa: B904  (an error that is no interrupt is raised as it was)
 
     def _fit(self, X: Any, y: Any, sample_weight: Any, constraints: Constraints | None) -> Self:
         check_parameters(self, _RULES)
         rng = make_random_state(self.random_state)
         given = self._read_input(X, y, sample_weight, constraints)
-        plan = make_plan(
-            self,
-            given.views,
-            len(given.known.classes),
-            given.n_counted,
-            has_pairs=given.known.pairs is not None,
-            has_missing=given.present is not None,
-            has_weights=given.weights is not None,
-        )
+        plan = make_plan(self, given)
         n_threads = count_threads(self.n_jobs)
-        sizes = (*given.views.shape, plan.n_landmarks, plan.n_components)
-        check_memory(estimate_memory(*sizes, solver=self.solver, n_threads=n_threads), available_memory())
+        sizes, available = fit_sizes(self, given, plan, n_threads), available_memory(n_threads)
+        check_memory(estimate_memory(replace(sizes, nonzeros=1)), available)  # whatever the codes will be
         progress = Progress(self, self.verbose, self.max_iter, self.tol, n_solves=1 if self.relabel is None else 2)
         n_labelled = int(np.count_nonzero(given.known.class_ids >= 0))
         progress.stage("scaling", "%r, %d labelled in %d classes", given.views, n_labelled, len(given.known.classes))
@@ -301,7 +336,10 @@ class FSSMSC(MultiViewClassifier):
         scaler = fit_scaling(given.views, plan.scaling, n_threads, rng=rng, **rows)
         progress.stage("landmarks", f"choosing {plan.n_landmarks} landmarks")
         how = self.landmarks if isinstance(self.landmarks, str) else np.asarray(self.landmarks)
-        source = represent(given.views, scaler, how, plan.n_landmarks, rng, n_threads, **rows)
+        source = represent(given.views, scaler, how, plan.n_landmarks, rng, n_threads, least=plan.n_components, **rows)
+        if len(source.landmarks) < plan.n_landmarks:
+            plan.outcomes.append(Outcome.FEW_DIFFERENT_ROWS)
+        check_codes(sizes, source, self, available)
         progress.stage("solver", "solving")
         progress.begin_round()
         with one_blas_thread():
@@ -310,10 +348,10 @@ class FSSMSC(MultiViewClassifier):
         self._describe(plan, result)
         self._scaler, self._encoder = source.scaler, result.encoder
         self.landmarks_, self.landmark_embedding_ = source.landmarks, result.embedding
-        self.codes_, self.embedding_ = (
-            result.codes,
-            self._embed(result.codes if self.inference == "paper" else result.encoded),
-        )
+        blocks = source.cross.blocks  # SciPy would hold a copy of all codes in double precision
+        read_from = result.codes if self.inference == "paper" else result.encoded
+        self.codes_ = result.codes
+        self.embedding_ = np.concatenate([self._embed(read_from[block]) for block in blocks])
         self.classes_ = known.classes if len(known.classes) else np.arange(plan.n_components)
         self._n_features_out = len(result.embedding)
         with one_blas_thread():
@@ -330,15 +368,35 @@ class FSSMSC(MultiViewClassifier):
         self.stage_seconds_ = progress.seconds
         return self
 
-    def estimate_memory(self, n_rows: int, n_features: int, n_clusters: int | None = None) -> MemoryEstimate:
-        """Estimate the memory of a fit beyond its input, without running it.
+    def estimate_memory(
+        self,
+        n_rows: int | None = None,
+        n_features: int | None = None,
+        n_clusters: int | None = None,
+        *,
+        n_labelled: int = 0,
+        dtype: npt.DTypeLike = np.float32,
+        X: Any = None,
+        y: Any = None,
+    ) -> MemoryEstimate:
+        """Estimate the memory of a fit beyond its input, without running it: from sizes, or better from the data.
+
+        How many non-zeros codes have depends on the data. Given `X`, they are counted on some rows, for about the time
+        that choosing landmarks takes; from sizes alone 48 a row are assumed, which signed or noisy features can exceed
+        three times. `fit` itself counts, where it could matter.
 
         Parameters
         ----------
         n_rows, n_features : int
-            Size of the data, all views together.
+            Size of the data, all views together; not needed with `X`.
         n_clusters : int, optional
-            Number of classes; by default the parameter, or 10.
+            Number of classes; by default the parameter, those in `y`, or 10.
+        n_labelled : int
+            Number of labelled rows.
+        dtype : dtype
+            Of the views; single precision needs less.
+        X, y : optional
+            The views and labels, as for `fit`, in place of sizes.
 
         Returns
         -------
@@ -347,14 +405,47 @@ class FSSMSC(MultiViewClassifier):
 
         Examples
         --------
-        >>> from anchorview import FSSMSC
+        >>> from anchorview import FSSMSC, datasets
         >>> FSSMSC().estimate_memory(1_000_000, 200).total < 2e9
         True
+        >>> data = datasets.load_handwritten()
+        >>> FSSMSC().estimate_memory(X=data.views, y=data.target).total < 1e8
+        True
         """
+        n_threads = count_threads(self.n_jobs)
+        if X is not None:
+            return self._estimate_from(X, y, n_threads)
+        if n_rows is None or n_features is None:
+            raise ValueError("Pass n_rows and n_features, or the data as X.")
         by_name = isinstance(self.landmarks, str)
         n_landmarks = min(self.n_landmarks, n_rows) if by_name else len(np.asarray(self.landmarks))
-        n_components, n_threads = n_clusters or self.n_clusters or 10, count_threads(self.n_jobs)
-        return estimate_memory(n_rows, n_features, n_landmarks, n_components, solver=self.solver, n_threads=n_threads)
+        sizes = FitSizes(
+            n_rows,
+            n_features,
+            n_landmarks,
+            n_clusters or self.n_clusters or 10,
+            n_labelled,
+            itemsize=4 if np.can_cast(dtype, np.float32) else 8,
+            n_threads=n_threads,
+            solver=self.solver,
+            state_itemsize=state_itemsize(self),
+        )
+        return estimate_memory(sizes)
+
+    def _estimate_from(self, X: Any, y: Any, n_threads: int) -> MemoryEstimate:
+        """Estimate from the data; codes are counted with landmarks of as many rows as k-means sees."""
+        model = clone(self)  # reading sets attributes
+        given = model._read_input(X, y, None)
+        plan = make_plan(model, given)
+        step = max(1, len(given.views) // (ROWS_PER_LANDMARK * plan.n_landmarks))
+        some = given.views[::step]
+        present = None if given.present is None else given.present[::step]
+        rng = make_random_state(0)
+        scaler = fit_scaling(some, plan.scaling, n_threads, rng=rng, present=present)
+        how = self.landmarks if isinstance(self.landmarks, str) else np.asarray(self.landmarks)
+        source = represent(some, scaler, how, plan.n_landmarks, rng, n_threads, present=present)
+        sizes = fit_sizes(self, given, plan, n_threads)
+        return estimate_memory(replace(sizes, nonzeros=count_nonzeros(source, self)))
 
     def _solve(
         self,

@@ -10,7 +10,19 @@ import numpy as np
 
 from .base import FitInput, MultiViewClassifier
 from .core.arrays import ClassIds, Matrix, Presence, Rows
-from .core.checks import Choice, Number, check_number, check_parameters, make_random_state
+from .core.checks import (
+    COUNT,
+    SHARED,
+    Choice,
+    Flag,
+    Mark,
+    Names,
+    Number,
+    Options,
+    Rule,
+    check_parameters,
+    make_random_state,
+)
 from .core.progress import Outcome, Progress, as_interrupt, with_callbacks
 from .data.labels import split_labels
 from .data.reading import ColumnGroups
@@ -34,14 +46,18 @@ from .tuning.voting import average_temperature, settle
 
 __all__ = ["FSSMSCCV"]
 
-_RULES: dict[str, Number | Choice] = {
-    "n_averaged": Number(1, integer=True),
+_RULES: dict[str, Rule] = {
+    **SHARED,
+    "n_landmarks": Number(1, integer=True, several=True),
+    "scaling": Names(optional=True),
+    "n_averaged": COUNT,
     "n_splits": Number(2, integer=True),
     "n_repeats": Number(1, integer=True, optional=True),
-    "n_jobs": Number(-(2**20), integer=True, optional=True),
     "on_empty": Choice(("error", "drop")),
-    "warm_start": Choice((False, True)),
-    "measure_views": Choice((False, True)),
+    "unlabelled": Mark(),
+    "search_options": Options(),
+    "warm_start": Flag(),
+    "measure_views": Flag(),
 }
 
 
@@ -245,8 +261,6 @@ class FSSMSCCV(MultiViewClassifier):
 
     def _fit(self, X: Any, y: Any, sample_weight: Any, constraints: Constraints | None) -> Self:
         check_parameters(self, _RULES)
-        for number in self._landmark_counts():
-            check_number("n_landmarks", number, 1, integer=True)
         options = make_options(self.search_options)
         if y is None:
             raise ValueError(

@@ -7,9 +7,11 @@ from typing import Any
 
 import numpy as np
 
-from .core.arrays import Rows
-from .core.checks import make_random_state
+from .core.arrays import ClassIds, Rows
+from .core.checks import COUNT, Number, Rule, Seed, check_parameters, make_random_state, shorten
 from .data.labels import encode_labels, split_labels
+
+_RULES: dict[str, Rule] = {"n_splits": Number(2, integer=True), "n_repeats": COUNT, "random_state": Seed()}
 
 
 class LabelHidingKFold:
@@ -58,7 +60,8 @@ class LabelHidingKFold:
         groups : object
             Ignored.
         """
-        _, class_ids = encode_labels(y, len(y))
+        check_parameters(self, _RULES)
+        class_ids = _class_ids(y)
         labelled = np.flatnonzero(class_ids >= 0)
         rng = make_random_state(self.random_state)
         for _ in range(self.n_repeats):
@@ -72,5 +75,17 @@ class LabelHidingKFold:
                 yield np.setdiff1d(np.arange(len(class_ids)), test), test
 
     def get_n_splits(self, X: Any = None, y: Any = None, groups: Any = None) -> int:
-        """Return the number of splits."""
-        return self.n_splits * self.n_repeats
+        """Return the number of splits: fewer, if `y` is given, where there are not as many labels to hide."""
+        check_parameters(self, _RULES)
+        n_splits = self.n_splits
+        if y is not None:
+            class_ids = _class_ids(y)
+            counts = np.bincount(class_ids[class_ids >= 0])
+            n_splits = min(n_splits, int(counts[counts > 1].sum()))
+        return n_splits * self.n_repeats
+
+
+def _class_ids(y: Any) -> ClassIds:
+    if y is None or (np.ndim(y) == 0 and not hasattr(y, "__len__")):
+        raise ValueError(f"y must hold a label for each row, -1 where there is none; got {shorten(y)}.")
+    return encode_labels(y, len(y))[1]

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -10,7 +9,6 @@ import numpy as np
 
 from .core.checks import check_choice
 from .core.progress import Outcome
-from .data.views import Views
 from .features.auto import resolve_scaling
 from .features.landmarks import check_landmarks
 from .solver.registry import SOLVERS, Solver
@@ -29,47 +27,31 @@ class Plan:
     outcomes: list[Outcome] = field(default_factory=list)
 
 
-def make_plan(
-    model: Any, views: Views, n_classes: int, n_rows: int, *, has_pairs: bool, has_missing: bool, has_weights: bool
-) -> Plan:
+def make_plan(model: Any, given: Any) -> Plan:
     """Settle scaling, solver, and the numbers of components and landmarks.
 
     Parameters
     ----------
     model : FSSMSC
         The parameters.
-    views : Views
-        The rows.
-    n_classes : int
-        Number of labelled classes.
-    n_rows : int
-        Number of rows that count.
-    has_pairs, has_missing, has_weights : bool
-        Whether there are constraints, rows that lack views, and weights.
+    given : FitInput
+        What it is fitted on.
     """
-    _check_omitted(model.omit)
-    solver = _choose_solver(model, has_missing, has_weights)
+    if {"must_link", "smoothness"} <= set(model.omit):
+        raise ValueError("omit=('must_link', 'smoothness') leaves no distance to make small; keep one of them.")
+    views, has_pairs = given.views, given.known.pairs is not None
+    solver = _choose_solver(model, given.present is not None, given.weights is not None)
     outcomes: list[Outcome] = []
-    n_components = _count_components(model.n_clusters, n_classes, has_pairs, model.omit, outcomes)
+    n_components = _count_components(model.n_clusters, len(given.known.classes), has_pairs, model.omit, outcomes)
     by_name = isinstance(model.landmarks, str)
     if by_name:
-        n_landmarks = count_landmarks(model.n_landmarks, n_rows, n_components, outcomes)
+        n_landmarks = count_landmarks(model.n_landmarks, given.n_counted, n_components, outcomes)
     else:
         n_landmarks = _count_given(np.asarray(model.landmarks), n_components)
     scaling = resolve_scaling(views, model.scaling)
     if not by_name and "lsa" not in scaling:  # whose number of features is known once it is fitted
         check_landmarks(np.asarray(model.landmarks), sum(views.sizes))
     return Plan(scaling, solver, n_components, n_landmarks, outcomes)
-
-
-def _check_omitted(omit: Any) -> None:
-    if isinstance(omit, str) or not isinstance(omit, Iterable):
-        raise ValueError(f"omit is a sequence of names, such as omit=('l1',); got {omit!r}.")
-    names = list(omit)
-    for name in names:
-        check_choice("omit", name, OMITTABLE)
-    if {"must_link", "smoothness"} <= set(names):
-        raise ValueError("omit=('must_link', 'smoothness') leaves no distance to make small; keep one of them.")
 
 
 def _choose_solver(model: Any, has_missing: bool, has_weights: bool) -> Solver:
@@ -136,6 +118,8 @@ def _count_given(given: Any, n_components: int) -> int:
         raise ValueError(
             f"landmarks must be a 2-D array (m rows in the scaled feature space); got shape {given.shape}."
         )
+    if given.dtype.kind not in "fiub":
+        raise ValueError(f"landmarks must be numbers; got an array of {given.dtype}.")
     if not np.isfinite(given.astype(np.float64)).all():
         raise ValueError("landmarks contains NaN or infinity.")
     if len(given) < n_components:

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 from scipy import sparse
 
-from anchorview import Views
+from anchorview import Views, baselines
 from anchorview.baselines._base import MultiViewClusterer, SemiSupervisedMultiView, relative_change
 from anchorview.baselines._graphs import laplacian, pkn_graph
 from anchorview.baselines._kmeans import litekmeans
@@ -110,3 +110,17 @@ def test_errors_of_the_base_classes() -> None:
     rows[3, 1] = np.nan
     with pytest.raises(ValueError, match="View 'text' contains NaN .* row 3"):
         NearestSeed(3).fit({"image": made_rows(), "text": rows})
+
+
+@pytest.mark.parametrize("name", baselines.__all__)
+@pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")
+def test_a_refit_that_fails_leaves_the_old_model_whole(name: str) -> None:
+    rows = np.abs(made_rows())
+    y = np.where(np.arange(60) < 12, np.arange(60) % 3, -1)
+    method = getattr(baselines, name)
+    model = method(3, random_state=0) if hasattr(method(), "n_clusters") else method(random_state=0)
+    model.fit([rows, rows[:, :2]], y)
+    before = dict(model.__dict__)
+    with pytest.raises(ValueError, match="contains infinity"):
+        model.fit(np.full((60, 3), np.inf), y)
+    assert model.__dict__ == before

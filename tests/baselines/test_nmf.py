@@ -404,7 +404,7 @@ def test_nan_in_sparse_views_is_named(method: Any) -> None:
         (GPSNMF(label_weight=-1), "label_weight must be a number of at least 0"),
         (GPSNMF(graph_weight=np.nan), "graph_weight must be a number"),
         (GPSNMF(sparsity="x"), "sparsity must be a number"),
-        (GPSNMF(common_ratio=1.2), "common_ratio must be a number from 0 to 1; got 1.2"),
+        (GPSNMF(common_ratio=1.2), "common_ratio must be a number of at least 0 and at most 1; got 1.2"),
         (GPSNMF(n_neighbors=0), "n_neighbors must be an integer of at least 1"),
         (CONMF(graph_weight=-1), "graph_weight must be a number of at least 0"),
         (CONMF(orthogonality=-0.1), "orthogonality must be a number of at least 0"),

@@ -252,7 +252,7 @@ def test_clusterers_take_sparse_views_and_duplicates(method: Any) -> None:
     ("model", "message"),
     [
         (ConcatLabelSpreading(n_neighbors=0), "n_neighbors must be an integer"),
-        (ConcatLabelSpreading(alpha=1.0), "alpha must be below 1"),
+        (ConcatLabelSpreading(alpha=1.0), "alpha must be a number above 0 and below 1, or 'cv'; got 1.0"),
         (ConcatLabelSpreading(n_folds=1), "n_folds must be an integer of at least 2"),
         (ConcatLogisticRegression(C=0.0), "C must be a number above 0"),
         (ConcatLogisticRegression(C="best"), "C must be a number above 0"),

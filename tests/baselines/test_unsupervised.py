@@ -292,7 +292,7 @@ def test_as_many_clusters_as_rows(method: Any) -> None:
 @pytest.mark.parametrize("method", METHODS)
 def test_wrong_parameters_are_named(method: Any, easy: Any) -> None:
     for parameters, message in (
-        ({"n_clusters": 0}, "n_clusters must be an integer of at least 1; got 0"),
+        ({"n_clusters": 0}, "n_clusters must be an integer of at least 1, or None; got 0"),
         ({"n_anchors": 2}, "n_anchors must be an integer of at least 3; got 2"),
         ({"n_anchors": 91}, "n_anchors=91 is above the 90 rows"),
         ({"n_init": 0}, "n_init must be an integer of at least 1"),

@@ -446,3 +446,10 @@ def test_errors_name_the_column_of_a_data_frame() -> None:
     table = frame().assign(word="blue")
     with pytest.raises(ValueError, match="View 'words' is not numeric: column 'word', row 0 holds 'blue'"):
         Views(table, views={"words": ["a0", "word"]})
+
+
+def test_a_numpy_matrix_is_read_as_an_array() -> None:
+    """Its rows have two dimensions, which no formula of ours expects."""
+    values = np.arange(6.0).reshape(3, 2)
+    read = Views([np.matrix(values), values]).arrays[0]  # type: ignore[list-item]
+    assert type(read) is np.ndarray and np.array_equal(read, values)

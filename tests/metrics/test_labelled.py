@@ -46,3 +46,14 @@ def test_scorer_in_searches() -> None:
     found = cross_val_score(build(views=[8, 6]), features, data.y, scoring=labelled_scorer, cv=folds)
     plain = cross_val_score(build(views=[8, 6]), features, data.y, scoring="accuracy", cv=folds)
     assert found.mean() > 0.5 > plain.mean()  # plain accuracy counts every row without a label as wrong
+
+
+@pytest.mark.parametrize("weights", [[1], [1, -1, 1], ["a", "b", "c"], [0, 0, 1], [np.nan, 1, 1]])
+def test_weights_that_cannot_work(weights: Any) -> None:
+    with pytest.raises(ValueError, match="sample_weight"):
+        labelled_accuracy([0, 1, -1], [0, 1, 1], sample_weight=weights)
+
+
+def test_text_is_not_compared_with_numbers() -> None:
+    with pytest.raises(ValueError, match="give both as one type"):
+        labelled_accuracy(["0", "1"], [0, 1])

@@ -169,7 +169,7 @@ def test_different_numbers_of_classes_and_clusters():
 
 def test_label_types():
     true = ["a", "a", "b", "b"]
-    mixed = np.array([1, 1, "b", None], dtype=object)
+    mixed = np.array([1, 1, "b", 2.5], dtype=object)
     assert clustering_accuracy(true, mixed) == 0.75
     assert clustering_accuracy(true, [True, True, False, False]) == 1.0
     assert clustering_accuracy(true, [-1.5, -1.5, 2.5, 2.5]) == 1.0
@@ -197,7 +197,7 @@ class TestErrors:
 
 
 def test_bad_options():
-    with pytest.raises(ValueError, match="average must be"):
+    with pytest.raises(ValueError, match="average='min' is not known"):
         normalized_mutual_info([0], [0], average="min")
     for beta in (0, -1, np.nan, np.inf):
         with pytest.raises(ValueError, match="beta"):
@@ -238,3 +238,26 @@ def test_calibration_error_extremes():
 def test_calibration_error_errors(correct, confidence, n_bins, message):
     with pytest.raises(ValueError, match=message):
         expected_calibration_error(correct, confidence, n_bins=n_bins)
+
+
+@pytest.mark.parametrize("score", SCORES)
+def test_labels_that_are_not_there_are_refused_with_their_row(score):
+    masked = np.ma.masked_array([0, 1, 1], mask=[False, True, False])
+    for labels in ([0.0, np.nan, 1.0], ["a", None, "b"], masked):
+        with pytest.raises(ValueError, match="y_true has no label in row 1"):
+            score(labels, [0, 1, 1])
+    with pytest.raises(ValueError, match="y_pred holds"):
+        score([0, 1], [[0], [1, 2]])
+
+
+def test_options_of_other_types_are_named():
+    for beta in ("x", None, np.nan, True):
+        with pytest.raises(ValueError, match="beta must be a number above 0"):
+            pairwise_f([0, 1], [0, 1], beta=beta)
+    for n_bins in (0, "x", 10**30, 2.5):
+        with pytest.raises(ValueError, match="n_bins must be an integer"):
+            expected_calibration_error([1], [0.5], n_bins)
+    with pytest.raises(ValueError, match="correct must hold numbers"):
+        expected_calibration_error(["a"], [0.5])
+    with pytest.raises(ValueError, match="confidence must hold numbers"):
+        expected_calibration_error([1], ["a"])

@@ -211,3 +211,28 @@ def test_cross_validation_cuts_both_ends_of_every_pair(search: bool) -> None:
             fold = dense_pairs(received.resolve(len(index), ids[index], known_ids=ids))
             for found, expected in zip(fold, whole, strict=True):
                 np.testing.assert_array_equal(found, expected[np.ix_(index, index)])
+
+
+@pytest.mark.parametrize("pairs", [5, "ab", None, {1: 2}, {(0, 1)}, [([1], [2])], [(True, 3)], [(0, {})]])
+def test_pairs_of_other_kinds_are_refused_by_name(pairs: Any) -> None:
+    with pytest.raises(ValueError, match="must"):
+        Constraints.from_pairs(must=pairs, n_rows=9)
+
+
+@pytest.mark.parametrize("groups", ["abcd", 4, [[1]] * 4, np.zeros((4, 2)), {0: 1}])
+def test_groups_of_other_kinds_are_refused(groups: Any) -> None:
+    with pytest.raises(ValueError, match="Groups"):
+        Constraints.from_groups(must=groups)
+
+
+def test_matrices_of_other_kinds_are_refused() -> None:
+    malformed = sparse.csr_array(np.eye(4))
+    malformed.indices[2] = 10**6  # would be read from beyond the arrays
+    for matrix in ([[1], [1, 2]], np.eye(4) * 1j, np.eye(4).astype(str), None, "ab", malformed):
+        with pytest.raises(ValueError, match="The matrix"):
+            Constraints.from_matrix(matrix)
+
+
+def test_numbers_of_rows_have_a_limit() -> None:
+    with pytest.raises(ValueError, match="n_rows must be an integer of at least 0 and at most"):
+        Constraints.from_pairs(must=[(0, 1)], n_rows=10**30)

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import warnings
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass
-from typing import Any, Self
+from typing import Any, ClassVar, Self
 
 import numpy as np
 import numpy.typing as npt
@@ -14,7 +15,7 @@ from sklearn.base import BaseEstimator, ClusterMixin
 from sklearn.exceptions import ConvergenceWarning
 
 from ..core.arrays import AnyMatrix, ClassIds, Matrix, Rows
-from ..core.checks import check_number, make_random_state
+from ..core.checks import SHARED, Names, Number, Rule, check_number, check_parameters, make_random_state
 from ..core.progress import CallbackSupportMixin, Iteration, Progress, with_callbacks
 from ..data.labels import encode_labels
 from ..data.reading import ColumnGroups
@@ -80,6 +81,7 @@ class _MultiViewEstimator(CallbackSupportMixin, BaseEstimator, ABC):
     verbose: bool
     max_iter: int  # of methods that make rounds, as is `tol`
     tol: float
+    _rules: ClassVar[dict[str, Rule]] = {**SHARED, "scaling": Names()}  # methods add their own
     _graphs: GraphBuilder = GraphBuilder()  # the bench sets one that keeps graphs from fit to fit
     labels_: npt.NDArray[Any]
     n_iter_: int
@@ -91,13 +93,8 @@ class _MultiViewEstimator(CallbackSupportMixin, BaseEstimator, ABC):
         tags.input_tags.sparse = True
         return tags
 
-    def _check_parameters(self) -> None:
-        """Raise an error that names the first parameter that makes no sense; methods add their own."""
-        if self.n_jobs is not None:
-            check_number("n_jobs", self.n_jobs, -(2**20), integer=True)
-
     def _read(self, X: Any) -> Views:
-        self._check_parameters()
+        check_parameters(self, self._rules)
         views = read_views(self, X, reset=True)
         check_scaling(views, self.scaling)
         check_finite(views)
@@ -160,6 +157,10 @@ class MultiViewClusterer(ClusterMixin, _MultiViewEstimator):
     """A method without labels; subclasses implement `_cluster`."""
 
     n_clusters: int | None
+    _rules: ClassVar[dict[str, Rule]] = {
+        **_MultiViewEstimator._rules,
+        "n_clusters": Number(1, integer=True, optional=True),
+    }
 
     @abstractmethod
     def _cluster(self, task: Task, n_clusters: int) -> ClassIds:
@@ -180,17 +181,21 @@ class MultiViewClusterer(ClusterMixin, _MultiViewEstimator):
         -------
         self
         """
-        views = self._read(X)
-        if self.n_clusters is None:
-            raise ValueError(f"{type(self).__name__} needs the number of clusters: pass n_clusters.")
-        check_number("n_clusters", self.n_clusters, 1, integer=True)
-        if len(views) < self.n_clusters:
-            raise ValueError(f"n_samples={len(views)} should be >= n_clusters={self.n_clusters}.")
-        task = self._begin(views)
-        with one_blas_thread():
-            self.labels_ = self._cluster(task, int(self.n_clusters))
-        task.progress.finish()
+        with whole_or_nothing(self):
+            views = self._read(X)
+            if self.n_clusters is None:
+                raise ValueError(f"{type(self).__name__} needs the number of clusters: pass n_clusters.")
+            if len(views) < self.n_clusters:
+                raise ValueError(f"n_samples={len(views)} should be >= n_clusters={self.n_clusters}.")
+            self._check_sizes(views, int(self.n_clusters))
+            task = self._begin(views)
+            with one_blas_thread():
+                self.labels_ = self._cluster(task, int(self.n_clusters))
+            task.progress.finish()
         return self
+
+    def _check_sizes(self, views: Views, n_clusters: int) -> None:
+        """Raise an error for numbers that do not go with these views; methods add their own."""
 
 
 class SemiSupervisedMultiView(_MultiViewEstimator):
@@ -223,24 +228,25 @@ class SemiSupervisedMultiView(_MultiViewEstimator):
         -------
         self
         """
-        views = self._read(X)
-        if y is None:
-            raise ValueError(
-                f"{type(self).__name__} requires y to be passed, but the target y is None; "
-                "give labels, -1 where there is none."
-            )
-        classes, class_ids = encode_labels(column_of(X, y, "y"), len(views), ids=views.ids)
-        if len(classes) < 2:
-            raise ValueError(
-                f"{'No row' if len(classes) == 0 else 'Only one class'} is labelled; "
-                f"{type(self).__name__} needs labelled rows of at least two classes."
-            )
-        task = self._begin(views)
-        with one_blas_thread():
-            chosen = np.asarray(self._classify(task, Labels(class_ids, len(classes))), dtype=np.intp)
-        self.classes_ = classes
-        self.labels_ = classes[np.where(class_ids >= 0, class_ids, chosen)]
-        task.progress.finish()
+        with whole_or_nothing(self):
+            views = self._read(X)
+            if y is None:
+                raise ValueError(
+                    f"{type(self).__name__} requires y to be passed, but the target y is None; "
+                    "give labels, -1 where there is none."
+                )
+            classes, class_ids = encode_labels(column_of(X, y, "y"), len(views), ids=views.ids)
+            if len(classes) < 2:
+                raise ValueError(
+                    f"{'No row' if len(classes) == 0 else 'Only one class'} is labelled; "
+                    f"{type(self).__name__} needs labelled rows of at least two classes."
+                )
+            task = self._begin(views)
+            with one_blas_thread():
+                chosen = np.asarray(self._classify(task, Labels(class_ids, len(classes))), dtype=np.intp)
+            self.classes_ = classes
+            self.labels_ = classes[np.where(class_ids >= 0, class_ids, chosen)]
+            task.progress.finish()
         return self
 
     def fit_predict(self, X: Any, y: Any = None) -> npt.NDArray[Any]:
@@ -259,6 +265,19 @@ class SemiSupervisedMultiView(_MultiViewEstimator):
         """
         labels: npt.NDArray[Any] = self.fit(X, y).labels_
         return labels
+
+
+@contextmanager
+def whole_or_nothing(model: Any) -> Iterator[None]:
+    """Put an estimator back as it was if a fit fails or is interrupted: the old model, or none."""
+    before = dict(model.__dict__)
+    try:
+        yield
+    except BaseException:
+        kept = {name: value for name, value in model.__dict__.items() if "callback" in name}  # closed after this
+        model.__dict__.clear()
+        model.__dict__.update(before | kept)
+        raise
 
 
 def check_anchors(n_anchors: int | None, n_clusters: int, n_rows: int) -> int:

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+from typing import ClassVar
+
 import numpy as np
 
 from ..core.arrays import AnyMatrix, Matrix
-from ..core.checks import check_number
+from ..core.checks import COUNT, WEIGHT, Rule
 from ..engine.blocks import map_blocks
 from ._base import SemiSupervisedMultiView, Task
 from ._matrix import multiply
@@ -19,11 +21,12 @@ class NonnegativeFactorization(SemiSupervisedMultiView):
 
     n_neighbors: int
 
-    def _check_parameters(self) -> None:
-        super()._check_parameters()
-        check_number("n_neighbors", self.n_neighbors, 1, integer=True)
-        check_number("max_iter", self.max_iter, 1, integer=True)
-        check_number("tol", self.tol, 0)
+    _rules: ClassVar[dict[str, Rule]] = {
+        **SemiSupervisedMultiView._rules,
+        "n_neighbors": COUNT,
+        "max_iter": COUNT,
+        "tol": WEIGHT,
+    }
 
     def _check_views(self, task: Task) -> None:
         check_nonnegative(task.views, task.names, type(self).__name__)

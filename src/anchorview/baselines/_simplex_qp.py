@@ -14,9 +14,9 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
-from numba import njit
 
 from ..core.arrays import Matrix
+from ..core.compiled import compiled
 from ..engine.blocks import map_blocks, one_blas_thread
 
 _BLOCK_ROWS = 256
@@ -73,7 +73,7 @@ def simplex_residual(hessian: Matrix, linear: Matrix, solution: Matrix) -> float
     return float(gap.max() / np.abs(np.diagonal(hessian)).max())
 
 
-@njit(cache=True, nogil=True)  # type: ignore[untyped-decorator,unused-ignore]
+@compiled()
 def _solve_rows(gram: Any, inverse: Any, sums: Any, cross: Any, ridge: Any, has_inverse: bool) -> Any:
     n, m = cross.shape
     result = np.zeros((n, m))
@@ -92,7 +92,7 @@ def _solve_rows(gram: Any, inverse: Any, sums: Any, cross: Any, ridge: Any, has_
     return result
 
 
-@njit(cache=True, nogil=True)  # type: ignore[untyped-decorator,unused-ignore]
+@compiled()
 def _pivot(
     gram: Any, inverse: Any, sums: Any, c: Any, ridge: Any, has_inverse: bool, positive: Any, point: Any, slope: Any
 ) -> bool:
@@ -122,7 +122,7 @@ def _pivot(
                 return False
 
 
-@njit(cache=True, nogil=True)  # type: ignore[untyped-decorator,unused-ignore]
+@compiled()
 def _active_set(gram: Any, c: Any, max_steps: int, positive: Any, point: Any, slope: Any) -> bool:
     """Add one entry at a time, the steepest, and drop those that reach zero: the value falls with every step.
 
@@ -156,7 +156,7 @@ def _active_set(gram: Any, c: Any, max_steps: int, positive: Any, point: Any, sl
     return False
 
 
-@njit(cache=True, nogil=True)  # type: ignore[untyped-decorator,unused-ignore]
+@compiled()
 def _solve_on(gram: Any, c: Any, inside: Any, point: Any, slope: Any) -> None:
     """Optimum with z = 0 outside `inside` and any sign within: G z = c − λ there; slope = Gz − c + λ elsewhere."""
     size, m = len(inside), len(c)
@@ -179,7 +179,7 @@ def _solve_on(gram: Any, c: Any, inside: Any, point: Any, slope: Any) -> None:
         slope[inside[a]] = 0.0
 
 
-@njit(cache=True, nogil=True)  # type: ignore[untyped-decorator,unused-ignore]
+@compiled()
 def _solve_from_inverse(inverse: Any, sums: Any, ridge: Any, outside: Any, point: Any, slope: Any) -> None:
     """Find the same optimum by the multipliers y of the zero entries: z = G⁻¹(c − λ + y), with z = 0 on `outside`."""
     size, m = len(outside), len(ridge)
@@ -207,7 +207,7 @@ def _solve_from_inverse(inverse: Any, sums: Any, ridge: Any, outside: Any, point
         point[outside[a]] = 0.0
 
 
-@njit(cache=True, nogil=True)  # type: ignore[untyped-decorator,unused-ignore]
+@compiled()
 def _cholesky_solve(matrix: Any, right: Any) -> None:
     """Solve in place for the columns of `right`."""
     factor = np.linalg.cholesky(matrix)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import ClassVar
 
 import numpy as np
 from scipy import linalg, sparse
@@ -13,8 +14,9 @@ from sklearn.cluster import KMeans
 from sklearn.metrics import silhouette_score
 
 from ..core.arrays import AnyMatrix, ClassIds, Matrix, squared_norms, unit_rows
-from ..core.checks import check_choice, check_number
+from ..core.checks import COUNT, Choice, Mark, Number, Rule, is_number, shorten
 from ..data.reading import ColumnGroups
+from ..data.views import Views
 from ._base import MultiViewClusterer, Task
 from ._graphs import knn_graph, normalized_laplacian
 from ._matrix import diagonal, multiply
@@ -78,6 +80,14 @@ class BestViewSpectral(MultiViewClusterer):
     view_: str
     view_scores_: dict[str, float]
 
+    _rules: ClassVar[dict[str, Rule]] = {
+        **MultiViewClusterer._rules,
+        "view": Mark(),
+        "criterion": Choice(("silhouette", "eigengap")),
+        "n_neighbors": COUNT,
+        "n_init": Number(1, 10_000, integer=True),
+    }
+
     def __init__(
         self,
         n_clusters: int | None = None,
@@ -103,11 +113,9 @@ class BestViewSpectral(MultiViewClusterer):
         self.n_jobs = n_jobs
         self.verbose = verbose
 
-    def _check_parameters(self) -> None:
-        super()._check_parameters()
-        check_choice("criterion", self.criterion, ("silhouette", "eigengap"))
-        check_number("n_neighbors", self.n_neighbors, 1, integer=True)
-        check_number("n_init", self.n_init, 1, integer=True)
+    def _check_sizes(self, views: Views, n_clusters: int) -> None:
+        if self.view is not None:
+            self._fixed_view(list(views.names))
 
     def _max_rounds(self, n_views: int) -> int:
         return n_views if self.view is None else 1
@@ -128,9 +136,9 @@ class BestViewSpectral(MultiViewClusterer):
     def _fixed_view(self, names: list[str]) -> int:
         if isinstance(self.view, str) and self.view in names:
             return names.index(self.view)
-        if isinstance(self.view, int | np.integer) and -len(names) <= self.view < len(names):
-            return int(self.view)
-        raise ValueError(f"view={self.view!r} is not known; give a number below {len(names)} or one of {names}.")
+        if is_number(self.view, integer=True) and -len(names) <= int(self.view) < len(names):  # type: ignore[arg-type]
+            return int(self.view)  # type: ignore[arg-type]
+        raise ValueError(f"view={shorten(self.view)} is not known; give a number below {len(names)} or one of {names}.")
 
     def _of_view(self, task: Task, rows: AnyMatrix, n_clusters: int) -> _Clustering:
         graph = connect(self._graphs.build(knn_graph, rows, self.n_neighbors, n_threads=task.n_threads), rows)

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import ClassVar
 
 import numpy as np
 from sklearn.cluster import KMeans
 
 from ..core.arrays import ClassIds
-from ..core.checks import check_number
+from ..core.checks import COUNT, Flag, Number, Rule
 from ..data.reading import ColumnGroups
 from ._base import MultiViewClusterer, Task
 from ._concat import side_by_side, view_factors
@@ -59,6 +60,13 @@ class ConcatKMeans(MultiViewClusterer):
 
     inertia_: float
 
+    _rules: ClassVar[dict[str, Rule]] = {
+        **MultiViewClusterer._rules,
+        "n_init": Number(1, 10_000, integer=True),
+        "max_iter": COUNT,
+        "equal_views": Flag(),
+    }
+
     def __init__(
         self,
         n_clusters: int | None = None,
@@ -81,11 +89,6 @@ class ConcatKMeans(MultiViewClusterer):
         self.random_state = random_state
         self.n_jobs = n_jobs
         self.verbose = verbose
-
-    def _check_parameters(self) -> None:
-        super()._check_parameters()
-        check_number("n_init", self.n_init, 1, integer=True)
-        check_number("max_iter", self.max_iter, 1, integer=True)
 
     def _max_rounds(self, n_views: int) -> int:
         return 1

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Sequence
+from typing import ClassVar
 
 import numpy as np
 from scipy import sparse
@@ -11,7 +12,7 @@ from sklearn.exceptions import ConvergenceWarning
 from sklearn.semi_supervised import LabelSpreading
 
 from ..core.arrays import ClassIds, Matrix, Rows
-from ..core.checks import check_number
+from ..core.checks import COUNT, WEIGHT, Flag, Number, Rule
 from ..data.labels import split_labels
 from ..data.reading import ColumnGroups
 from ..features.neighbours import nearest_rows
@@ -80,6 +81,16 @@ class ConcatLabelSpreading(SemiSupervisedMultiView):
     n_neighbors_: int
     alpha_: float
 
+    _rules: ClassVar[dict[str, Rule]] = {
+        **SemiSupervisedMultiView._rules,
+        "n_neighbors": Number(1, integer=True, or_text=("cv",)),
+        "alpha": Number(0, 1, strict=True, or_text=("cv",)),
+        "n_folds": Number(2, integer=True),
+        "max_iter": COUNT,
+        "tol": WEIGHT,
+        "equal_views": Flag(),
+    }
+
     def __init__(
         self,
         *,
@@ -106,18 +117,6 @@ class ConcatLabelSpreading(SemiSupervisedMultiView):
         self.random_state = random_state
         self.n_jobs = n_jobs
         self.verbose = verbose
-
-    def _check_parameters(self) -> None:
-        super()._check_parameters()
-        if self.n_neighbors != "cv":
-            check_number("n_neighbors", self.n_neighbors, 1, integer=True)
-        if self.alpha != "cv":
-            check_number("alpha", self.alpha, 0.0, strict=True)
-            if float(self.alpha) >= 1:
-                raise ValueError(f"alpha must be below 1; got {self.alpha!r}.")
-        check_number("n_folds", self.n_folds, 2, integer=True)
-        check_number("max_iter", self.max_iter, 1, integer=True)
-        check_number("tol", self.tol, 0.0)
 
     def _max_rounds(self, n_views: int) -> int:
         return 1

@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Sequence
+from typing import ClassVar
 
 import numpy as np
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.linear_model import LogisticRegression
 
 from ..core.arrays import AnyMatrix, ClassIds, Matrix
-from ..core.checks import check_number
+from ..core.checks import COUNT, Flag, Number, Rule
 from ..data.labels import split_labels
 from ..data.reading import ColumnGroups
 from ._base import Labels, Task
@@ -72,6 +73,14 @@ class ConcatLogisticRegression(InductiveMultiView):
     _model: LogisticRegression
     _factors: Matrix
 
+    _rules: ClassVar[dict[str, Rule]] = {
+        **InductiveMultiView._rules,
+        "C": Number(0, strict=True, or_text=("cv",)),
+        "n_folds": Number(2, integer=True),
+        "max_iter": COUNT,
+        "equal_views": Flag(),
+    }
+
     def __init__(
         self,
         *,
@@ -94,13 +103,6 @@ class ConcatLogisticRegression(InductiveMultiView):
         self.random_state = random_state
         self.n_jobs = n_jobs
         self.verbose = verbose
-
-    def _check_parameters(self) -> None:
-        super()._check_parameters()
-        if self.C != "cv":
-            check_number("C", self.C, 0.0, strict=True)
-        check_number("n_folds", self.n_folds, 2, integer=True)
-        check_number("max_iter", self.max_iter, 1, integer=True)
 
     def _max_rounds(self, n_views: int) -> int:
         return 1

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import ClassVar
 
 import numpy as np
 
 from ..core.arrays import ClassIds
-from ..core.checks import check_number
+from ..core.checks import WEIGHT, Rule
 from ..data.reading import ColumnGroups
 from ._base import Labels, Task
 from ._class_factors import ClassFactors, fixed_coefficients
@@ -97,6 +98,12 @@ class CONMF(NonnegativeFactorization):
     True
     """
 
+    _rules: ClassVar[dict[str, Rule]] = {
+        **NonnegativeFactorization._rules,
+        "graph_weight": WEIGHT,
+        "orthogonality": WEIGHT,
+    }
+
     def __init__(
         self,
         *,
@@ -121,11 +128,6 @@ class CONMF(NonnegativeFactorization):
         self.random_state = random_state
         self.n_jobs = n_jobs
         self.verbose = verbose
-
-    def _check_parameters(self) -> None:
-        super()._check_parameters()
-        check_number("graph_weight", self.graph_weight, 0)
-        check_number("orthogonality", self.orthogonality, 0)
 
     def _classify(self, task: Task, labels: Labels) -> ClassIds:
         self._check_views(task)

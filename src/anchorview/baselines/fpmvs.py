@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import ClassVar
 
 import numpy as np
 
 from ..core.arrays import AnyMatrix, ClassIds, Matrix, squared_norms, unit_rows
-from ..core.checks import check_choice, check_number
+from ..core.checks import COUNT, WEIGHT, Choice, Number, Rule
 from ..data.reading import ColumnGroups
+from ..data.views import Views
 from ._base import MultiViewClusterer, Task, check_anchors
 from ._kmeans import litekmeans
 from ._matrix import leading_vectors, multiply
@@ -101,6 +103,16 @@ class FPMVS(MultiViewClusterer):
     codes_: Matrix
     view_weights_: Matrix
 
+    _rules: ClassVar[dict[str, Rule]] = {
+        **MultiViewClusterer._rules,
+        "n_anchors": Number(1, integer=True, optional=True),
+        "n_dims": Number(1, integer=True, optional=True),
+        "z_weighting": Choice(("released", "exact")),
+        "n_init": Number(1, 10_000, integer=True),
+        "max_iter": COUNT,
+        "tol": WEIGHT,
+    }
+
     def __init__(
         self,
         n_clusters: int | None = None,
@@ -130,17 +142,14 @@ class FPMVS(MultiViewClusterer):
         self.n_jobs = n_jobs
         self.verbose = verbose
 
-    def _check_parameters(self) -> None:
-        super()._check_parameters()
-        check_choice("z_weighting", self.z_weighting, ("released", "exact"))
-        check_number("max_iter", self.max_iter, 1, integer=True)
-        check_number("tol", self.tol, 0)
-        check_number("n_init", self.n_init, 1, integer=True)
+    def _check_sizes(self, views: Views, n_clusters: int) -> None:
+        n_anchors = check_anchors(self.n_anchors, n_clusters, len(views))
+        if self.n_dims is not None:  # more dimensions than features would stay empty
+            Number(n_anchors, max(n_anchors, *views.sizes), integer=True).check("n_dims", self.n_dims)
 
     def _cluster(self, task: Task, n_clusters: int) -> ClassIds:
         n_anchors = check_anchors(self.n_anchors, n_clusters, task.n_rows)
-        n_dims = n_anchors if self.n_dims is None else self.n_dims
-        check_number("n_dims", n_dims, n_anchors, integer=True)
+        n_dims = n_anchors if self.n_dims is None else int(self.n_dims)
         model = _Alternation(task.views, n_anchors, n_dims, exact=self.z_weighting == "exact")
         self._iterate(task, model.one_round, first_check=_FIRST_CHECK)
         self.codes_, self.view_weights_ = model.codes, model.weights

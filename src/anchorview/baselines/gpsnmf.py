@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import ClassVar
 
 import numpy as np
 
 from ..core.arrays import ClassIds
-from ..core.checks import check_number
+from ..core.checks import WEIGHT, Number, Rule
 from ..data.reading import ColumnGroups
 from ._base import Labels, Task
 from ._graphs import knn_graph
@@ -105,6 +106,15 @@ class GPSNMF(NonnegativeFactorization):
     True
     """
 
+    _rules: ClassVar[dict[str, Rule]] = {
+        **NonnegativeFactorization._rules,
+        "n_components": Number(1, 10_000, integer=True),
+        "label_weight": WEIGHT,
+        "graph_weight": WEIGHT,
+        "sparsity": WEIGHT,
+        "common_ratio": Number(0, 1),
+    }
+
     def __init__(
         self,
         n_components: int = 100,
@@ -135,16 +145,6 @@ class GPSNMF(NonnegativeFactorization):
         self.random_state = random_state
         self.n_jobs = n_jobs
         self.verbose = verbose
-
-    def _check_parameters(self) -> None:
-        super()._check_parameters()
-        check_number("n_components", self.n_components, 1, integer=True)
-        check_number("label_weight", self.label_weight, 0)
-        check_number("graph_weight", self.graph_weight, 0)
-        check_number("sparsity", self.sparsity, 0)
-        check_number("common_ratio", self.common_ratio, 0)
-        if self.common_ratio > 1:
-            raise ValueError(f"common_ratio must be a number from 0 to 1; got {self.common_ratio!r}.")
 
     def _classify(self, task: Task, labels: Labels) -> ClassIds:
         self._check_views(task)

@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import ClassVar
 
 import numpy as np
 
 from ..core.arrays import AnyMatrix, ClassIds, Matrix, is_sparse, squared_norms
-from ..core.checks import check_number
+from ..core.checks import POSITIVE, Number, Rule
 from ..data.reading import ColumnGroups
+from ..data.views import Views
 from ._base import MultiViewClusterer, Task, check_anchors
 from ._kmeans import litekmeans
 from ._matrix import leading_vectors, multiply
@@ -86,6 +88,13 @@ class LMVSC(MultiViewClusterer):
 
     embedding_: Matrix
 
+    _rules: ClassVar[dict[str, Rule]] = {
+        **MultiViewClusterer._rules,
+        "n_anchors": Number(1, integer=True, optional=True),
+        "alpha": POSITIVE,
+        "n_init": Number(1, 10_000, integer=True),
+    }
+
     def __init__(
         self,
         n_clusters: int | None = None,
@@ -109,13 +118,11 @@ class LMVSC(MultiViewClusterer):
         self.n_jobs = n_jobs
         self.verbose = verbose
 
-    def _check_parameters(self) -> None:
-        super()._check_parameters()
-        check_number("alpha", self.alpha, 0, strict=True)
-        check_number("n_init", self.n_init, 1, integer=True)
-
     def _max_rounds(self, n_views: int) -> int:
         return n_views
+
+    def _check_sizes(self, views: Views, n_clusters: int) -> None:
+        check_anchors(self.n_anchors, n_clusters, len(views))
 
     def _cluster(self, task: Task, n_clusters: int) -> ClassIds:
         n_anchors = check_anchors(self.n_anchors, n_clusters, task.n_rows)

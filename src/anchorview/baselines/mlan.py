@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import ClassVar
 
 import numpy as np
 from scipy import sparse
 
 from ..core.arrays import ClassIds, Matrix, Rows, is_sparse
-from ..core.checks import check_number
+from ..core.checks import COUNT, WEIGHT, Rule
 from ..data.reading import ColumnGroups
 from ..features.neighbours import joint_neighbours
 from ._base import Labels, SemiSupervisedMultiView, Task
@@ -113,6 +114,14 @@ class MLAN(SemiSupervisedMultiView):
     graph_: sparse.csr_array
     view_weights_: Matrix
 
+    _rules: ClassVar[dict[str, Rule]] = {
+        **SemiSupervisedMultiView._rules,
+        "n_neighbors": COUNT,
+        "coupling": WEIGHT,
+        "max_iter": COUNT,
+        "tol": WEIGHT,
+    }
+
     def __init__(
         self,
         n_neighbors: int = 9,
@@ -135,13 +144,6 @@ class MLAN(SemiSupervisedMultiView):
         self.random_state = random_state
         self.n_jobs = n_jobs
         self.verbose = verbose
-
-    def _check_parameters(self) -> None:
-        super()._check_parameters()
-        check_number("n_neighbors", self.n_neighbors, 1, integer=True)
-        check_number("coupling", self.coupling, 0)
-        check_number("max_iter", self.max_iter, 1, integer=True)
-        check_number("tol", self.tol, 0)
 
     def _classify(self, task: Task, labels: Labels) -> ClassIds:
         task.progress.stage("graphs", "neighbours in all views together")

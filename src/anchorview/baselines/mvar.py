@@ -4,12 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import ClassVar
 
 import numpy as np
 from scipy import sparse
 
 from ..core.arrays import AnyMatrix, ClassIds, Matrix, Rows, is_sparse, squared_norms
-from ..core.checks import check_number
+from ..core.checks import COUNT, POSITIVE, WEIGHT, Number, Rule
 from ..data.reading import ColumnGroups
 from ..engine.blocks import map_blocks
 from ._base import Labels, Task
@@ -105,6 +106,15 @@ class MVAR(InductiveMultiView):
     intercept_: Matrix
     view_weights_: Matrix
 
+    _rules: ClassVar[dict[str, Rule]] = {
+        **InductiveMultiView._rules,
+        "ridge": POSITIVE,
+        "labelled_weight": POSITIVE,
+        "view_exponent": Number(1, strict=True),
+        "max_iter": COUNT,
+        "tol": WEIGHT,
+    }
+
     def __init__(
         self,
         *,
@@ -129,14 +139,6 @@ class MVAR(InductiveMultiView):
         self.random_state = random_state
         self.n_jobs = n_jobs
         self.verbose = verbose
-
-    def _check_parameters(self) -> None:
-        super()._check_parameters()
-        check_number("ridge", self.ridge, 0.0, strict=True)
-        check_number("labelled_weight", self.labelled_weight, 0.0, strict=True)
-        check_number("view_exponent", self.view_exponent, 1.0, strict=True)
-        check_number("max_iter", self.max_iter, 1, integer=True)
-        check_number("tol", self.tol, 0.0)
 
     def _classify(self, task: Task, labels: Labels) -> ClassIds:
         sizes = np.where(labels.class_ids >= 0, float(self.labelled_weight), 1.0)

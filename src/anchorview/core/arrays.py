@@ -62,7 +62,8 @@ def unit_sparse_rows(rows: sparse.csr_array) -> sparse.csr_array:
     """
     # In place: a product with a diagonal matrix would change the order of the entries.
     unit, counts = rows.copy(), np.diff(rows.indptr)
-    norms = np.sqrt(squared_norms(unit))
+    with np.errstate(over="ignore", under="ignore"):
+        norms = np.sqrt(squared_norms(unit))
     extreme = ~((norms > np.sqrt(np.finfo(unit.dtype).tiny)) & np.isfinite(norms)) & (counts > 0)
     if extreme.any():
         largest = as_dense(abs(unit).max(axis=1)).ravel()
@@ -71,6 +72,38 @@ def unit_sparse_rows(rows: sparse.csr_array) -> sparse.csr_array:
     with np.errstate(invalid="ignore"):  # infinity becomes NaN, which is found in the products
         unit.data /= np.repeat(np.where(norms > 0, norms, 1), counts).astype(unit.dtype)
     return unit
+
+
+def group_equal(rows: Matrix) -> Rows:
+    """Return numbers from 0 on, the same number for rows that are the same to rounding.
+
+    Rows that are the same lie beside each other in any direction: only neighbours along one are compared.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> group_equal(np.array([[0.0, 1.0], [2.0, 1.0], [0.0, 1.0 + 1e-10]]))
+    array([0, 1, 0])
+    """
+    wide = np.asarray(rows, dtype=np.float64)
+    direction = np.random.RandomState(0).standard_normal(wide.shape[1])
+    place = wide @ (direction / max(float(np.linalg.norm(direction)), 1e-30))
+    lengths, spread = np.sqrt(squared_norms(wide)), np.sqrt(squared_norms(wide - wide.mean(axis=0)).mean())
+    # To the rounding of a row's own length, and to a hundred-thousandth of what sets the rows apart.
+    rounding = max(1e-8, 4 * float(np.finfo(rows.dtype).eps))
+    reach = np.maximum(rounding * lengths, 1e-5 * np.minimum(lengths, spread))
+    order = np.argsort(place, kind="stable")
+    along = place[order]
+    groups = np.arange(len(wide))
+    for first in np.flatnonzero(np.diff(along) <= 2 * reach[order[:-1]]):
+        leader = order[first]
+        if groups[leader] != leader:
+            continue  # in the group of one before it
+        near = order[first : np.searchsorted(along, along[first] + 2 * reach[leader], side="right")]
+        near = near[groups[near] == near]
+        groups[near[np.sqrt(squared_norms(wide[near] - wide[leader])) <= reach[leader]]] = leader
+    result: Rows = np.unique(groups, return_inverse=True)[1].astype(np.intp)
+    return result
 
 
 def squared_norms(rows: AnyMatrix) -> Matrix:

@@ -75,6 +75,7 @@ class Outcome(Enum):
     MORE_CLASSES = "more classes are labelled than n_clusters: the number of labelled classes was used instead."
     NO_LABELS = "no labels were given: clusters come from k-means on the embedding."
     LANDMARKS_CAPPED = "n_landmarks was lowered: there are fewer than three rows per landmark."
+    FEW_DIFFERENT_ROWS = "n_landmarks was lowered: there are not so many rows that are different."
     GRAPH_IN_PARTS = (
         "the graph of the landmarks falls into more parts than there are classes: the embedding has further dimensions "
         "for the parts that its first ones leave out."

@@ -13,7 +13,7 @@ from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import column_or_1d
 
 from ..core.arrays import ClassIds, Matrix, Rows
-from ..core.checks import is_missing
+from ..core.checks import HEAVIEST, is_missing, shorten
 from .tables import as_column, column_values
 
 UNLABELLED = -1
@@ -54,9 +54,15 @@ def encode_labels(
     y = _align(y, ids)
     if isinstance(y, np.ma.MaskedArray):
         y = np.array([None if hidden else value for value, hidden in zip(y.data, np.ma.getmaskarray(y), strict=True)])
-    values = _series_values(y) if hasattr(y, "to_numpy") and not isinstance(y, np.ndarray) else np.asarray(y)
+    values = _series_values(y) if hasattr(y, "to_numpy") and not isinstance(y, np.ndarray) else _as_array(y)
     if isinstance(y, list | tuple) and values.dtype.kind in "US" and any(not isinstance(v, str | bytes) for v in y):
         values = np.array(y, dtype=object)  # asarray would turn None and -1 into text
+    if values.dtype.kind == "c":
+        raise ValueError("Complex data not supported: the labels in y are complex; labels are integers or text.")
+    if values.ndim > 2 or values.dtype.kind in "VMm":
+        raise ValueError(
+            f"y has shape {values.shape} and type {values.dtype}; labels are integers or text, one per row."
+        )
     values = column_or_1d(values, warn=True)
     if values.dtype.kind == "f" and np.isnan(values).any():
         missing = np.isnan(values)
@@ -105,6 +111,13 @@ def encode_labels(
     class_ids = np.full(n_rows, UNLABELLED, dtype=np.intp)
     class_ids[is_labelled] = inverse
     return classes, class_ids
+
+
+def _as_array(y: Any) -> npt.NDArray[Any]:
+    try:
+        return np.asarray(y)
+    except ValueError:  # lists of several lengths
+        raise ValueError("y holds labels that are sequences themselves; labels are integers or text.") from None
 
 
 def _align(y: Any, ids: npt.NDArray[Any] | None, what: str = "y", kind: str = "label") -> Any:
@@ -176,7 +189,13 @@ def check_weights(sample_weight: Any, n_rows: int, ids: npt.NDArray[Any] | None 
         sample_weight = as_column(sample_weight)
     if np.ma.is_masked(sample_weight):
         raise ValueError("sample_weight has masked entries; give every row a weight (0 leaves a row out).")
-    weights = np.asarray(sample_weight, dtype=np.float64)
+    try:
+        given = np.asarray(sample_weight)
+        weights = given.astype(np.float64)
+    except (TypeError, ValueError):
+        given = None
+    if given is None or given.dtype.kind not in "biufO":  # text of digits is text
+        raise ValueError(f"sample_weight must be numbers, one per row; got {shorten(sample_weight)}.")
     if weights.ndim == 0:
         weights = np.full(n_rows, float(weights))
     if weights.ndim != 1:
@@ -189,6 +208,8 @@ def check_weights(sample_weight: Any, n_rows: int, ids: npt.NDArray[Any] | None 
             f"sample_weight must be finite and not negative; row {bad[0]} has {weights[bad[0]]}"
             f"{f' ({len(bad)} such rows)' if len(bad) > 1 else ''}."
         )
+    if weights.max(initial=0.0) > HEAVIEST:
+        raise ValueError(f"sample_weight must be at most {HEAVIEST:g}; row {weights.argmax()} has {weights.max()}.")
     if not weights.any():
         raise ValueError("sample_weight is zero for every row; at least some rows must count.")
     return None if np.all(weights == 1) else weights
@@ -213,6 +234,7 @@ def split_labels(class_ids: ClassIds, n_folds: int, rng: np.random.RandomState) 
     >>> sorted(int(row) for fold in folds for row in fold)
     [0, 1, 2, 4]
     """
+    n_folds = min(n_folds, max(len(class_ids), 1))  # more would stay empty
     folds: list[list[int]] = [[] for _ in range(n_folds)]
     turn = 0
     for number in range(int(class_ids.max(initial=-1)) + 1):

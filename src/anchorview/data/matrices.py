@@ -23,6 +23,8 @@ def as_matrix(array: Any, name: str) -> Any:
         array = table_matrix(array, name)
     if isinstance(array, np.ma.MaskedArray):  # a masked value is one that is not there
         array = np.ma.filled(array.astype(np.float64), np.nan) if np.ma.is_masked(array) else np.asarray(array)
+    if isinstance(array, np.matrix):  # whose rows have two dimensions
+        array = np.asarray(array)
     result = array if isinstance(array, np.ndarray) or is_sparse(array) else _as_array(array, name)
     if result.ndim == 1:
         raise ValueError(
@@ -88,6 +90,10 @@ def checked_csr(matrix: Any, name: str) -> sparse.csr_array:
         except ValueError as error:
             raise ValueError(f"View {name!r} is a malformed sparse matrix: {error}.") from None
         matrix = checked
+    elif matrix.format == "coo" and not all(
+        ((places >= 0) & (places < size)).all() for places, size in zip(matrix.coords, matrix.shape, strict=True)
+    ):
+        raise ValueError(f"View {name!r} is a malformed sparse matrix: an index lies outside its shape {matrix.shape}.")
     result = sparse.csr_array(matrix)  # a new object: flags that SciPy notes on the way are not the user's
     if not result.has_canonical_format:
         result = result.copy()

@@ -7,6 +7,8 @@ import math
 import numpy as np
 import numpy.typing as npt
 
+from ..core.checks import Seed, check_number, is_number, shorten
+
 
 def hide_labels(
     y: npt.ArrayLike,
@@ -55,6 +57,7 @@ def hide_labels(
     if not whole and any(label is None for label in labels):
         raise ValueError("y holds None, which means 'hidden'; give known labels only.")
 
+    Seed().check("random_state", random_state)
     rng = np.random.default_rng(random_state)
     order = rng.permutation(len(labels))
     if stratified:
@@ -74,12 +77,13 @@ def _number_to_keep(n_samples: int, fraction: float | None, n_labels: int | None
     if (fraction is None) == (n_labels is None):
         raise ValueError("Give either fraction or n_labels, and not both.")
     if n_labels is not None:
+        check_number("n_labels", n_labels, 0, integer=True)
         if not 0 <= n_labels <= n_samples:
             raise ValueError(f"n_labels is {n_labels} but must lie between 0 and {n_samples}, the size of y.")
-        return n_labels
+        return int(n_labels)
     assert fraction is not None
-    if not 0 <= fraction <= 1:
-        raise ValueError(f"fraction is {fraction} but must lie between 0 and 1.")
+    if not (is_number(fraction) and 0 <= fraction <= 1):
+        raise ValueError(f"fraction is {shorten(fraction)} but must lie between 0 and 1.")
     if fraction == 0:
         return 0
     return min(n_samples, max(1, math.floor(fraction * n_samples + 1e-9)))  # 0.29 * 100 is 28.999…

@@ -11,6 +11,7 @@ import numpy.typing as npt
 from scipy import sparse
 from sklearn.utils import Bunch
 
+from ..core.checks import shorten
 from ..data.matrices import checked_csr
 from ._bunch import check_labels, make_bunch
 
@@ -52,6 +53,8 @@ def load_mat(path: str | os.PathLike[str]) -> Bunch:
     >>> [view.shape for view in tiny.data], tiny.target.tolist()
     ([(3, 2), (3, 4)], [0, 1, 1])
     """
+    if not isinstance(path, str | os.PathLike):
+        raise TypeError(f"path must name a file, as text or Path; got {shorten(path)}.")
     path = Path(path)
     if not path.is_file():
         raise FileNotFoundError(f"There is no file {path}.")

@@ -3,15 +3,17 @@
 from __future__ import annotations
 
 import os
+import zlib
 from itertools import count, takewhile
 from pathlib import Path
 from typing import Any
-from zipfile import is_zipfile
+from zipfile import BadZipFile, is_zipfile
 
 import numpy as np
 from scipy import sparse
 from sklearn.utils import Bunch
 
+from ..core.checks import shorten
 from ..data.matrices import checked_csr
 from ._bunch import check_labels, make_bunch
 from ._zip import check_sizes
@@ -62,15 +64,23 @@ def load_npz(path: str | os.PathLike[str]) -> Bunch:
     >>> tiny.view_names, [view.shape for view in tiny.data]
     (['image', 'text'], [(3, 2), (3, 4)])
     """
+    if not isinstance(path, str | os.PathLike):
+        raise TypeError(f"path must name a file, as text or Path; got {shorten(path)}.")
     path = Path(path)
     if not path.is_file():
         raise FileNotFoundError(f"There is no file {path}.")
     with np.load(_require_zip(path), allow_pickle=False) as stored:
         wanted = [key for key in stored.files if _is_ours(key)]
         check_sizes(path, wanted)
-        entries = {key: stored[key] for key in wanted}  # what else there is stays packed
+        entries = {key: _read_entry(stored, key, path) for key in wanted}  # what else there is stays packed
     if "y" not in entries:
         raise ValueError(f"{path} has no entry 'y', the classes; it has {', '.join(map(repr, entries)) or 'none'}.")
+    for key, value in entries.items():
+        n_dims = 1 if key in ("y", "view_names", "classes") else 2
+        if value.ndim != n_dims:
+            raise ValueError(
+                f"{key} of {path} has shape {value.shape}; it needs {n_dims} dimension{'s'[: n_dims - 1]}."
+            )
     target, view_names = entries["y"], _view_names(path, entries)
     check_labels(target, f"y of {path}")
     _check_views(path, entries, view_names)
@@ -83,6 +93,14 @@ def load_npz(path: str | os.PathLike[str]) -> Bunch:
             )
     target_names = [str(name) for name in entries.get("classes", np.unique(target))]
     return make_bunch(data, target, view_names, target_names, f"Multi-view data read from {path}.")
+
+
+def _read_entry(stored: Any, key: str, path: Path) -> Any:
+    """Return one array; what is damaged or holds Python objects is refused by name."""
+    try:
+        return stored[key]
+    except (ValueError, EOFError, OSError, BadZipFile, zlib.error) as error:
+        raise ValueError(f"The entry {key!r} of {path} cannot be read: {error}") from None
 
 
 def _is_ours(key: str) -> bool:

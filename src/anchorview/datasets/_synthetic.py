@@ -9,6 +9,7 @@ import numpy as np
 import numpy.typing as npt
 from sklearn.utils import Bunch
 
+from ..core.checks import Seed, check_number, is_number, is_sequence, shorten
 from ._bunch import make_bunch
 
 _BLOCK_ROWS = 4096
@@ -84,22 +85,24 @@ def make_multiview_subspaces(
     >>> sorted(set(made.target.tolist()))
     [0, 1, 2]
     """
-    if n_clusters < 1 or n_samples < n_clusters:
+    for name, value in (("n_samples", n_samples), ("n_clusters", n_clusters), ("subspace_dim", subspace_dim)):
+        check_number(name, value, 1, integer=True)
+    Seed().check("random_state", random_state)
+    if not is_sequence(view_dims) or len(view_dims) == 0:
+        raise ValueError(f"view_dims must be a sequence with the features of each view; got {shorten(view_dims)}.")
+    for dim in view_dims:
+        check_number("each of view_dims", dim, 1, integer=True)
+    if n_samples < n_clusters:
         raise ValueError(
             f"n_samples is {n_samples} and n_clusters is {n_clusters}; "
             "there must be at least one cluster, and one row for each."
-        )
-    if len(view_dims) == 0 or min(view_dims) < 1 or subspace_dim < 1:
-        raise ValueError(
-            f"view_dims is {tuple(view_dims)} and subspace_dim is {subspace_dim}; "
-            "there must be at least one view, and dimensions must be positive."
         )
     if np.dtype(dtype) not in (np.dtype(np.float32), np.dtype(np.float64)):
         raise ValueError(f"dtype must be 'float32' or 'float64', not {dtype!r}.")
     noises = [noise] * len(view_dims) if view_noise is None else list(view_noise)
     if len(noises) != len(view_dims):
         raise ValueError(f"view_noise has {len(noises)} numbers but there are {len(view_dims)} views.")
-    if not all(np.isfinite(level) and level >= 0 for level in noises):
+    if not all(is_number(level) and np.isfinite(float(level)) and level >= 0 for level in noises):
         raise ValueError(f"noise levels must be finite and not negative, not {noises}.")
     shares = _shares(weights, n_clusters)
 

@@ -10,7 +10,8 @@ seed gives the same result for any number of them.
 
 from __future__ import annotations
 
-import functools
+import os
+import threading
 from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
@@ -78,7 +79,7 @@ def iter_blocks(function: Callable[[T], R], items: Sequence[T], n_threads: int) 
             for item in items:
                 yield function(item)
             return
-        with ThreadPoolExecutor(n_threads) as pool:
+        with ThreadPoolExecutor(n_threads, initializer=_hold_this_thread) as pool:
             try:
                 yield from pool.map(function, items)
             except BaseException:  # an interrupt must not wait for the blocks still queued
@@ -86,12 +87,101 @@ def iter_blocks(function: Callable[[T], R], items: Sequence[T], n_threads: int) 
                 raise
 
 
-@functools.cache
-def _controller() -> ThreadpoolController:
-    """Find the BLAS pools once: looking them up costs milliseconds."""
-    import scipy.linalg  # noqa: F401  (loads SciPy's BLAS, so that the controller sees it)
+class OneThread:
+    """Who holds some BLAS pools to one thread, and the limits that come back when the last of them is done.
 
-    return ThreadpoolController()
+    The limit of OpenBLAS and MKL is one number for the whole process. If every caller read it, set it and put back
+    what it had read, the second of two threads would read the one thread that the first had set, and put that back
+    for good. So the first holder reads and sets, the last restores. Holders are kept by name and not as a number: an
+    interrupt in the middle of entering or leaving cannot count one twice.
+    """
+
+    def __init__(self, pools: list[Any]) -> None:
+        self.pools = pools
+        self.lock = threading.RLock()  # a generator that is thrown away may leave in the midst of another's entering
+        self.holders: dict[object, int] = {}  # the thread of each
+        self.before: list[int] | None = None
+
+    def enter(self, holder: object) -> None:
+        """Hold the pools to one thread until this holder leaves."""
+        with self.lock:
+            self.holders[holder] = threading.get_ident()
+            if self.before is None:
+                self.before = [pool.num_threads for pool in self.pools]
+            for pool in self.pools:
+                _set_threads(pool, 1)
+
+    def leave(self, holder: object) -> None:
+        """Restore what was before, if nobody else holds the pools."""
+        with self.lock:
+            self.holders.pop(holder, None)
+            self._restore()
+
+    def forget_other_threads(self) -> None:
+        """Drop the holders that a fork has left behind: only the thread that forked lives on in the child."""
+        self.lock = threading.RLock()
+        here = threading.get_ident()
+        self.holders = {holder: thread for holder, thread in self.holders.items() if thread == here}
+        self._restore()
+
+    def _restore(self) -> None:
+        if self.holders or self.before is None:
+            return
+        for pool, n_threads in zip(self.pools, self.before, strict=True):
+            if pool.num_threads == 1:  # if not, somebody else has asked for more since, and shall have it
+                _set_threads(pool, n_threads)
+        self.before = None
+
+
+class OneThreadHere(OneThread, threading.local):
+    """The same for pools that keep a limit for each thread: every thread counts its own holders."""
+
+
+def _set_threads(pool: Any, n_threads: int) -> None:
+    """Set the limit of a pool, whichever thread asks.
+
+    threadpoolctl 3.8 lets only the thread that set a process-wide limit first change it, and ignores the others
+    without a word; but the last holder to leave is not always the first that entered.
+    """
+    if pool.num_threads == n_threads:
+        return
+    release = getattr(pool, "clear_controlling_thread", None)
+    if release is not None:
+        release(force=True)
+    pool.set_num_threads(n_threads)
+    if release is not None:
+        release(force=True)
+
+
+_found: dict[str, tuple[OneThread, OneThread]] = {}
+
+
+def _blas_limits() -> tuple[OneThread, OneThread]:
+    """Find the BLAS pools once, as looking them up costs milliseconds: those of the process, and those of a thread.
+
+    Several threads may look at the same time; `setdefault` gives all of them what the first has found.
+    """
+    if not _found:
+        import scipy.linalg  # noqa: F401  (loads SciPy's BLAS, so that the controller sees it)
+
+        pools = [pool for pool in ThreadpoolController().lib_controllers if pool.user_api == "blas"]
+        own = [pool for pool in pools if _is_limited_by_thread(pool)]
+        _found.setdefault("limits", (OneThread([pool for pool in pools if pool not in own]), OneThreadHere(own)))
+    return _found["limits"]
+
+
+def _is_limited_by_thread(pool: Any) -> bool:
+    """Whether a limit holds for the thread that sets it: OpenBLAS on OpenMP, as threadpoolctl sets it since 3.8."""
+    return getattr(pool, "threading_layer", "") == "openmp" and hasattr(pool, "clear_controlling_thread")
+
+
+def _forget_other_threads() -> None:
+    for limit in _found.get("limits", ()):
+        limit.forget_other_threads()
+
+
+if hasattr(os, "register_at_fork"):
+    os.register_at_fork(after_in_child=_forget_other_threads)
 
 
 def count_threads(n_jobs: int | None) -> int:
@@ -100,8 +190,7 @@ def count_threads(n_jobs: int | None) -> int:
     BLAS's own limit follows ``OMP_NUM_THREADS`` and what joblib grants a worker process, so nested parallelism
     does not oversubscribe the machine. Negative numbers count from the end, as in joblib: -1 is all.
     """
-    pools = [pool["num_threads"] for pool in _controller().info() if pool["user_api"] == "blas"]
-    available = max(pools, default=1)
+    available = max((pool.num_threads for limit in _blas_limits() for pool in limit.pools), default=1)
     if n_jobs is None:
         return available
     if n_jobs == 0:
@@ -111,7 +200,26 @@ def count_threads(n_jobs: int | None) -> int:
 
 @contextmanager
 def one_blas_thread() -> Iterator[None]:
-    """Hold every BLAS pool to one thread within the block."""
-    limits: Any = _controller().limit(limits=1, user_api="blas")
-    with limits:
+    """Hold every BLAS pool to one thread within the block; any number of threads may be in it at once."""
+    holder = object()
+    limits = _blas_limits()
+    try:
+        for limit in limits:
+            limit.enter(holder)
         yield
+    finally:
+        try:
+            _leave(limits, holder)
+        except BaseException:  # an interrupt in the midst of leaving
+            _leave(limits, holder)
+            raise
+
+
+def _hold_this_thread() -> None:
+    """Hold the pools that keep a limit for each thread, in a thread that ends with its blocks."""
+    _blas_limits()[1].enter(object())
+
+
+def _leave(limits: tuple[OneThread, ...], holder: object) -> None:
+    for limit in limits:
+        limit.leave(holder)

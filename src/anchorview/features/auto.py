@@ -14,7 +14,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from ..core.arrays import Mask, Presence, is_sparse
+from ..core.arrays import Mask, Presence, is_sparse, unit_rows
 from ..data.views import Views
 
 SCALINGS = ("auto", "minmax", "symmetric", "standard", "l2", "tfidf", "lsa", "none")
@@ -103,5 +103,4 @@ def _scaled_cosine(array: npt.NDArray[Any], has_view: Mask | None) -> float:
     with np.errstate(over="ignore", invalid="ignore"):
         width = np.ptp(some, axis=0)
         scaled = (some - some.min(axis=0))[:, width > 0] / width[width > 0]
-    lengths = np.linalg.norm(scaled, axis=1, keepdims=True)
-    return mean_cosine(np.nan_to_num(scaled / np.where(lengths > 0, lengths, 1)))
+    return mean_cosine(np.nan_to_num(unit_rows(scaled)))

@@ -7,10 +7,10 @@ from typing import Any
 
 import numpy as np
 import numpy.typing as npt
-from numba import njit
 
 from ..core.arrays import Mask, Matrix, Weights, is_sparse
 from ..core.checks import NotFiniteError
+from ..core.compiled import compiled
 from ..engine.blocks import map_rows, row_blocks, rows_of
 
 _PASS_ROWS = 512  # minima and maxima are two passes; the second finds the block in the cache
@@ -45,7 +45,7 @@ class DenseScaler:
             scale_rows(out, start, stop, shift, factor)
 
 
-@njit(cache=True, nogil=True, fastmath={"reassoc", "contract", "nsz"})  # no "arcp": 1/x of tiny x overflows
+@compiled(fastmath={"reassoc", "contract", "nsz"})  # no "arcp": 1/x of tiny x overflows
 def scale_rows(rows: Any, start: int, stop: int, shift: Any, factor: Any) -> None:
     """Replace some columns of each row by (x − shift) · factor, if these are given, and scale them to unit length.
 

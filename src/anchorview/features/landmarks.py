@@ -15,7 +15,7 @@ from dataclasses import dataclass
 import numpy as np
 from scipy import sparse
 
-from ..core.arrays import ClassIds, Matrix, Presence, Rows, Weights, column_slices
+from ..core.arrays import ClassIds, Matrix, Presence, Rows, Weights, column_slices, group_equal
 from ..data.views import Views
 from ..engine.blocks import map_blocks, row_blocks
 from .scaling import BLOCK_ROWS, ViewsScaler
@@ -38,8 +38,9 @@ def choose_landmarks(
     *,
     present: Presence = None,
     weights: Weights = None,
+    least: int = 1,
 ) -> Matrix:
-    """Return m landmarks (m×d, views side by side, scaled).
+    """Return m landmarks (m×d, views side by side, scaled), no two of them the same: fewer, if the rows are too alike.
 
     Parameters
     ----------
@@ -49,6 +50,8 @@ def choose_landmarks(
         Which rows have which view. A landmark has all of them: what a row or a cluster lacks is the mean of the rest.
     weights : ndarray of shape (n_rows,), optional
         Weights of the rows.
+    least : int
+        So many there are in any case, even if some have to be the same.
     """
     if not isinstance(how, str):
         check_landmarks(how, sum(scaler.sizes))
@@ -60,10 +63,45 @@ def choose_landmarks(
     n_sample = n_landmarks if how == "random" else min(len(usable), ROWS_PER_LANDMARK * n_landmarks)
     chosen = usable if n_sample == len(usable) else np.sort(rng.choice(usable, n_sample, replace=False))
     if how == "random":
-        return source.means(chosen, np.arange(len(chosen)), len(chosen))
-    labels = kmeans_labels(source.project(chosen, n_landmarks, rng), n_landmarks, rng, n_threads)
-    by_label = np.argsort(labels, kind="stable")
-    return source.means(chosen[by_label], labels[by_label], n_landmarks)
+        landmarks = source.means(chosen, np.arange(len(chosen)), len(chosen))
+    else:
+        sample = source.project(chosen, n_landmarks, rng)
+        labels = kmeans_labels(sample, n_landmarks, rng, n_threads)
+        landmarks = source.means(chosen, labels, n_landmarks)
+    if len(different := _first_of_each(landmarks)) == n_landmarks:
+        return landmarks
+    # Codes over landmarks that are the same share their weight: a row's code is as long as there are copies, and costs
+    # the cube of that.
+    if how == "random":
+        others = rng.permutation(np.setdiff1d(usable, chosen))[: ROWS_PER_LANDMARK * n_landmarks]
+        chosen = np.concatenate([chosen[different], others])
+        chosen = chosen[_first_of_each(source.project(chosen, n_landmarks, rng).with_presence())][:n_landmarks]
+        landmarks = source.means(chosen, np.arange(len(chosen)), len(chosen))
+    else:
+        labels = _cluster_different(sample, n_landmarks, rng, n_threads)
+        landmarks = source.means(chosen, labels, int(labels.max()) + 1)
+    landmarks = landmarks[_first_of_each(landmarks)]  # where rows lack views, means may have made some the same
+    return landmarks[np.arange(max(len(landmarks), least)) % len(landmarks)]
+
+
+def _first_of_each(rows: Matrix) -> Rows:
+    """Return the first of the rows that are the same, of all kinds, ascending."""
+    return np.sort(np.unique(group_equal(rows), return_index=True)[1])
+
+
+def _cluster_different(sample: Sample, n_clusters: int, rng: np.random.RandomState, n_threads: int) -> ClassIds:
+    """Assign rows, some of them the same, to at most so many clusters: those that are the same always to one."""
+    groups = group_equal(sample.with_presence())
+    first = np.unique(groups, return_index=True)[1]
+    if len(first) <= n_clusters:
+        return groups
+    one_of_each = Sample(
+        sample.rows[first],
+        None if sample.present is None else sample.present[first],
+        sample.columns,
+        np.bincount(groups, sample.weights).astype(sample.rows.dtype),
+    )
+    return kmeans_labels(one_of_each, n_clusters, rng, n_threads)[groups]
 
 
 def check_landmarks(given: str | Matrix, n_features: int) -> None:
@@ -108,7 +146,9 @@ class _Source:
         return Sample(projected, present, () if present is None else column_slices(widths), weights)
 
     def means(self, rows: Rows, labels: ClassIds, n_clusters: int) -> Matrix:
-        """Average the scaled rows of each cluster; rows come sorted by cluster, so a block holds few of them."""
+        """Average the scaled rows of each cluster; they are sorted by it, so that a block holds few clusters."""
+        by_label = np.argsort(labels, kind="stable")
+        rows, labels = rows[by_label], labels[by_label]
         weights = None if self.weights is None else self.weights[rows]
 
         def sum_block(part: slice) -> tuple[ClassIds, Matrix]:
@@ -154,6 +194,10 @@ class Sample:
 
     def __len__(self) -> int:
         return len(self.rows)
+
+    def with_presence(self) -> Matrix:
+        """Return the rows, apart where they have different views."""
+        return self.rows if self.present is None else np.hstack([self.rows, self.present.astype(self.rows.dtype)])
 
     @property
     def blocks(self) -> list[slice]:

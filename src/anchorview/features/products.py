@@ -158,12 +158,15 @@ def represent(
     *,
     present: Presence = None,
     weights: Weights = None,
+    least: int = 1,
     cache_bytes: int = CACHE_BYTES,
 ) -> Representation:
     """Choose landmarks among the scaled rows, and give access to the products of the two.
 
     Parameters are those of `choose_landmarks` and `ViewCrossProducts`.
     """
-    chosen = choose_landmarks(views, scaler, landmarks, n_landmarks, rng, n_threads, present=present, weights=weights)
+    chosen = choose_landmarks(
+        views, scaler, landmarks, n_landmarks, rng, n_threads, present=present, weights=weights, least=least
+    )
     cross = ViewCrossProducts(views, scaler, chosen, present=present, weights=weights, cache_bytes=cache_bytes)
     return Representation(scaler, chosen, PatternGrams(chosen, scaler.sizes, landmark_gram(chosen)), cross)

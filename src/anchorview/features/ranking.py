@@ -6,9 +6,9 @@ from typing import Any, Protocol
 
 import numpy as np
 import numpy.typing as npt
-from numba import njit
 
 from ..core.arrays import Matrix, Rows
+from ..core.compiled import compiled
 from .distances import PointDistances, RowDistances
 
 _CHUNK = 64
@@ -91,7 +91,7 @@ class Exact:
         return ordered, np.take_along_axis(distances, place[None], axis=2)
 
 
-@njit(cache=True, nogil=True)  # type: ignore[untyped-decorator,unused-ignore]
+@compiled()
 def _list_smallest(values: Any, count: int, slack: Any, index: Any) -> Any:
     """Write the columns of each row's smallest values to `index`; return the largest number of them.
 
@@ -137,7 +137,7 @@ def _list_smallest(values: Any, count: int, slack: Any, index: Any) -> Any:
 
 
 # fastmath: else minima are not taken several at a time
-@njit(cache=True, nogil=True, fastmath={"nnan", "nsz"})  # type: ignore[untyped-decorator,unused-ignore]
+@compiled(fastmath={"nnan", "nsz"})
 def _chunk_minima(values: Any, minima: Any) -> None:
     """Minima of whole chunks; a last part of one is always to be looked at."""
     minima[:] = -np.inf

@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from scipy import sparse
 
-from ..core.arrays import ClassIds, Mask, Matrix, Presence, Rows, Weights, is_sparse
+from ..core.arrays import ClassIds, Mask, Matrix, Presence, Rows, Weights, is_sparse, squared_norms
 from ..core.checks import NotFiniteError
 from ..data.refusals import name_cell
 from ..data.views import Views
@@ -83,10 +83,7 @@ class ScaledRows:
         """Squared length of each row."""
         total = np.zeros(self.n_rows, dtype=self.dtype)
         for _, values in self.parts:
-            if is_sparse(values):
-                total += np.asarray(values.multiply(values).sum(axis=1)).ravel()
-            else:
-                total += np.einsum("ij,ij->i", values, values)
+            total += squared_norms(values)
         return total
 
     def sum_by(self, labels: ClassIds, n_groups: int, weights: Weights = None) -> Matrix:

@@ -7,7 +7,8 @@ from dataclasses import dataclass
 import numpy as np
 from scipy.special import softmax
 
-from ..core.arrays import Matrix, Weights, unit_rows
+from ..core.arrays import Matrix, Weights, squared_norms, unit_rows
+from ..engine.blocks import one_blas_thread
 
 
 @dataclass(frozen=True)
@@ -19,9 +20,9 @@ class ClusterCentres:
 
     def evidence(self, embedding: Matrix) -> Matrix:
         """Return minus the squared distance to each centre."""
-        rows = unit_rows(embedding)
-        squared = np.einsum("ij,ij->i", self.centres, self.centres)
-        result: Matrix = 2 * (rows @ self.centres.T) - squared - np.einsum("ij,ij->i", rows, rows)[:, None]
+        rows = unit_rows(embedding.astype(np.float64))  # so that rows do not depend on those beside them
+        near = 2 * (rows @ self.centres.astype(np.float64).T) - squared_norms(self.centres)
+        result: Matrix = (near - squared_norms(rows)[:, None]).astype(embedding.dtype)
         return result
 
     def read(self, embedding: Matrix, n_threads: int = 1) -> Matrix:
@@ -45,7 +46,7 @@ def fit_clusters(
     n_sample = min(len(rows), max(20_000, 100 * n_clusters))
     chosen = slice(None) if n_sample == len(rows) else rng.choice(len(rows), n_sample, replace=False)
     sample, weight = rows[chosen], None if weights is None else weights[chosen]
-    with threadpool_limits(1):  # the sums of several threads come in any order
+    with one_blas_thread(), threadpool_limits(1, user_api="openmp"):  # the sums of several threads come in any order
         kmeans = KMeans(n_clusters, n_init=10, random_state=rng).fit(sample, sample_weight=weight)
     total = len(sample) if weight is None else weight.sum()
     return ClusterCentres(kmeans.cluster_centers_, max(kmeans.inertia_ / total, 1e-6))

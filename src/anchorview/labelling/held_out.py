@@ -17,9 +17,11 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
+from operator import itemgetter
 
 import numpy as np
 from scipy import sparse
+from scipy.special import softmax
 
 from ..core.arrays import ClassIds, Matrix, Rows
 from ..data.labels import split_labels
@@ -31,11 +33,12 @@ from ..solver.problem import EPSILON, Problem
 from ..solver.result import SolverResult
 from ..solver.trace_ratio import solve_trace_ratio
 from ..supervision.known import Supervision, label_laplacians
-from .rule import LabelledNeighbours, calibrate_on_seen, keep_labelled
-from .temperature import Mistakes, choose_temperature
+from .rule import SAME, LabelledNeighbours, calibrate_on_seen, keep_labelled
+from .temperature import Mistakes, choose_temperature, log_loss
 
 _N_FOLDS = 3  # 5 and 8 were no better calibrated
 _ENOUGH_JUDGED = 200  # rows; with more labels, not every fold is judged
+_N_DOUBTS = 5
 _GRAM_ROWS = 2000  # rows that the graph of the landmarks is taken from
 
 
@@ -139,7 +142,7 @@ def calibrate(
     rows: Rows,
     class_balance: str | None = None,
 ) -> LabelledNeighbours:
-    """Return the rule with a temperature chosen on held-out rows; on the rows it has seen if no label can be held out.
+    """Return the rule with temperature and doubt chosen on held-out rows; on seen ones if no label can be held out.
 
     Parameters
     ----------
@@ -157,7 +160,42 @@ def calibrate(
     logits, class_ids = held_out_logits(rule, problem, result, known, rows, class_balance)
     if not len(class_ids):
         return calibrate_on_seen(rule)
-    return replace(rule, temperature=choose_temperature(logits, class_ids, Mistakes()))
+    return settle_confidence(rule, logits, class_ids)
+
+
+def settle_confidence(rule: LabelledNeighbours, logits: Matrix, class_ids: ClassIds) -> LabelledNeighbours:
+    """Return the rule with the temperature, and for votes the doubt, at which the log loss of such rows is least.
+
+    Parameters
+    ----------
+    rule : LabelledNeighbours
+        Without doubt.
+    logits : ndarray of shape (n_rows, n_classes)
+        Logits of rows whose labels it has not seen.
+    class_ids : ndarray of shape (n_rows,)
+        Their classes.
+    """
+    tempered = []
+    for doubt in _doubts(logits) if rule.rule == "knn" else [0.0]:
+        choice = replace(rule, doubt=float(doubt))
+        doubted = choice.logits(logits) if doubt else logits
+        temperature = choose_temperature(doubted, class_ids, Mistakes())
+        loss = log_loss(softmax(doubted / temperature, axis=1), class_ids).mean()
+        tempered.append((loss, replace(choice, temperature=temperature)))
+    return min(tempered, key=itemgetter(0))[1]
+
+
+def _doubts(evidence: Matrix) -> Matrix:
+    """Return how many votes a class may have beforehand, of which the held-out rows choose.
+
+    At least as if one more row were near, with the usual votes of a hidden row, its label spread over all classes; at
+    most as if there were such a row for each class. Never none: hidden rows are all of known classes, so they cannot
+    tell how little is known of rows that are farther away than they are.
+    """
+    votes = np.exp(evidence).sum(axis=1)
+    apart = votes < 1 / SAME  # a row beside its double has more votes than any other
+    usual = float(np.median(votes[apart] if apart.any() else votes))
+    return np.geomspace(usual / evidence.shape[1], usual, _N_DOUBTS)
 
 
 def held_out_logits(

@@ -3,16 +3,23 @@
 With labels, a row takes the class of its nearest labelled row (the paper's rule, on unit rows by default). Evidence
 for a class is how near its nearest labelled row is; a softmax gives probabilities, with a temperature chosen on
 labelled rows: here each judged by the others, in `held_out` by models that did not see its label.
+
+A vote of several neighbours counts how they agree, and five that agree may be near or far. So their votes stay votes,
+not shares of a sum, and every class has some beforehand (`doubt`): far from all labelled rows these outweigh the rest.
+
+Everything here is in double precision, and distances that matter are computed from differences: what is said of a row
+does not depend on the rows beside it.
 """
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass, replace
 
 import numpy as np
 from scipy.special import softmax
 
-from ..core.arrays import ClassIds, Matrix, Rows, unit_rows
+from ..core.arrays import ClassIds, Matrix, Rows, squared_norms, unit_rows
 from ..engine.blocks import map_blocks, row_blocks
 from .temperature import Mistakes, choose_temperature, spread
 
@@ -20,10 +27,10 @@ RULES = ("nearest", "euclidean", "knn", "paper")  # "paper" is "euclidean" from 
 _BLOCK_ENTRIES = 2**20  # similarities of one block: 4-8 MB
 _SMALLEST = 1e-3  # squared distance, to that of a labelled row from the origin
 _USUAL = 0.15  # usual temperature of held-out rows, in units of the spread of the logits
-
-
-def _with_ones(rows: Matrix) -> Matrix:
-    return np.hstack([rows, np.ones((len(rows), 1), dtype=rows.dtype)])
+SAME = 1e-6  # distances below are zero: such a neighbour outweighs all others
+NO_VOTE = 1e-3  # share of the votes that a class without any has
+_FARTHEST = np.finfo(np.float64).max
+_PAIRS = 2**16  # differences of rows made at a time
 
 
 @dataclass(frozen=True)
@@ -41,6 +48,8 @@ class LabelledNeighbours:
         weighted by the inverse of its distance.
     temperature : float
         Of the softmax.
+    doubt : float
+        Votes that every class has beforehand, for the rule "knn".
     """
 
     reference: Matrix
@@ -48,38 +57,73 @@ class LabelledNeighbours:
     rule: str
     n_neighbors: int
     temperature: float = 1.0
+    doubt: float = 0.0
 
     @property
     def _starts(self) -> Rows:
         return np.flatnonzero(np.diff(self.class_ids, prepend=-1))
 
-    def _nearness(self, rows: Matrix) -> Matrix:
-        """Minus the squared distances to the labelled rows, but for ‖f‖² of the row: 2⟨f, r⟩ − ‖r‖² in one product."""
-        squared = np.einsum("ij,ij->i", self.reference, self.reference)
-        result: Matrix = _with_ones(rows) @ np.vstack([2 * self.reference.T, -squared])
-        return result
+    def _nearness(self) -> Callable[[Matrix], Matrix]:
+        """Return the function that gives minus the squared distances of rows to the labelled rows, by one product.
+
+        Both are taken from the middle of the labelled rows, else −‖f‖² + 2⟨f, r⟩ − ‖r‖² would round small ones away.
+        """
+        middle = self.reference.mean(axis=0)
+        centred = self.reference - middle
+        factor = np.vstack([2 * centred.T, -squared_norms(centred), -np.ones(len(centred))])
+
+        def nearness(rows: Matrix) -> Matrix:
+            moved = rows - middle
+            result: Matrix = np.column_stack([moved, np.ones(len(moved)), squared_norms(moved)]) @ factor
+            return result
+
+        return nearness
+
+    def _unit(self, embedding: Matrix) -> Matrix:
+        wide = embedding.astype(np.float64)
+        return wide if self.rule == "euclidean" else unit_rows(wide)
 
     def _evidence(self, rows: Matrix, nearness: Matrix) -> Matrix:
         """Turn nearness to the labelled rows into one number per class, larger for likelier."""
-        norms = np.einsum("ij,ij->i", rows, rows)[:, None]
         if self.rule != "knn":
-            result: Matrix = np.maximum.reduceat(nearness, self._starts, axis=1) - norms
+            result: Matrix = np.maximum.reduceat(nearness, self._starts, axis=1)
             return result
-        n_neighbors = min(self.n_neighbors, nearness.shape[1])
-        nearest = np.argpartition(-nearness, n_neighbors - 1, axis=1)[:, :n_neighbors]
-        squared = norms - np.take_along_axis(nearness, nearest, axis=1)
-        weights = 1.0 / np.maximum(np.sqrt(np.maximum(squared, 0.0)), 1e-6)  # distance zero outweighs all others
+        row, neighbour, distances = self._nearest(rows, nearness)
         votes = np.zeros((len(rows), self.class_ids[-1] + 1))
-        np.add.at(votes, (np.arange(len(votes))[:, None], self.class_ids[nearest]), weights)
-        shares: Matrix = np.log(votes / votes.sum(axis=1, keepdims=True) + 1e-3)
-        return shares
+        np.add.at(votes, (row, self.class_ids[neighbour]), 1.0 / np.maximum(distances, SAME))
+        counted: Matrix = np.log(votes + NO_VOTE * votes.sum(axis=1, keepdims=True))
+        return counted
+
+    def _nearest(self, rows: Matrix, nearness: Matrix) -> tuple[Rows, Rows, Matrix]:
+        """Return pairs of a row and one of its nearest labelled rows, and their distances; of ties the first classes.
+
+        Nearness is rounded, by more than the small distances themselves, so it only tells which could be nearest; where
+        it is minus infinity a row is not to be looked at.
+        """
+        count = min(self.n_neighbors, nearness.shape[1])
+        last = np.partition(nearness, -count, axis=1)[:, -count]
+        rounding = (16 + rows.shape[1]) * np.finfo(np.float64).eps
+        slack = rounding * (squared_norms(rows) + squared_norms(self.reference).max())
+        row, neighbour = (nearness >= np.maximum(last - slack, -_FARTHEST)[:, None]).nonzero()
+        parts = row_blocks(len(row), _PAIRS)
+        squared = np.concatenate([squared_norms(rows[row[p]] - self.reference[neighbour[p]]) for p in parts])
+        if np.bincount(row, minlength=1).max() > count:
+            order = np.lexsort((neighbour, squared, row))
+            starts = np.searchsorted(row, np.arange(len(rows)))
+            chosen = order[np.arange(len(row)) - starts[row] < count]
+            row, neighbour, squared = row[chosen], neighbour[chosen], squared[chosen]
+        return row, neighbour, np.sqrt(squared)
 
     def evidence(self, embedding: Matrix, n_threads: int = 1, block_entries: int = _BLOCK_ENTRIES) -> Matrix:
-        """Evidence for each class, in blocks of rows with so many similarities."""
+        """Evidence for each class, in blocks of rows with so many similarities.
+
+        For the rules of the nearest row that is minus the squared distance; for a vote the logarithm of the votes.
+        """
+        nearness = self._nearness()
 
         def of_block(block: slice) -> Matrix:
-            rows = embedding[block] if self.rule == "euclidean" else unit_rows(embedding[block])
-            return self._evidence(rows, self._nearness(rows))
+            rows = self._unit(embedding[block])
+            return self._evidence(rows, nearness(rows)).astype(embedding.dtype)
 
         blocks = row_blocks(len(embedding), max(1, block_entries // len(self.reference)))
         return np.concatenate(map_blocks(of_block, blocks, n_threads))
@@ -89,11 +133,14 @@ class LabelledNeighbours:
 
         Squared distances d² become −√d. The likelihood of a class does not fall with d² but slower, since rows far
         from all labels are the doubtful ones; of d², d, √d and log d, √d was best calibrated (docs/confidence.md).
-        Distances are kept above what rounding makes of zero, which the root would enlarge.
+        Distances are kept above what rounding makes of zero, which the root would enlarge. Votes get those that every
+        class has.
         """
         if self.rule == "knn":
-            return evidence
-        floor = _SMALLEST * np.mean(np.einsum("ij,ij->i", self.reference, self.reference))
+            with np.errstate(divide="ignore"):  # no doubt: minus infinity adds nothing
+                doubted: Matrix = np.logaddexp(evidence, np.log(self.doubt).astype(evidence.dtype))
+            return doubted
+        floor = _SMALLEST * float(np.mean(squared_norms(self.reference)))
         logits: Matrix = -((np.maximum(-evidence, 0.0) + floor) ** 0.25)
         return logits
 
@@ -111,7 +158,8 @@ def keep_labelled(embedding: Matrix, class_ids: ClassIds, rule: str, n_neighbors
     """Keep the labelled rows of the embedding, with a temperature of 1."""
     rule = "euclidean" if rule == "paper" else rule
     order = np.argsort(class_ids, kind="stable")
-    reference = embedding[order] if rule == "euclidean" else unit_rows(embedding[order])
+    wide = embedding[order].astype(np.float64)
+    reference = wide if rule == "euclidean" else unit_rows(wide)
     return LabelledNeighbours(reference, class_ids[order], rule, n_neighbors)
 
 
@@ -133,6 +181,6 @@ def _temperature_of_seen(neighbours: LabelledNeighbours, max_judged: int) -> flo
     if len(judged) == 0:
         return max(_USUAL * spread(neighbours.logits(neighbours.evidence(neighbours.reference))), 1e-6)
     rows = neighbours.reference[judged]
-    nearness = neighbours._nearness(rows)
-    nearness[np.arange(len(judged)), judged] = nearness.min() - 1.0
+    nearness = neighbours._nearness()(rows)
+    nearness[np.arange(len(judged)), judged] = -np.inf
     return choose_temperature(neighbours.logits(neighbours._evidence(rows, nearness)), class_ids[judged], Mistakes())

@@ -16,6 +16,7 @@ import numpy.typing as npt
 from scipy import sparse
 
 from ..core.arrays import Mask, Matrix, Rows, Weights, unit_rows, unit_sparse_rows
+from ..engine.blocks import one_blas_thread
 from ..solver.codes import code_gram
 
 _N_DIRECTIONS = 50  # of the codes
@@ -85,7 +86,8 @@ def _group(rows: Matrix, n_groups: int, rng: np.random.RandomState) -> tuple[Row
     from sklearn.exceptions import ConvergenceWarning
     from threadpoolctl import threadpool_limits
 
-    with threadpool_limits(1), warnings.catch_warnings():  # the sums of several threads come in any order
+    with one_blas_thread(), threadpool_limits(1, user_api="openmp"), warnings.catch_warnings():
+        # the sums of several threads come in any order
         warnings.simplefilter("ignore", ConvergenceWarning)  # rows that are the same make fewer groups
         kmeans = KMeans(n_groups, n_init=1, max_iter=_ROUNDS, random_state=rng).fit(rows)
     distances: Matrix = np.linalg.norm(rows - kmeans.cluster_centers_[kmeans.labels_], axis=1)

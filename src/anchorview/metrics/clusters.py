@@ -16,16 +16,29 @@ from sklearn.metrics import adjusted_rand_score, normalized_mutual_info_score
 from sklearn.metrics.cluster import contingency_matrix, pair_confusion_matrix
 
 from ..core.arrays import ClassIds
+from ..core.checks import POSITIVE, check_choice, is_missing
 
 
 def _encode(labels: npt.ArrayLike, name: str) -> ClassIds:
     """Replace labels by numbers from 0."""
-    array = np.asarray(labels)
+    try:
+        array = np.asarray(labels)
+    except ValueError:  # rows of different lengths
+        raise ValueError(f"{name} holds sequences; it needs one label per sample (one dimension).") from None
     if array.ndim != 1:
         raise ValueError(f"{name} has shape {array.shape}; it needs one label per sample (one dimension).")
+    nothing = np.ma.getmaskarray(labels) if np.ma.isMaskedArray(labels) else array != array
     if array.dtype == object:  # mixed types have no order, so np.unique cannot take them
+        nothing = np.array([is_missing(label) for label in array], dtype=bool)
+    if np.any(nothing):
+        row = int(np.flatnonzero(nothing)[0])
+        raise ValueError(f"{name} has no label in row {row}; leave out rows without a label before scoring.")
+    if array.dtype == object:
         numbers: dict[object, int] = {}
-        return np.array([numbers.setdefault(label, len(numbers)) for label in array], dtype=np.intp)
+        try:
+            return np.array([numbers.setdefault(label, len(numbers)) for label in array], dtype=np.intp)
+        except TypeError:
+            raise ValueError(f"{name} holds labels that are collections; labels are numbers or text.") from None
     return np.unique(array, return_inverse=True)[1].astype(np.intp)
 
 
@@ -103,8 +116,7 @@ def normalized_mutual_info(
     >>> round(normalized_mutual_info([0, 0, 1, 1], [0, 1, 2, 2], average="max"), 3)
     0.667
     """
-    if average not in ("geometric", "arithmetic", "max"):
-        raise ValueError(f"average must be 'geometric', 'arithmetic' or 'max', not {average!r}.")
+    check_choice("average", average, ("geometric", "arithmetic", "max"))
     true, pred = _encode_both(y_true, y_pred)
     score = float(normalized_mutual_info_score(true, pred, average_method=average))
     return min(max(score, 0.0), 1.0)  # rounding can step outside by an ulp
@@ -219,8 +231,7 @@ def pairwise_f(y_true: npt.ArrayLike, y_pred: npt.ArrayLike, beta: float = 1.0) 
     >>> round(pairwise_f([0, 0, 1, 1], [0, 1, 2, 2]), 3)
     0.667
     """
-    if not (np.isfinite(beta) and beta > 0):
-        raise ValueError(f"beta must be a positive number, not {beta!r}.")
+    POSITIVE.check("beta", beta)
     both, pred_only, true_only = _pair_counts(y_true, y_pred)
     if both + pred_only + true_only == 0:
         return 1.0

@@ -9,7 +9,9 @@ import numpy as np
 import numpy.typing as npt
 from sklearn.metrics import make_scorer
 
-from ..data.labels import encode_labels
+from ..core.arrays import Matrix
+from ..core.checks import Number, shorten
+from ..data.labels import check_weights, encode_labels
 
 
 def expected_calibration_error(correct: npt.ArrayLike, confidence: npt.ArrayLike, n_bins: int = 15) -> float:
@@ -38,7 +40,8 @@ def expected_calibration_error(correct: npt.ArrayLike, confidence: npt.ArrayLike
     >>> round(expected_calibration_error([True, True, False, True], [0.9, 0.9, 0.9, 0.9]), 3)
     0.15
     """
-    right, sure = np.asarray(correct, dtype=np.float64), np.asarray(confidence, dtype=np.float64)
+    Number(1, 1_000_000, integer=True).check("n_bins", n_bins)
+    right, sure = _numbers(correct, "correct"), _numbers(confidence, "confidence")
     if right.ndim != 1 or right.shape != sure.shape:
         raise ValueError(
             f"correct has shape {right.shape} but confidence has shape {sure.shape}; both need one number per sample."
@@ -49,8 +52,6 @@ def expected_calibration_error(correct: npt.ArrayLike, confidence: npt.ArrayLike
         raise ValueError("correct must hold booleans (or 0 and 1) only.")
     if not ((sure >= 0) & (sure <= 1)).all():
         raise ValueError("confidence must lie between 0 and 1, without NaN.")
-    if n_bins < 1:
-        raise ValueError(f"n_bins must be at least 1, not {n_bins!r}.")
     bins = np.minimum((sure * n_bins).astype(np.intp), n_bins - 1)
     # Size times |share right − mean confidence| is the absolute sum of (right − sure) over the bin.
     return float(np.abs(np.bincount(bins, weights=right - sure)).sum() / len(right))
@@ -102,8 +103,22 @@ def labelled_accuracy(
     known = class_ids >= 0
     if not known.any():
         raise ValueError("No row of y_true has a label, so there is nothing to compare with.")
-    weights = np.ones(len(known)) if sample_weight is None else np.asarray(sample_weight, dtype=np.float64)
-    return float(np.average(predicted[known] == classes[class_ids[known]], weights=weights[known]))
+    if (classes.dtype.kind in "US") != (predicted.dtype.kind in "US") and predicted.dtype.kind != "O":
+        raise ValueError(
+            f"y_true holds labels such as {classes[0]!r}, but y_pred such as {predicted[0]!r}; give both as one type."
+        )
+    weights = check_weights(sample_weight, len(known))
+    if weights is not None and not weights[known].any():
+        raise ValueError("sample_weight is zero for every row of y_true that has a label; at least one must count.")
+    right = predicted[known] == classes[class_ids[known]]
+    return float(np.average(right, weights=None if weights is None else weights[known]))
+
+
+def _numbers(values: npt.ArrayLike, name: str) -> Matrix:
+    array = np.ma.filled(np.ma.asarray(values).astype(object), None) if np.ma.is_masked(values) else np.asarray(values)
+    if array.dtype.kind not in "biuf":
+        raise ValueError(f"{name} must hold numbers, one per sample; got {shorten(values)}.")
+    return array.astype(np.float64)
 
 
 labelled_scorer = make_scorer(labelled_accuracy)

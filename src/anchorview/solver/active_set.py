@@ -20,7 +20,7 @@ from scipy import sparse
 from ..core.arrays import Matrix, Rows
 from ..core.progress import Iteration, Outcome, ProgressCallback
 from ..engine.blocks import iter_blocks
-from .codes import Reduction, reduce_codes, replace_rows, stack_codes
+from .codes import CodeStack, Reduction, reduce_codes, replace_rows
 from .elastic_net import ElasticNetEncoder
 from .grams import row_grams
 from .laplacian import quadratic_forms
@@ -43,9 +43,11 @@ class _State:
     has_missing: bool  # some rows lack views, and have Gram matrices of their own
 
     def codes_of(self, rows: Rows) -> sparse.csr_array:
-        """Return the current codes of some rows (ascending)."""
+        """Return the current codes of some rows (ascending); not to be changed, as they may be the state's own."""
+        if np.array_equal(rows, self.moved):  # as from the second round on, mostly
+            return self.moved_codes
         if len(self.moved) == 0:
-            return sparse.csr_array(self.encoded[rows])
+            return self.encoded if len(rows) == self.encoded.shape[0] else sparse.csr_array(self.encoded[rows])
         place = np.searchsorted(self.moved, rows)
         is_moved = np.isin(rows, self.moved)
         codes = sparse.csr_array(self.encoded[rows])
@@ -112,7 +114,7 @@ def solve_active_set(
         else:  # by rounding, where λ_M or β is so large that the ratio is known to few digits
             value = history[-1]
         gradient = coupling_gradient(problem, sums, embedding, state.codes_of(problem.labelled), curvature)
-        bound = gradient.bound(state.encoded)
+        bound = gradient.bound(state.encoded, cross.blocks)
         active = active_rows(problem, bound, state.moved, tol * scale)
         work = RowWork(problem, cross, gradient, active, state.codes_of(active), n_threads)
         residual = work.residual(scale)
@@ -155,11 +157,11 @@ def _encode_all(problem: Problem, encoder: ElasticNetEncoder, cross: CrossProduc
 
     encoder.prepare(np.dtype(cross.dtype))  # before the threads start, or they would wait for the first
     m = len(problem.gram)
-    blocks, reduction = [], Reduction(np.zeros((m, m)), 0.0, 0.0)
+    stack, reduction = CodeStack(m), Reduction(np.zeros((m, m)), 0.0, 0.0)
     for codes, part in iter_blocks(encode, cross.blocks, n_threads):  # sums of one block at a time are held
-        blocks.append(codes)
         reduction = reduction + part
-    encoded = stack_codes(blocks, m)
+        stack.add(codes)
+    encoded = stack.codes()
     has_missing = cross.present_in(slice(0, 1)) is not None
     return _State(encoded, np.empty(0, dtype=np.intp), encoded[:0], reduction, has_missing)
 
@@ -183,6 +185,7 @@ def _move(
         trial_value = objective(problem, trial.sums(problem), embedding)
         if trial_value <= value + slack:
             return trial, trial_value, proximal / 4, shortened
+        del codes, trial  # not held while others are computed
         proximal = max(4 * proximal, 1e-2 * scale)
         shortened = True
     return state, value, proximal, True

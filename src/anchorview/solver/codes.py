@@ -2,13 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, field
+from typing import Any
 
 import numpy as np
+import numpy.typing as npt
 from scipy import sparse
 
 from ..core.arrays import Matrix, Rows, Weights
+from ..engine.blocks import row_blocks
+
+_BLOCK_ROWS = 4096  # copied at a time
+_GROWTH = 1.1  # of arrays that are too short
 
 
 def code_gram(codes: sparse.csr_array, weights: Weights = None) -> Matrix:
@@ -31,11 +37,61 @@ def code_gram(codes: sparse.csr_array, weights: Weights = None) -> Matrix:
     return gram
 
 
-def stack_codes(blocks: Sequence[sparse.csr_array], n_columns: int) -> sparse.csr_array:
+@dataclass
+class CodeStack:
+    """Blocks of codes put under one another, each as it comes.
+
+    The arrays grow by little at a time, which moves no memory where the system can map it elsewhere. To hold all blocks
+    until the end would take twice the memory, and what many blocks leave behind is not given back.
+
+    Examples
+    --------
+    >>> from scipy import sparse
+    >>> stack = CodeStack(2)
+    >>> for _ in range(2):
+    ...     stack.add(sparse.csr_array([[1.0, 0.0], [0.0, 3.0]]))
+    >>> stack.codes().toarray().sum(axis=1)
+    array([1., 3., 1., 3.])
+    """
+
+    n_columns: int
+    _indices: npt.NDArray[np.int32] | None = field(default=None, init=False, repr=False)
+    _data: Matrix | None = field(default=None, init=False, repr=False)
+    _lengths: list[npt.NDArray[Any]] = field(default_factory=list, init=False, repr=False)
+    _n_stored: int = field(default=0, init=False, repr=False)
+
+    def add(self, block: sparse.csr_array) -> None:
+        """Append the rows of a block."""
+        if self._data is None or self._indices is None:
+            self._indices, self._data = np.empty(0, np.int32), np.empty(0, block.dtype)
+        end = self._n_stored + block.nnz
+        if end > len(self._data):
+            size = max(end, int(_GROWTH * len(self._data)))
+            for array in (self._indices, self._data):
+                array.resize(size, refcheck=False)
+        place = slice(self._n_stored, end)
+        self._indices[place], self._data[place] = block.indices, block.data
+        self._lengths.append(np.diff(block.indptr))
+        self._n_stored = end
+
+    def codes(self) -> sparse.csr_array:
+        """Return all rows; nothing can be added afterwards."""
+        if self._data is None or self._indices is None:
+            return sparse.csr_array((0, self.n_columns))
+        for array in (self._indices, self._data):
+            array.resize(self._n_stored, refcheck=False)
+        indptr = np.concatenate([[0], np.cumsum(np.concatenate(self._lengths), dtype=np.int64)])
+        if self._n_stored <= np.iinfo(np.int32).max:
+            indptr = indptr.astype(np.int32)
+        return sparse.csr_array((self._data, self._indices, indptr), shape=(len(indptr) - 1, self.n_columns))
+
+
+def stack_codes(blocks: Iterable[sparse.csr_array], n_columns: int) -> sparse.csr_array:
     """Put blocks of codes under one another."""
-    if not blocks:
-        return sparse.csr_array((0, n_columns))
-    return sparse.csr_array(sparse.vstack(blocks, format="csr"))
+    stack = CodeStack(n_columns)
+    for block in blocks:
+        stack.add(block)
+    return stack.codes()
 
 
 def gather_rows(parts: Sequence[sparse.csr_array], places: Sequence[Rows]) -> sparse.csr_array:
@@ -49,20 +105,47 @@ def gather_rows(parts: Sequence[sparse.csr_array], places: Sequence[Rows]) -> sp
     >>> gather_rows(parts, [np.array([0, 2]), np.array([1])]).toarray().ravel()
     array([1., 2., 3.])
     """
-    stacked = parts[0] if len(parts) == 1 else stack_codes(parts, parts[0].shape[1])
+    return in_order(stack_codes(parts, parts[0].shape[1]), places)
+
+
+def in_order(codes: sparse.csr_array, places: Sequence[Rows]) -> sparse.csr_array:
+    """Bring rows that were stacked in parts into the order of their numbers."""
     order = np.concatenate(places)
     if (np.diff(order) > 0).all():
-        return stacked
-    return sparse.csr_array(stacked[np.argsort(order)])
+        return codes
+    return sparse.csr_array(codes[np.argsort(order)])
 
 
 def replace_rows(codes: sparse.csr_array, index: Rows, rows: sparse.csr_array) -> sparse.csr_array:
-    """Return the codes with the rows ``index`` replaced."""
+    """Return the codes with the rows ``index`` (ascending) replaced.
+
+    Written block by block into the arrays of the result: beside codes and result nothing of their size is held.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from scipy import sparse
+    >>> codes = sparse.csr_array([[1.0, 0.0], [2.0, 0.0]])
+    >>> replace_rows(codes, np.array([1]), sparse.csr_array([[0.0, 3.0]])).toarray()
+    array([[1., 0.],
+           [0., 3.]])
+    """
     if len(index) == 0:
         return codes
-    order = np.arange(codes.shape[0])
-    order[index] = codes.shape[0] + np.arange(len(index))
-    return sparse.csr_array(sparse.vstack([codes, rows], format="csr")[order])
+    lengths = np.diff(codes.indptr)
+    lengths[index] = np.diff(rows.indptr)
+    indptr = np.concatenate([[0], np.cumsum(lengths, dtype=np.int64)])
+    indices, data = np.empty(indptr[-1], codes.indices.dtype), np.empty(indptr[-1], codes.dtype)
+    for block in row_blocks(codes.shape[0], _BLOCK_ROWS):
+        first, last = np.searchsorted(index, [block.start, block.stop])
+        part = sparse.csr_array(codes[block])
+        if first < last:
+            order = np.arange(part.shape[0])
+            order[index[first:last] - block.start] = part.shape[0] + np.arange(last - first)
+            part = sparse.csr_array(sparse.vstack([part, rows[first:last]], format="csr")[order])
+        place = slice(indptr[block.start], indptr[block.stop])
+        indices[place], data[place] = part.indices, part.data
+    return sparse.csr_array((data, indices, indptr.astype(codes.indptr.dtype)), shape=codes.shape)
 
 
 @dataclass(frozen=True)
@@ -120,16 +203,3 @@ def reduce_codes(
         total = float(np.repeat(weights, np.diff(codes.indptr)) @ codes.data)
     quadratic = sum(float(quadratic_codes(*arrays, each, gram, rows)) for gram, rows in groups)
     return Reduction(code_gram(codes, each), dot_codes(*arrays, each, cross), total, quadratic)
-
-
-def total_of(parts: Sequence[Reduction]) -> Reduction:
-    """Add up the sums of several blocks, at least one."""
-    gram = parts[0].gram.copy()
-    for part in parts[1:]:
-        gram += part.gram
-    return Reduction(
-        gram,
-        sum(part.fit for part in parts),
-        sum(part.total for part in parts),
-        sum(part.quadratic for part in parts),
-    )

@@ -11,7 +11,7 @@ import numpy as np
 import numpy.typing as npt
 from scipy import sparse
 
-from ..core.arrays import Mask, Matrix, Presence
+from ..core.arrays import Mask, Matrix, Presence, Rows
 from ..core.cache import Cache
 from .codes import gather_rows
 from .grams import PatternGrams, pattern_groups
@@ -19,6 +19,7 @@ from .grams import PatternGrams, pattern_groups
 _MAX_START_BYTES = 64 * 2**20
 _MAX_HESSIAN_BYTES = 256 * 2**20  # of rows that lack views, all together
 _START_SHARE = 0.2  # entries of a landmark's code below this part of its largest are seldom in a row's code
+_CLOSE = 0.05  # distance, to the length of the landmark
 UPPER = 1.0  # m_Z of the paper: the largest value an entry of Z may take
 
 
@@ -55,7 +56,7 @@ def solve_codes(
     if start is None:
         pattern = (np.full(n_rows, -1), np.zeros(1, np.int32), np.zeros(0, np.int32), *none)
     elif isinstance(start, Starts):
-        nearest = nearest_landmarks(linear, start.half_squares)
+        nearest = start.of_landmark[nearest_landmarks(linear, start.half_squares)]
         pattern = (nearest, start.codes.indptr, start.codes.indices, start.offsets, start.inverses)
     else:
         pattern = (np.arange(n_rows), start.indptr, start.indices, *none)
@@ -74,10 +75,12 @@ class Starts:
     """Where to start the codes of new rows: the codes of the landmarks themselves.
 
     The inverse of H on a landmark's non-zeros does not depend on the row, so it is computed once and each row that is
-    nearest to this landmark starts from it with one small product.
+    nearest to this landmark starts from it with one small product. Landmarks that are close to each other have long
+    codes, nearly the same ones: those beside another one share its start.
     """
 
-    codes: sparse.csr_array
+    codes: sparse.csr_array  # of the landmarks that have a start of their own
+    of_landmark: Rows  # whose start each landmark has
     half_squares: Matrix
     offsets: npt.NDArray[np.int64]
     inverses: Matrix
@@ -87,8 +90,9 @@ def make_starts(gram: Matrix, hessian: Matrix, l1: float, tol: float) -> Starts 
     """Solve the landmarks' own problems and invert H on their patterns; None if that would take much memory."""
     from .kernels import invert_patterns
 
-    codes = solve_codes(hessian, (gram - l1).astype(hessian.dtype), tol)
-    of_row = np.repeat(np.arange(len(gram)), np.diff(codes.indptr))
+    leaders, of_landmark = _leaders(gram)
+    codes = solve_codes(hessian, (gram[leaders] - l1).astype(hessian.dtype), tol)
+    of_row = np.repeat(np.arange(len(leaders)), np.diff(codes.indptr))
     codes.data[codes.data < _START_SHARE * codes.max(axis=1).toarray().ravel()[of_row]] = 0
     codes.eliminate_zeros()
     sizes = np.diff(codes.indptr).astype(np.int64) ** 2
@@ -97,7 +101,22 @@ def make_starts(gram: Matrix, hessian: Matrix, l1: float, tol: float) -> Starts 
     offsets = np.concatenate([[0], np.cumsum(sizes)[:-1]]).astype(np.int64)
     inverses = np.empty(int(sizes.sum()))
     invert_patterns(hessian, codes.indptr, codes.indices, offsets, inverses)
-    return Starts(codes, (np.diagonal(gram) / 2).astype(hessian.dtype), offsets, inverses)
+    return Starts(codes, of_landmark, (np.diagonal(gram) / 2).astype(hessian.dtype), offsets, inverses)
+
+
+def _leaders(gram: Matrix) -> tuple[Rows, Rows]:
+    """Return landmarks that are not close to each other, and for each landmark the place of one that is close to it."""
+    squares = np.diagonal(gram)
+    is_close = squares[:, None] + squares - 2 * gram <= _CLOSE**2 * squares[:, None]
+    leader = np.arange(len(gram))
+    if np.count_nonzero(is_close) > len(gram):  # seldom: not only each to itself
+        leader[:] = -1
+        for number in range(len(gram)):
+            if leader[number] < 0:
+                leader[is_close[number] & (leader < 0)] = number
+                leader[number] = number
+    leaders, of_landmark = np.unique(leader, return_inverse=True)
+    return leaders, of_landmark
 
 
 @dataclass(frozen=True)

@@ -23,15 +23,15 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
-from numba import njit
 
+from ..core.compiled import compiled
 from .moves import GROUP, box_descent, gain, largest_violations, negative_gradient, single_step
 from .passive_set import BLOCK, WIDTH, add_indices, drop_non_positive, make_work, start_from
 
 INEXACT = 100.0  # times the tolerance: a gradient on P that the rounding of M does not explain
 
 
-@njit(cache=True, nogil=True)
+@compiled()
 def nearest_landmarks(linear: Any, half_squares: Any) -> Any:
     """Return the landmark nearest to each row: the largest b_j − G_jj / 2."""
     nearest = np.zeros(len(linear), np.int64)
@@ -45,7 +45,7 @@ def nearest_landmarks(linear: Any, half_squares: Any) -> Any:
     return nearest
 
 
-@njit(cache=True, nogil=True)
+@compiled()
 def solve_rows(
     hessian: Any,
     linear: Any,
@@ -175,7 +175,7 @@ def solve_rows(
     return indptr, indices[:n_stored].copy(), data[:n_stored].copy(), n_unfinished
 
 
-@njit(cache=True, nogil=True)
+@compiled()
 def invert_patterns(hessian: Any, indptr: Any, indices: Any, offsets: Any, out: Any) -> None:
     """Write the inverse of H on each row of a CSR pattern to out[offsets[row]:offsets[row + 1]].
 
@@ -202,7 +202,7 @@ def invert_patterns(hessian: Any, indptr: Any, indices: Any, offsets: Any, out: 
                 out[offsets[row] + i * count + t] = inverse[i, t]
 
 
-@njit(cache=True, nogil=True)
+@compiled()
 def dot_codes(indptr: Any, indices: Any, data: Any, weights: Any, cross: Any) -> float:
     """Return ⟨diag(weights) E, Z⟩ in double precision, for CSR codes."""
     total = 0.0
@@ -212,7 +212,7 @@ def dot_codes(indptr: Any, indices: Any, data: Any, weights: Any, cross: Any) ->
     return total
 
 
-@njit(cache=True, nogil=True)
+@compiled()
 def quadratic_codes(indptr: Any, indices: Any, data: Any, weights: Any, gram: Any, rows: Any) -> float:
     """Return Σ w zᵀ G z over some rows of CSR codes."""
     total = 0.0
@@ -228,7 +228,7 @@ def quadratic_codes(indptr: Any, indices: Any, data: Any, weights: Any, gram: An
     return total
 
 
-@njit(cache=True, nogil=True)
+@compiled()
 def add_code_gram(indptr: Any, indices: Any, data: Any, weights: Any, out: Any) -> None:
     """Add Zᵀ diag(weights) Z to the upper triangle of `out`, for CSR codes with sorted indices."""
     for row in range(len(indptr) - 1):
@@ -239,7 +239,7 @@ def add_code_gram(indptr: Any, indices: Any, data: Any, weights: Any, out: Any) 
                 target[indices[t]] += value * data[t]
 
 
-@njit(cache=True, nogil=True)
+@compiled()
 def mirror_upper(matrix: Any) -> None:
     """Copy the upper triangle to the lower one, in squares that fit in the cache."""
     m = len(matrix)

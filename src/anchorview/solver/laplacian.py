@@ -245,7 +245,10 @@ def group_matrix(numbers: Rows, n_groups: int, row_weights: Matrix) -> sparse.cs
            [1., 0., 0., 2.]])
     """
     rows = np.flatnonzero(numbers >= 0)
-    return sparse.csr_array((row_weights[rows], (numbers[rows], rows)), shape=(n_groups, len(numbers)))
+    # As codes have it: SciPy widens the indices of both factors of a product to those of the wider one.
+    index = np.int32 if len(numbers) <= np.iinfo(np.int32).max else np.int64
+    places = numbers[rows].astype(index), rows.astype(index)
+    return sparse.csr_array((row_weights[rows], places), shape=(n_groups, len(numbers)))
 
 
 def pair_matrix(first: Rows, second: Rows, weight: Matrix, n_rows: int) -> sparse.csr_array:

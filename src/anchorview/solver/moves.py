@@ -5,15 +5,15 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
-from numba import njit
 
+from ..core.compiled import compiled
 from .passive_set import FAST, add_indices, remove_index
 
 GROUP = 16  # entries of the gradient looked at together
 MAX_SWEEPS = 10_000  # of coordinate descent: where landmarks are nearly dependent it creeps, near the optimum
 
 
-@njit(cache=True, nogil=True, fastmath=FAST)
+@compiled(fastmath=FAST)
 def gain(b: Any, x: Any, passive: Any, size: int) -> float:
     """Return bᵀx: at the solution on P the objective is minus half of it."""
     total = 0.0
@@ -22,7 +22,7 @@ def gain(b: Any, x: Any, passive: Any, size: int) -> float:
     return total
 
 
-@njit(cache=True, nogil=True, fastmath=FAST)
+@compiled(fastmath=FAST)
 def negative_gradient(hessian: Any, b: Any, x: Any, passive: Any, size: int, w: Any) -> None:
     """W = b − H[:, P] x."""
     m = len(b)
@@ -47,7 +47,7 @@ def negative_gradient(hessian: Any, b: Any, x: Any, passive: Any, size: int, w: 
         i += 1
 
 
-@njit(cache=True, nogil=True, fastmath=FAST | {"nnan"})
+@compiled(fastmath=FAST | {"nnan"})
 def _group_maxima(wide: Any, maxima: Any) -> None:
     """Largest entry of each row of a matrix without NaN."""
     for g in range(wide.shape[0]):
@@ -57,7 +57,7 @@ def _group_maxima(wide: Any, maxima: Any) -> None:
         maxima[g] = largest
 
 
-@njit(cache=True, nogil=True)
+@compiled()
 def largest_violations(w: Any, maxima: Any, tol: float, violated: Any) -> int:
     """Find indices with the largest w > tol, largest first; at most len(violated), and one of each group.
 
@@ -82,7 +82,7 @@ def largest_violations(w: Any, maxima: Any, tol: float, violated: Any) -> int:
     return count
 
 
-@njit(cache=True, nogil=True)
+@compiled()
 def single_step(
     hessian: Any, b: Any, inverse: Any, x: Any, passive: Any, size: int, j: int, current: Any, work: Any
 ) -> int:
@@ -111,7 +111,7 @@ def single_step(
         current[blocking] = current[size]
 
 
-@njit(cache=True, nogil=True, fastmath=FAST)
+@compiled(fastmath=FAST)
 def box_descent(hessian: Any, b: Any, z: Any, w: Any, upper: float, tol: float) -> bool:
     """Coordinate descent with both bounds, for the rare row that the active set does not solve.
 

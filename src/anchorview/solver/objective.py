@@ -6,6 +6,7 @@ only. Letters as in `problem`.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -141,13 +142,20 @@ class CouplingGradient:
         result += (codes @ self.degree)[:, None]
         return result
 
-    def bound(self, codes: sparse.csr_array) -> Matrix:
-        """Return an upper bound of max |∇g| per row (unlabelled part), without forming the rows."""
-        longest = np.sqrt((self.smooth**2).sum(axis=0).max())
-        projected = np.linalg.norm(codes @ self.smooth.T, axis=1) * longest
-        bound: Matrix = projected + np.asarray(codes.sum(axis=1)) * np.abs(self.degree).max()
-        bound += np.abs(codes @ self.degree)
-        return bound
+    def bound(self, codes: sparse.csr_array, blocks: Sequence[slice]) -> Matrix:
+        """Return an upper bound of max |∇g| per row (unlabelled part), without forming the rows.
+
+        By blocks of rows: SciPy would else copy all codes in double precision.
+        """
+        longest, largest = np.sqrt((self.smooth**2).sum(axis=0).max()), np.abs(self.degree).max()
+        result: Matrix = np.empty(codes.shape[0])
+        for block in blocks:
+            part = codes[block]
+            bound = np.linalg.norm(part @ self.smooth.T, axis=1) * longest
+            bound += np.asarray(part.sum(axis=1)) * largest
+            bound += np.abs(part @ self.degree)
+            result[block] = bound
+        return result
 
 
 def coupling_gradient(

@@ -11,7 +11,8 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
-from numba import njit
+
+from ..core.compiled import compiled
 
 FAST = {"reassoc", "contract", "arcp", "nsz"}  # vectorised sums; NaN and infinity keep their meaning
 WIDTH = 8  # inner loops run over whole groups of this size, so that no entry is left to a scalar loop
@@ -20,7 +21,7 @@ _SINGULAR = 1e-12  # a pivot below this part of the diagonal is rounding
 _DEPENDENT = 1e-4  # indices with smaller pivots enter one by one, which loses less precision
 
 
-@njit(cache=True, nogil=True, fastmath=FAST)
+@compiled(fastmath=FAST)
 def _add(hessian: Any, b: Any, inverse: Any, x: Any, passive: Any, size: int, j: int, h: Any, v: Any) -> bool:
     """Add index j to P, its row and column to the inverse, and move x to the new solution.
 
@@ -58,7 +59,7 @@ def _add(hessian: Any, b: Any, inverse: Any, x: Any, passive: Any, size: int, j:
     return True
 
 
-@njit(cache=True, nogil=True, fastmath=FAST)
+@compiled(fastmath=FAST)
 def _add_block(
     hessian: Any,
     b: Any,
@@ -163,13 +164,13 @@ def _add_block(
     return True
 
 
-@njit(cache=True, nogil=True)
+@compiled()
 def make_work(padded: int) -> Any:
     """Return work space for sets of up to `padded` indices."""
     return np.empty((BLOCK, padded)), np.empty((BLOCK, padded)), np.empty((BLOCK, 16))
 
 
-@njit(cache=True, nogil=True)
+@compiled()
 def add_indices(hessian: Any, b: Any, inverse: Any, x: Any, passive: Any, size: int, wanted: Any, work: Any) -> int:
     """Add some indices to P, those that would make H on it singular left out; return its new size."""
     columns, wide, small = work
@@ -184,7 +185,7 @@ def add_indices(hessian: Any, b: Any, inverse: Any, x: Any, passive: Any, size: 
     return size
 
 
-@njit(cache=True, nogil=True, fastmath=FAST)
+@compiled(fastmath=FAST)
 def remove_index(inverse: Any, x: Any, passive: Any, size: int, p: int, c: Any) -> None:
     """Take the index at position p out of P; the last one takes its place. c is work space."""
     padded = (size + WIDTH - 1) // WIDTH * WIDTH
@@ -210,7 +211,7 @@ def remove_index(inverse: Any, x: Any, passive: Any, size: int, p: int, c: Any) 
         passive[p] = passive[last]
 
 
-@njit(cache=True, nogil=True)
+@compiled()
 def drop_non_positive(inverse: Any, x: Any, passive: Any, size: int, c: Any) -> int:
     """Drop the most negative index until the solution on P is positive; return the size left."""
     while size > 0:
@@ -225,7 +226,7 @@ def drop_non_positive(inverse: Any, x: Any, passive: Any, size: int, c: Any) -> 
     return size
 
 
-@njit(cache=True, nogil=True, fastmath=FAST)
+@compiled(fastmath=FAST)
 def start_from(b: Any, start: Any, start_inverse: Any, inverse: Any, x: Any, passive: Any) -> int:
     """Set P, its inverse and x from a set whose inverse is known; return its size."""
     size = len(start)

@@ -8,8 +8,8 @@ import numpy as np
 from scipy import sparse
 
 from ..core.arrays import Matrix, Rows
-from ..engine.blocks import map_blocks, row_blocks
-from .codes import Reduction, gather_rows, reduce_codes, total_of
+from ..engine.blocks import iter_blocks, map_blocks, row_blocks
+from .codes import CodeStack, Reduction, gather_rows, in_order, reduce_codes
 from .elastic_net import UPPER, hessian_of, optimality_tol, solve_codes
 from .grams import patterns, row_grams
 from .objective import CouplingGradient
@@ -128,5 +128,10 @@ class RowWork:
             weights = None if self._weights is None else self._weights[chunk]
             return new, reduce_codes(old, cross, weights, grams), reduce_codes(new, cross, weights, grams)
 
-        codes, old, new = zip(*map_blocks(of_chunk, range(len(self.chunks)), self.n_threads), strict=True)
-        return gather_rows(codes, self.chunks), total_of(old), total_of(new)
+        nothing = Reduction(np.zeros_like(complete), 0.0, 0.0)
+        old_sums, new_sums = nothing, nothing  # added up as they come: those of all chunks are many m×m matrices
+        stack = CodeStack(len(complete))
+        for codes, old, new in iter_blocks(of_chunk, range(len(self.chunks)), self.n_threads):
+            stack.add(codes)
+            old_sums, new_sums = old_sums + old, new_sums + new
+        return in_order(stack.codes(), self.chunks), old_sums, new_sums

@@ -9,7 +9,7 @@ import numpy as np
 from scipy import sparse
 from scipy.special import softmax
 
-from ..core.arrays import ClassIds, Matrix, Presence, Weights, is_sparse, unit_rows
+from ..core.arrays import ClassIds, Matrix, Presence, Weights, is_sparse, unit_rows, unit_sparse_rows
 from ..data.views import Views
 from ..engine.blocks import map_blocks
 from ..features.products import ViewCrossProducts
@@ -43,8 +43,7 @@ def head_features(head: str, rows: Any, embedding: Matrix | None) -> Any:
     if head in ("features", "graph"):
         return rows
     if head == "codes":
-        norms = np.sqrt(np.asarray(rows.multiply(rows).sum(axis=1)).ravel())
-        return sparse.diags_array(1 / np.where(norms > 0, norms, 1)) @ rows
+        return unit_sparse_rows(rows)
     assert embedding is not None
     return unit_rows(rows @ embedding.T)
 

@@ -34,14 +34,17 @@ class GraphSpace:
     def coordinates(self, cross: Matrix) -> npt.NDArray[np.float32]:
         """Turn rows of E into coordinates."""
         centred = cross - cross.mean(axis=1, keepdims=True)
-        return np.ascontiguousarray(centred @ self.weights, dtype=np.float32)
+        # In single precision, a row's rounding would depend on the rows beside it.
+        return np.ascontiguousarray(np.matmul(centred, self.weights, dtype=np.float64), dtype=np.float32)
 
 
 def make_space(landmarks: Matrix) -> GraphSpace:
     """Return the space of the landmarks' leading principal directions."""
     centred = landmarks - landmarks.mean(axis=0)
     values, vectors = np.linalg.eigh(np.asarray(centred @ centred.T, dtype=np.float64))
-    kept = np.flatnonzero(values > 1e-10 * max(float(values[-1]), 1e-300))[-_N_DIRECTIONS:]
+    # Along a direction of variance v the rounding of E is enlarged by 1/√v: shorter ones would hold nothing else.
+    least = 10 * float(np.finfo(landmarks.dtype).eps)
+    kept = np.flatnonzero(values > least * max(float(values[-1]), 1e-300))[-_N_DIRECTIONS:]
     return GraphSpace((vectors[:, kept] / np.sqrt(values[kept])).astype(landmarks.dtype))
 
 

@@ -10,7 +10,7 @@ import numpy as np
 from sklearn.exceptions import ConvergenceWarning
 
 from ..core.arrays import ClassIds, Matrix, Weights, is_sparse, unit_rows
-from ..labelling.rule import keep_labelled
+from ..labelling.rule import NO_VOTE, SAME, keep_labelled
 
 _MAX_ITER = 200
 _MAX_ROTATED = 1500  # rows; the decomposition of more takes longer than it saves
@@ -50,19 +50,19 @@ class WeightedNeighbours:
     n_neighbors: int
 
     def scores(self, features: Any) -> Matrix:
-        """Return the logarithms of the classes' shares in the vote."""
-        rows = unit_rows(np.asarray(features))
+        """Return the logarithms of the votes, as the rule without weights does."""
+        rows = unit_rows(np.asarray(features, dtype=np.float64))
         squared = np.maximum(2 - 2 * rows @ self.reference.T, 0.0)
         reached = np.cumsum(np.sort(self.weights))
         width = min(int(np.searchsorted(reached, self.n_neighbors)) + 1, len(self.weights))  # enough for any row
         nearest = np.argsort(squared, axis=1, kind="stable")[:, :width]
         weights = self.weights[nearest]
         counted = np.clip(self.n_neighbors - (np.cumsum(weights, axis=1) - weights), 0.0, weights)
-        counted /= np.maximum(np.sqrt(np.take_along_axis(squared, nearest, axis=1)), 1e-6)
+        counted /= np.maximum(np.sqrt(np.take_along_axis(squared, nearest, axis=1)), SAME)
         votes = np.zeros((len(rows), self.class_ids[-1] + 1))
         np.add.at(votes, (np.arange(len(votes))[:, None], self.class_ids[nearest]), counted)
-        shares: Matrix = np.log(votes / votes.sum(axis=1, keepdims=True) + 1e-3)
-        return shares
+        result: Matrix = np.log(votes + NO_VOTE * votes.sum(axis=1, keepdims=True))
+        return result
 
 
 @dataclass(frozen=True)

@@ -138,6 +138,7 @@ class SearchData:
                 setting.n_landmarks,
                 rng,
                 self.n_threads,
+                least=self.n_classes,
                 cache_bytes=self.options.cache_bytes,
                 **rows,
             )

@@ -4,9 +4,8 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from ...cost import count_operations
 from ...report.document import Section, Table, scientific, score_cells
-from ..operations import COUNTED, graph_operations, published_operations
+from ..operations import COUNTED, count_operations, graph_operations, published_operations
 from ..paper_tables import FLOPS, GRAPH_FLOPS
 from ..protocol import label_fraction
 from ..registry import REGISTRY

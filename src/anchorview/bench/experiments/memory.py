@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from ...cost import estimate_memory
+from ...cost import FitSizes, estimate_memory
 from ...report.document import Section, Table, scientific, score_cells
 from ..methods import METHODS, OURS
 from ..operations import variables_bytes
@@ -68,7 +68,7 @@ def _variables(settings: Settings) -> Table:
     table = Table("memory", "Memory of FSSMSC in bytes, from the sizes", header)
     for name, n, d, k, m in sizes:
         variables = variables_bytes(n, d, k, int(n * label_fraction(n)), m)
-        ours = estimate_memory(n, d, min(m, n // 3), k, solver="active_set", n_threads=1).total
+        ours = estimate_memory(FitSizes(n, d, min(m, n // 3), k, int(n * label_fraction(n)))).total
         paper = MEMORY.get(name)
         known = ["", ""] if paper is None else [scientific(paper), scientific(paper / n)]
         cells = [scientific(variables), scientific(variables / n), *known, scientific(ours), scientific(ours / n)]

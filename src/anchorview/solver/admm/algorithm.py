@@ -12,7 +12,7 @@ from typing import Literal
 
 import numpy as np
 import numpy.typing as npt
-from scipy import linalg, sparse
+from scipy import linalg
 
 from ...core.arrays import Matrix
 from ...core.progress import Iteration, Outcome, ProgressCallback
@@ -99,7 +99,8 @@ def solve_admm(
         admm = Admm(problem, rows, degree_penalty, fixed_step)
         constant = 0.5 * cross.squared_norm()  # of the data term, which the steps do not need
         ending = admm.run(max_iter, tol, constant, callback)
-    codes = sparse.csr_array(rows.codes)
+    outcomes = admm.outcomes(ending)
+    codes = rows.finish()
     encoder = ReplayEncoder(model, tuple(admm.pushes))
     # A labelled row's own pairs are no part of a replay: it is read like a new row, as `predict` will read it.
     labelled = encoder.encode(cross.take(problem.labelled))
@@ -111,7 +112,7 @@ def solve_admm(
         objective_history=np.array(admm.objectives) + constant,
         residual_history=np.array(admm.residuals),
         n_iter=len(admm.pushes),
-        outcomes=admm.outcomes(ending),
+        outcomes=outcomes,
     )
 
 

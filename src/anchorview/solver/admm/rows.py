@@ -11,9 +11,11 @@ from dataclasses import dataclass
 from typing import NamedTuple
 
 import numpy as np
+from scipy import sparse
 
 from ...core.arrays import Matrix, Rows
 from ...engine.blocks import map_blocks
+from ..codes import stack_codes
 from ..problem import CrossProducts
 from .landmarks import LandmarkSummary
 from .step import Push, RowModel, first_codes, first_consensus, update_codes, update_consensus
@@ -124,6 +126,14 @@ class RowStates:
         total = self._pass(step)
         moved, apart = total.largest
         return total.sums[0] - self._explained / 2, moved, apart
+
+    def finish(self) -> sparse.csr_array:
+        """Return Z, sparse, and let go of the states: beside them a Z without zeros would not fit."""
+        del self._first, self._proposed, self.dual, self.consensus
+        blocks = (sparse.csr_array(self.codes[block]) for block in self._blocks)
+        codes = stack_codes(blocks, self.codes.shape[1])
+        del self.codes
+        return codes
 
     def _pass(self, function: Callable[[slice], _Part]) -> _Part:
         """Run one pass and add up its parts, a few blocks at a time."""

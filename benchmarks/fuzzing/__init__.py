@@ -1,0 +1,1 @@
+"""Bad, odd and random valid input for `benchmarks/fuzz.py`, one file a topic."""

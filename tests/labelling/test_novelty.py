@@ -1,0 +1,96 @@
+"""Rows far from all labelled ones, of classes that no label names: every rule is less sure of them."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import pytest
+from sklearn.metrics import roc_auc_score
+
+from anchorview import FSSMSC, FSSMSCCV
+from anchorview.core.arrays import unit_rows
+from anchorview.labelling.held_out import calibrate, settle_confidence
+from anchorview.labelling.rule import RULES, keep_labelled
+from anchorview.metrics import expected_calibration_error
+from support.fits import solve
+
+UNNAMED = (2, 5, 8)
+
+
+@pytest.fixture(scope="module")
+def part(digits: Any) -> Any:
+    """Half of the digits, 6 % of them labelled; three of the ten classes have no label at all."""
+    views, target = digits.views[::2], digits.target[::2]
+    y = np.full(len(target), -1)
+    for number in set(range(10)) - set(UNNAMED):
+        y[np.flatnonzero(target == number)[::16]] = number
+    return views, target, y
+
+
+def novelty(model: Any, part: Any) -> tuple[float, float]:
+    """Return the AUC of the confidence, named classes against unnamed ones, and the calibration error of the named."""
+    _, target, y = part
+    hidden, named = y == -1, ~np.isin(target, UNNAMED)
+    right = (model.labels_ == target)[hidden & named]
+    auc = roc_auc_score(named[hidden], model.confidence_[hidden])
+    return float(auc), expected_calibration_error(right, model.confidence_[hidden & named])
+
+
+@pytest.mark.parametrize("rule", RULES)
+def test_every_rule_is_less_sure_of_classes_without_a_label(rule: str, part: Any) -> None:
+    auc, error = novelty(FSSMSC(n_landmarks=200, inference=rule, random_state=0).fit(part[0], part[2]), part)
+    assert auc > 0.9  # knn by shares of votes: 0.5
+    assert error < 0.06
+
+
+def test_so_is_the_tuned_model(part: Any) -> None:
+    model = FSSMSCCV(n_landmarks=100, n_averaged=4, scaling="minmax", n_repeats=1, random_state=0)
+    assert novelty(model.fit(part[0], part[2]), part)[0] > 0.85
+
+
+@pytest.mark.parametrize("rule", RULES)
+@pytest.mark.parametrize("n_neighbors", [1, 5, 12])
+def test_the_farther_the_less_sure(rule: str, n_neighbors: int) -> None:
+    """From the middle of a class's labelled rows outwards, on a path that stays nearest to that class."""
+    rng = np.random.default_rng(0)
+    class_ids = np.repeat(np.arange(3), 15)
+    labelled = unit_rows(np.eye(5)[class_ids] + 0.05 * rng.normal(size=(45, 5)))
+    hidden = unit_rows(np.eye(5)[class_ids] + 0.15 * rng.normal(size=(45, 5)))
+    model = keep_labelled(labelled, class_ids, rule, n_neighbors)
+    model = settle_confidence(model, model.logits(model.evidence(hidden)), class_ids)
+    away = np.linspace(0, 1, 12)[:, None]
+    path = unit_rows((1 - away) * np.eye(5)[0] + away * (0.3 * np.eye(5)[0] + np.eye(5)[4]))
+    probabilities = model.read(path)
+    assert (probabilities.argmax(axis=1) == 0).all()
+    sure = probabilities.max(axis=1)
+    assert (np.diff(sure[2:]) < 0).all()
+    assert sure[0] > 0.9 and sure[-1] < 0.85  # knn by shares: 1
+
+
+def test_doubt_is_chosen_on_held_out_rows(part: Any) -> None:
+    solved = solve(part[0].arrays, part[2], 80)
+    for rule in RULES:
+        chosen = calibrate(solved.rule(rule), solved.problem, solved.result, solved.known, solved.rows)
+        assert (chosen.doubt > 0) == (rule == "knn")
+
+
+def test_doubles_of_labelled_rows_do_not_make_all_others_doubtful() -> None:
+    """Most hidden rows lie on labelled ones: their votes, a million each, say nothing of usual distances."""
+    rng = np.random.default_rng(0)
+    class_ids = np.repeat(np.arange(3), 20)
+    labelled = unit_rows(np.eye(4)[class_ids] + 0.1 * rng.normal(size=(60, 4)))
+    apart = unit_rows(np.eye(4)[class_ids] + 0.1 * rng.normal(size=(60, 4)))
+    model = keep_labelled(labelled, class_ids, "knn", 5)
+    hidden, hidden_ids = np.vstack([labelled, labelled, apart]), np.tile(class_ids, 3)
+    model = settle_confidence(model, model.logits(model.evidence(hidden)), hidden_ids)
+    assert model.read(apart).max(axis=1).mean() > 0.9
+
+
+def test_votes_decide_as_before(part: Any) -> None:
+    """The doubt is the same for all classes: it changes no label."""
+    solved = solve(part[0].arrays, part[2], 80)
+    rule = solved.rule("knn")
+    chosen = calibrate(rule, solved.problem, solved.result, solved.known, solved.rows)
+    evidence = rule.evidence(solved.embedding)
+    np.testing.assert_array_equal(chosen.probabilities(evidence).argmax(axis=1), evidence.argmax(axis=1))
