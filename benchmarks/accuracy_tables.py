@@ -23,6 +23,7 @@ from accuracy_results import (
     summarise,
 )
 from anchorview.bench.environment import describe_environment
+from anchorview.bench.notices import footnotes
 from anchorview.bench.records import Records
 from anchorview.bench.scripts import write_report
 from anchorview.plotting.ranks import critical_distance
@@ -111,6 +112,12 @@ def curves_text(curves: dict[float, Grid]) -> str:
     return "\n\n".join([*parts, "![ACC against the share of labels](accuracy_curves.png)"]) if parts else ""
 
 
+def trouble_text(grid: Grid) -> str:
+    """Name the fits that diverged, did not converge or warned, as far as records say."""
+    fits = {f"{method}, {name}": [*cell.values.values()] for name, row in grid.items() for method, cell in row.items()}
+    return "\n\n".join(footnotes(fits))
+
+
 def write_tables(records: Records, today: dict[str, Any], folder: Path, labels: float | None) -> None:
     """Write tables, summary and pictures of all that is recorded with today's parameters of the methods."""
     grid = gather(records, today, None if labels is None else [labels])
@@ -132,6 +139,7 @@ def write_tables(records: Records, today: dict[str, Any], folder: Path, labels: 
         f"Cost of {TUNED} in fits of {PLAIN}": cost_text(grid),
         "Expected calibration error of the confidence": score_table(grid, "ece", largest=False),
         "ACC against the share of labels": curves_text(curves),
+        "Fits that did not go well": trouble_text(grid),
     }
     parts = [fits, NOTE, share, *(f"## {title}\n\n{body}" for title, body in sections.items() if body)]
     write_report(folder / "accuracy.md", "Accuracy from the labels given", parts)

@@ -27,6 +27,7 @@ PARTS: dict[str, Callable[[int], Any]] = {
     "no second fit": lambda seed: FSSMSCCV(search_options={"second_fit": False}, random_state=seed),
     "no selection": lambda seed: FSSMSCCV(search_options={"picks_per_setting": 1}, random_state=seed),
     "no prior": lambda seed: FSSMSCCV(search_options={"prior_rows": 1e-9}, random_state=seed),
+    "no large ridge": lambda seed: FSSMSCCV(search_options={"heavy_ridges": ()}, random_state=seed),
     "one setting": lambda seed: FSSMSCCV(n_averaged=1, random_state=seed),
 }
 

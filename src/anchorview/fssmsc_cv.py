@@ -33,6 +33,7 @@ from .plan import count_landmarks
 from .supervision.conflicts import count_violations
 from .supervision.constraints import Constraints
 from .tuning.ensemble import Ensemble
+from .tuning.estimate import judge_average, warn_unjudged
 from .tuning.experts import ExpertGroup, count_votes
 from .tuning.links import settle_pairs
 from .tuning.options import SearchOptions, make_options
@@ -116,14 +117,22 @@ class FSSMSCCV(MultiViewClassifier):
         judgement among those that FSSMSC can be fitted with, which read labels off the nearest labelled rows. Only
         scaling and number of landmarks, if an interrupt came before any such setting.
     best_params_score_ : float
-        Accuracy of that setting on hidden labels; NaN after such an interrupt.
+        Accuracy of that setting on hidden labels, in classes with two labels or more: as in `cv_results_`, and as the
+        best of many somewhat too good. NaN after such an interrupt.
     best_setting_ : dict
         The setting with the best judgement of all. ``head`` is what reads the labels ("nearest", "knn", or a logistic
         regression on "embedding", "codes" or "features", or a "graph"), ``strength`` the C of a regression or how far
         labels spread over a graph; neither is a parameter of FSSMSC. ``l1``, ``ridge`` and ``must_link_weight`` mean
         nothing for "features" and "graph".
     best_score_ : float
-        Accuracy on hidden labels of `best_setting_`.
+        Estimate of the accuracy of `labels_` on rows without a label: that of the average on hidden labels, its members
+        chosen without the labels that they are judged on. A label that is the only one of its class cannot be hidden,
+        and counts as wrong: if labels are a random sample of the rows, as many rows are of classes without a label. A
+        warning says so if more than a tenth of the labels are of this kind. The accuracies of single settings are in
+        `cv_results_`, over classes with two labels or more.
+    best_score_interval_ : tuple of float
+        Where that accuracy lies in nine of ten cases: from the lower end if labels that could not be judged are wrong
+        to the upper end if they are like the others; few judged labels make it wide.
     best_index_ : int
         Its place in `cv_results_`.
     cv_results_ : dict
@@ -283,7 +292,10 @@ class FSSMSCCV(MultiViewClassifier):
         self._embed_rows(ensemble, best_on_codes(data, base))
         self._read_labels(given, data, settle(ensemble.votes(), self._temperature))
         self._summarise(judgements, chosen)
-        said = [outcome.value for outcome in outcomes]
+        estimate = judge_average(data, judgements, self.n_averaged)
+        warn_unjudged(estimate)
+        self.best_score_, self.best_score_interval_ = estimate.score, estimate.interval
+        said = [*filter(None, [estimate.describe()]), *(outcome.value for outcome in outcomes)]
         self.status_ = " ".join([*describe_search(data, scalings, chosen, self._groups), *said])
         self.view_importance_ = None
         if self.measure_views:
@@ -316,7 +328,7 @@ class FSSMSCCV(MultiViewClassifier):
         """Set the search as a table, its best settings, and those that are averaged."""
         self.cv_results_ = cv_results(judgements)
         best = judgements[0]
-        self.best_index_, self.best_setting_, self.best_score_ = 0, best.setting.parameters(), best.accuracy
+        self.best_index_, self.best_setting_ = 0, best.setting.parameters()
         ours = next((judgement for judgement in judgements if judgement.setting.head in FOR_FSSMSC), None)
         self.best_params_ = (ours or best).setting.for_fssmsc()
         self.best_params_score_ = float("nan") if ours is None else ours.accuracy
@@ -380,7 +392,8 @@ class FSSMSCCV(MultiViewClassifier):
             sample_weights=weights,
             pairs=pairs,
         )
-        fingerprint = data_fingerprint(given.views, given.known.class_ids, self.get_params(), weights, pairs)
+        told = given.known.class_ids, weights, given.known.pairs
+        fingerprint = data_fingerprint(given.views, given.present, *told, self.get_params())
         if self.warm_start and getattr(self, "_data_fingerprint", None) == fingerprint:
             data.judged, data.folds, data.seed = self._judged, self._folds, self._seed
         self._data_fingerprint, self._judged = fingerprint, data.judged

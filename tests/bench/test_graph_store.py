@@ -9,12 +9,11 @@ from typing import Any
 
 import numpy as np
 import pytest
-from scipy import sparse
 
 from anchorview.baselines._graph_builder import GraphBuilder
 from anchorview.baselines._graphs import knn_graph
 from anchorview.bench import jobs
-from anchorview.bench.graph_store import StoredGraphs, content_key, forget_graphs, graphs_of
+from anchorview.bench.graph_store import StoredGraphs, forget_graphs, graphs_of
 from anchorview.bench.methods import METHODS
 from anchorview.datasets import hide_labels, make_multiview_subspaces
 
@@ -91,22 +90,3 @@ def test_a_fit_may_write_into_its_graph() -> None:
     np.testing.assert_array_equal(graphs.build(knn_graph, rows, 1).toarray(), knn_graph(rows, 1).toarray())
     assert graphs.build(knn_graph, rows, 2).nnz > graphs.build(knn_graph, rows, 1).nnz
     assert graphs.n_built == 2
-
-
-def test_keys_tell_contents_apart() -> None:
-    rows = np.arange(6.0).reshape(2, 3)
-    values = [
-        rows,
-        rows.T,
-        rows + 0.5,
-        rows.astype(np.float32),
-        sparse.csr_array(rows),
-        sparse.csr_array(rows.T),
-        [rows, 5],
-        [rows, 6],
-        {"k": rows},
-        None,
-        "None",
-    ]
-    assert len({content_key(value) for value in values}) == len(values)
-    assert content_key([rows.copy(), {"k": 5}]) == content_key([rows, {"k": 5}])

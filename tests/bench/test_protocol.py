@@ -27,4 +27,5 @@ def test_methods_without_labels_are_scored_on_all_rows() -> None:
     model = ConcatKMeans(3, random_state=0)
     scores = cluster_once(model, data.views, data.target)
     assert scores.pop("seconds") > 0
+    assert (scores.pop("fit_status"), scores.pop("warnings")) == ("", [])
     assert scores == {name: 100 * value for name, value in clustering_report(data.target, model.labels_).items()}

@@ -127,6 +127,23 @@ def test_a_hidden_label_has_no_influence(solved: Solved) -> None:
         assert np.abs(np.delete(after - before, np.r_[own], axis=0)).max() > 0.1
 
 
+def test_pairs_of_a_hidden_row_have_no_influence(solved: Solved) -> None:
+    """Pairs with a fold's rows, as single pairs or as groups, leave what is said of these rows as it is."""
+    known, rows = solved.known, solved.rows
+    folds = split_labels(known.class_ids[rows], 3, np.random.RandomState(0))
+    ends = np.cumsum([0, *map(len, folds)])
+    before, _ = logits_of(solved)
+    for number, fold in enumerate(folds):
+        inside = rows[fold]
+        must = [(int(a), int(b)) for a in inside for b in rows if a != b and known.class_ids[a] == known.class_ids[b]]
+        cannot = [(int(a), int(b)) for a in inside for b in rows if known.class_ids[a] != known.class_ids[b]]
+        pairs = Constraints.from_pairs(must=must, cannot=cannot, n_rows=300).resolve(300)
+        after, _ = logits_of(replace(solved, known=replace(known, pairs=pairs)))
+        own = slice(ends[number], ends[number + 1])
+        np.testing.assert_array_equal(after[own], before[own])
+        assert np.abs(np.delete(after - before, np.r_[own], axis=0)).max() > 1e-3  # the other folds hear of them
+
+
 def test_the_classes_come_with_their_rows(solved: Solved) -> None:
     logits, class_ids = logits_of(solved)
     assert sorted(class_ids) == sorted(solved.known.class_ids[solved.rows])

@@ -7,16 +7,13 @@ that measure memory have, builds its own.
 from __future__ import annotations
 
 import copy
-import hashlib
 import time
 from collections.abc import Callable, Hashable
 from functools import lru_cache
 from typing import Any, ParamSpec, TypeVar
 
-import numpy as np
-from scipy import sparse
-
 from ..baselines._graph_builder import GraphBuilder
+from ..core.digest import content_key
 
 P = ParamSpec("P")
 T = TypeVar("T")
@@ -88,24 +85,3 @@ def forget_graphs() -> None:
 @lru_cache(maxsize=1)
 def _kept(method: str, data: Hashable) -> Kept:
     return {}
-
-
-def content_key(value: Any) -> str:
-    """Name a value by its content: arrays, sparse arrays, and lists and dicts of them and of plain values."""
-    digest = hashlib.blake2b(digest_size=16)
-    parts: list[Any]
-    if isinstance(value, sparse.csr_array):
-        parts = [value.shape, value.indptr, value.indices, value.data]
-    elif isinstance(value, dict):
-        parts = [item for pair in sorted(value.items()) for item in pair]
-    elif isinstance(value, list | tuple):
-        parts = list(value)
-    elif isinstance(value, np.ndarray):
-        digest.update(f"{value.dtype} {value.shape}".encode())
-        digest.update(np.ascontiguousarray(value).data.cast("B") if value.size else b"")
-        return digest.hexdigest()
-    else:
-        return repr(value)
-    for part in [type(value).__name__, *parts]:
-        digest.update(content_key(part).encode() + b"\0")
-    return digest.hexdigest()

@@ -19,6 +19,7 @@ from ..labelling.held_out import hold_out
 from ..metrics.clusters import clustering_report
 from .graph_store import StoredGraphs, graphs_of
 from .methods import METHODS, Method
+from .notices import listen
 from .process import reset_peak, resident_bytes
 from .sources import describe, load
 
@@ -39,7 +40,7 @@ def fit(
     n_rows: int | None = None,
     histories: bool = False,
 ) -> Scores:
-    """Fit once and return scores in percent, seconds, bytes and rounds.
+    """Fit once and return scores in percent, seconds, bytes, rounds, and what the fit said of itself.
 
     Labelled rows are a uniform sample; the others are scored. Methods without labels are scored on all rows.
     """
@@ -49,15 +50,13 @@ def fit(
     _warm(method)
     before = reset_peak()
     graphs = _stored_graphs(chosen, place, n_rows)
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore")  # n_iter shows where the rounds ran out
-        start = time.perf_counter()
-        model = chosen.make(parameters, len(np.unique(target)), seed, graphs)
-        labels = model.fit(views, y).labels_
-        seconds = time.perf_counter() - start + graphs.correction
+    start = time.perf_counter()
+    model, said = listen(lambda: chosen.make(parameters, len(np.unique(target)), seed, graphs).fit(views, y))
+    labels = model.labels_
+    seconds = time.perf_counter() - start + graphs.correction
     result: Scores = {name: 100 * value for name, value in clustering_report(target[scored], labels[scored]).items()}
     result |= {"seconds": seconds, "fit_bytes": max(resident_bytes(peak=True) - before, 0)}
-    result["graph_seconds"] = graphs.seconds
+    result |= {"graph_seconds": graphs.seconds, **said}
     if hasattr(model, "n_iter_"):
         result["n_iter"] = int(model.n_iter_)
     if hasattr(model, "codes_") and chosen.class_name == "FSSMSC":

@@ -17,6 +17,7 @@ import numpy.typing as npt
 from ..datasets import hide_labels
 from ..metrics.clusters import clustering_report
 from ..metrics.labels import expected_calibration_error
+from .notices import listen
 
 
 def label_fraction(n_rows: int) -> float:
@@ -26,27 +27,29 @@ def label_fraction(n_rows: int) -> float:
 
 def run_once(
     model: Any, views: Any, target: npt.NDArray[Any], seed: int, fraction: float | None = None
-) -> dict[str, float]:
-    """Fit a model on one draw of labels; return scores of the unlabelled rows in percent, and seconds."""
+) -> dict[str, Any]:
+    """Fit a model on one draw of labels; return scores of the unlabelled rows in percent, seconds, and what it said."""
     y = hide_labels(target, label_fraction(len(target)) if fraction is None else fraction, random_state=seed)
     hidden = y == -1
     start = time.perf_counter()
-    labels = model.fit(views, y).labels_
+    fitted, said = listen(lambda: model.fit(views, y))
     seconds = time.perf_counter() - start
+    labels = fitted.labels_
     scores = {name: 100 * value for name, value in clustering_report(target[hidden], labels[hidden]).items()}
-    scores["seconds"] = seconds
+    scores |= {"seconds": seconds, **said}
     if hasattr(model, "confidence_"):
         right = target[hidden] == labels[hidden]
         scores["ece"] = 100 * expected_calibration_error(right, model.confidence_[hidden])
     return scores
 
 
-def cluster_once(model: Any, views: Any, target: npt.NDArray[Any]) -> dict[str, float]:
-    """Fit a model without labels; return scores of all rows in percent, and seconds."""
+def cluster_once(model: Any, views: Any, target: npt.NDArray[Any]) -> dict[str, Any]:
+    """Fit a model without labels; return scores of all rows in percent, seconds, and what it said."""
     start = time.perf_counter()
-    labels = model.fit(views).labels_
+    fitted, said = listen(lambda: model.fit(views))
     seconds = time.perf_counter() - start
-    return {name: 100 * value for name, value in clustering_report(target, labels).items()} | {"seconds": seconds}
+    scores = {name: 100 * value for name, value in clustering_report(target, fitted.labels_).items()}
+    return scores | {"seconds": seconds, **said}
 
 
 def repeat(
@@ -55,17 +58,18 @@ def repeat(
     target: npt.NDArray[Any],
     seeds: Iterable[int],
     fraction: float | None = None,
-) -> list[dict[str, float]]:
+) -> list[dict[str, Any]]:
     """Run one model per seed."""
     return [run_once(make_model(seed), views, target, seed, fraction) for seed in seeds]
 
 
-def average(runs: list[dict[str, float]]) -> dict[str, tuple[float, float]]:
-    """Mean and population standard deviation of each score.
+def average(runs: list[dict[str, Any]]) -> dict[str, tuple[float, float]]:
+    """Mean and population standard deviation of each score; what is no number is left out.
 
     Examples
     --------
-    >>> average([{"acc": 90.0}, {"acc": 94.0}])
+    >>> average([{"acc": 90.0, "warnings": []}, {"acc": 94.0}])
     {'acc': (92.0, 2.0)}
     """
-    return {name: (float(np.mean(v)), float(np.std(v))) for name in runs[0] if (v := [run[name] for run in runs])}
+    names = [name for name, value in runs[0].items() if isinstance(value, int | float)]
+    return {name: (float(np.mean(v)), float(np.std(v))) for name in names if (v := [run[name] for run in runs])}

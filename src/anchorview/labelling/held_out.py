@@ -216,7 +216,8 @@ def held_out_logits(
     """Return logits of labelled rows, each from a model that did not see its label, and their classes.
 
     Parameters as those of `calibrate`; with `enough` rows judged, the other folds are left out. A class's only labelled
-    row is not judged. Without `reduced`, the embedding is learned in the whole space.
+    row is not judged, and pairs of a row are hidden with its label. Without `reduced`, the embedding is learned in the
+    whole space.
     """
     class_ids = known.class_ids[rows]
     folds = split_labels(class_ids, _N_FOLDS, np.random.RandomState(0))
@@ -228,14 +229,21 @@ def held_out_logits(
     space = _LabelledSpace(problem, result, reduced)
 
     def judge(fold: int, hidden: Rows, shown: Rows) -> Matrix:
-        hides = np.isin(np.arange(len(known.class_ids)), rows[hidden])
-        embedded = space.embed(replace(known, class_ids=np.where(hides, -1, known.class_ids)), class_balance)
+        embedded = space.embed(_without(known, rows[hidden]), class_balance)
         place = np.searchsorted(problem.labelled, rows)
         judging = keep_labelled(embedded[place[shown]], class_ids[shown], rule.rule, rule.n_neighbors)
         return rule.logits(judging.evidence(embedded[place[asked[fold]]]))
 
     logits = hold_out(folds, len(rows), judge).scores
     return np.concatenate(logits), class_ids[np.concatenate(asked[: len(folds)])]
+
+
+def _without(known: Supervision, rows: Rows) -> Supervision:
+    """Hide what is known of some rows: their labels, and their pairs, which could tell the labels."""
+    hides = np.zeros(len(known.class_ids), dtype=bool)
+    hides[rows] = True
+    pairs = None if known.pairs is None else known.pairs.without(hides)
+    return replace(known, class_ids=np.where(hides, -1, known.class_ids), pairs=pairs)
 
 
 class _LabelledSpace:

@@ -107,6 +107,7 @@ def fit_linear_head(
         features, rotation = _rotate(features)
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", ConvergenceWarning)
+        warnings.filterwarnings("ignore", "The number of unique classes")  # few labels of many classes are meant
         model = LogisticRegression(C=strength, max_iter=_MAX_ITER, tol=1e-3)
         model.fit(features, classes, sample_weight=weights)
     coefficients, intercept = model.coef_, model.intercept_

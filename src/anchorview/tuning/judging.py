@@ -39,6 +39,11 @@ def prior_doubt(data: SearchData, setting: Setting) -> float:
     return (1 - _weight(data)) * doubt
 
 
+def believe(data: SearchData, setting: Setting, loss: float) -> float:
+    """Return the loss, drawn towards what is known beforehand when few labels were judged."""
+    return _weight(data) * loss + prior_doubt(data, setting)
+
+
 def _weight(data: SearchData) -> float:
     """How much the judgement counts against what is believed beforehand."""
     return data.n_judged / (data.n_judged + data.options.prior_rows)
@@ -69,7 +74,7 @@ def _judge_one(data: SearchData, setting: Setting, embeddings: Embeddings) -> Ju
     temperature = choose_temperature(scores, class_ids, AnyClass(weights))
     held_out = softmax(scores / temperature, axis=1)
     loss = mean_of(log_loss(held_out, class_ids), weights)
-    belief = _weight(data) * loss + prior_doubt(data, setting)
+    belief = believe(data, setting, loss)
     accuracy = mean_of(scores.argmax(axis=1) == class_ids, weights)
     return Judgement(setting, loss, accuracy, tuple(accuracies), temperature, 0.0, belief, held_out)
 

@@ -33,11 +33,7 @@ class SearchOptions:
     ridges: tuple[float, ...] = (0.3, 3.0)  # besides the default
     l1s: tuple[float, ...] = (0.05,)
     must_link_weights: tuple[float, ...] = (1e3, 1e5)
-    text_ridge: float = (
-        20.0  # these three together, for views scaled by "lsa": docs/realdata.md, what was tried for text
-    )
-    text_l1: float = 0.1
-    text_must_link_weight: float = 1e5
+    heavy_ridges: tuple[float, ...] = (10.0, 30.0)  # with a λ_M as much larger; the next one where the last was best
 
     # how far the search goes
     few_labels: int = 50  # below this, one round of folds judges too noisily: there are two
@@ -69,9 +65,7 @@ _NUMBERS: dict[str, Number] = {
     "ridges": Number(0),
     "l1s": Number(0),
     "must_link_weights": Number(0),
-    "text_ridge": Number(0),
-    "text_l1": Number(0),
-    "text_must_link_weight": Number(0),
+    "heavy_ridges": Number(0),
     "few_labels": Number(0, integer=True),
     "enough_judged": Number(0, integer=True),
     "n_hopeful": Number(1, integer=True),

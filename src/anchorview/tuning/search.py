@@ -6,7 +6,7 @@ from dataclasses import replace
 
 import numpy as np
 
-from ..core.arrays import Matrix
+from ..core.arrays import Mask, Matrix
 from .judging import judge, prior_doubt
 from .search_data import Judgement, SearchData
 from .selection import select
@@ -38,20 +38,30 @@ def search(data: SearchData, base: Setting, scalings: list[Scaling]) -> None:
         for batch in stage:
             judge(data, batch)
 
+    def after_around(scalings: list[Scaling]) -> list[Batch]:  # a guess
+        heavy = [batch for ridge in options.heavy_ridges[:1] for batch in _heavy(base, scalings, ridge)]
+        return heavy + _beside(data, best_on_codes(data, base), base, known=False)
+
     cheap = _on_features(data, base, scalings)
-    expect(cheap, _on_codes(base, hopeful), _around(data, base, finalists), _beside(data, base, base, known=False))
+    expect(cheap, _on_codes(base, hopeful), _around(data, base, finalists), after_around(finalists))
     go(cheap)
     telling = [s for s in scalings if not data.is_parallel(replace(base, scaling=s))]
     kept = {base.scaling, *_best(data, telling, options.n_hopeful if enough else len(telling))}
     hopeful = [scaling for scaling in scalings if scaling in kept]
     on_codes = _on_codes(base, hopeful)  # codes are what costs
-    expect(on_codes, _around(data, base, hopeful[: options.n_finalists]), _beside(data, base, base, known=False))
+    finalists = hopeful[: options.n_finalists]
+    expect(on_codes, _around(data, base, finalists), after_around(finalists))
     go(on_codes)
     finalists = _best(data, hopeful, options.n_finalists)
     data.forget(set(finalists))
     around = _around(data, base, finalists, known=True)
-    expect(around, _beside(data, best_on_codes(data, base), base, known=False))
+    expect(around, after_around(finalists))
     go(around)
+    for step, ridge in enumerate(options.heavy_ridges):  # on and on, as long as it helps
+        finalists = _want_heavier(data, base, finalists, step)
+        heavy = _heavy(base, finalists, ridge)
+        expect(heavy, _beside(data, best_on_codes(data, base), base, known=False))
+        go(heavy)
     beside = _beside(data, best_on_codes(data, base), base)
     expect(beside)
     go(beside)
@@ -77,23 +87,48 @@ def _on_codes(base: Setting, scalings: list[Scaling]) -> list[Batch]:
 
 
 def _around(data: SearchData, base: Setting, scalings: list[Scaling], *, known: bool = False) -> list[Batch]:
-    """Vary μ, and add for text the setting that suits it; unless codes are `known`, they are taken to be sparse."""
+    """Vary μ; unless codes are `known`, they are taken to be sparse."""
     options, result = data.options, []
     for scaling in scalings:
         first = replace(base, scaling=scaling)
         for ridge in options.ridges:
             if ridge < base.ridge or not known or not data.has_dense_codes(first):
                 result.append(heads_of(replace(first, ridge=ridge)))
-        if "lsa" in scaling:
-            for_text = replace(first, must_link_weight=options.text_must_link_weight)
-            result.append(heads_of(replace(for_text, ridge=options.text_ridge, l1=options.text_l1)))
+    return result
+
+
+def _heavy(base: Setting, scalings: list[Scaling], ridge: float) -> list[Batch]:
+    """Return a large μ for some scalings, and a λ_M that is as much larger.
+
+    With a large μ codes are short, about as 1 / (1 + μ), and full: λ_M, which weighs squared differences of codes
+    against a smoothness that does not know their length, must grow for labels to count as before.
+    """
+    first = replace(base, ridge=ridge, must_link_weight=base.must_link_weight * ridge / base.ridge)
+    return [heads_of(replace(first, scaling=scaling)) for scaling in scalings]
+
+
+def _want_heavier(data: SearchData, base: Setting, scalings: list[Scaling], step: int) -> list[Scaling]:
+    """Return the scalings for which the next large μ is worth trying: the first always, others if the last was best.
+
+    Not where codes of the largest μ so far are dense.
+    """
+    options, result = data.options, []
+    for scaling in scalings:
+        first = replace(base, scaling=scaling)
+        batches = [heads_of(replace(first, ridge=ridge)) for ridge in (base.ridge, *options.ridges)]
+        batches += [batch for ridge in options.heavy_ridges[:step] for batch in _heavy(base, [scaling], ridge)]
+        tried = [setting for batch in batches for setting in batch if setting in data.judged]
+        heaviest = max(tried, key=lambda setting: setting.ridge)
+        best = min(tried, key=lambda setting: data.judged[setting].belief)
+        if not data.has_dense_codes(heaviest) and (step == 0 or best.ridge == heaviest.ridge):
+            result.append(scaling)
     return result
 
 
 def _beside(data: SearchData, best: Setting, base: Setting, *, known: bool = True) -> list[Batch]:
     """Vary λ_Z and λ_M, one at a time, beside the best setting."""
     options, result = data.options, []
-    if not known or not data.has_dense_codes(replace(base, scaling=best.scaling)):
+    if not known or not any(map(data.has_dense_codes, (replace(base, scaling=best.scaling), best))):
         result += [heads_of(replace(best, l1=l1)) for l1 in options.l1s]
     for weight in options.must_link_weights:
         result.append([s for s in heads_of(replace(best, must_link_weight=weight)) if s.head != "codes"])
@@ -116,21 +151,25 @@ def _best(data: SearchData, scalings: list[Scaling], count: int) -> list[Scaling
     return sorted(scalings, key=best_belief)[:count]
 
 
-def choose_averaged(data: SearchData, judgements: list[Judgement], n_averaged: int) -> list[tuple[Judgement, float]]:
+def choose_averaged(
+    data: SearchData, judgements: list[Judgement], n_averaged: int, among: Mask | None = None
+) -> list[tuple[Judgement, float]]:
     """Return the settings to average, with their weights; `judgements` best first.
 
     Half of the picks go to the best settings of different heads and scalings, the others to those that help the
-    average most.
+    average most: on all hidden labels, or on those `among` them.
     """
+    rows = np.ones(len(data.judged_rows), dtype=bool) if among is None else among
+    weights = data.judged_weights
     compared = judgements[: max(data.options.max_compared, n_averaged)]
     best_of = {(j.setting.head, j.setting.scaling): number for number, j in reversed(list(enumerate(compared)))}
     picks = select(
-        [judgement.held_out for judgement in compared],
-        data.class_ids[data.judged_rows],
+        [judgement.held_out[rows] for judgement in compared],
+        data.class_ids[data.judged_rows[rows]],
         [prior_doubt(data, judgement.setting) for judgement in compared],
         n_picks=data.options.picks_per_setting * n_averaged,
         first=sorted(best_of.values())[:n_averaged],
-        weights=data.judged_weights,
+        weights=None if weights is None else weights[rows],
     )
     return [(compared[number], float(count)) for number, count in picks.items()]
 

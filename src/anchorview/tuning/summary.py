@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import hashlib
 from collections.abc import Mapping, Sequence
 from typing import Any
 
@@ -10,11 +9,20 @@ import numpy as np
 import numpy.typing as npt
 from scipy.stats import rankdata
 
-from ..core.arrays import ClassIds, Weights, is_sparse
+from ..core.arrays import ClassIds, Presence, Weights
+from ..core.digest import content_key
 from ..data.views import Views
 from ..supervision.pairs import ResolvedPairs
 from .search_data import Judgement, SearchData
 from .settings import Scaling
+
+_NOT_JUDGED = (
+    "verbose",
+    "n_jobs",
+    "warm_start",
+    "n_averaged",
+    "measure_views",
+)  # parameters that judgements do not know
 
 
 def cv_results(judgements: Sequence[Judgement]) -> dict[str, Any]:
@@ -79,20 +87,16 @@ def _written(scaling: Scaling) -> str:
 
 
 def data_fingerprint(
-    views: Views, class_ids: ClassIds, parameters: Mapping[str, Any], weights: Weights, pairs: ResolvedPairs | None
+    views: Views,
+    present: Presence,
+    class_ids: ClassIds,
+    weights: Weights,
+    pairs: ResolvedPairs | None,
+    parameters: Mapping[str, Any],
 ) -> str:
-    """Return a digest of the shape of the data, some of its values, labels, weights, pairs and parameters."""
-    digest = hashlib.sha256()
-    keys = sorted(set(parameters) - {"verbose", "n_jobs", "warm_start", "n_averaged", "measure_views"})
-    digest.update(repr((views.shape, views.sizes, views.names, [parameters[key] for key in keys])).encode())
-    digest.update(class_ids.tobytes())
-    digest.update(b"" if weights is None else weights.tobytes())
-    if pairs is not None:
-        for listed in (pairs.must, pairs.cannot):
-            digest.update(listed.first.tobytes() + listed.second.tobytes() + listed.weight.tobytes())
-        for groups in (*pairs.must_groups, *pairs.cannot_groups):
-            digest.update(groups.numbers.tobytes() + repr((groups.weight, groups.members is None)).encode())
-    some = np.unique(np.linspace(0, len(views) - 1, 50).astype(int))
-    for array in views[some].arrays:
-        digest.update(np.ascontiguousarray(array.toarray() if is_sparse(array) else array).tobytes())
-    return digest.hexdigest()
+    """Return a digest of everything that judgements depend on, to the last byte.
+
+    That is all cells of the views, which rows have which, labels, weights, pairs and parameters.
+    """
+    judged = {name: value for name, value in parameters.items() if name not in _NOT_JUDGED}
+    return content_key([views.names, views.arrays, present, class_ids, weights, pairs, judged])

@@ -12,7 +12,7 @@ from ..runner import Runner
 from ..selection import best_by_evaluation
 from ..settings import Settings
 from ..sources import Description
-from .common import MEASURES, Summary, data_line, difference, error_lines, repetitions, summarise
+from .common import MEASURES, Summary, data_line, difference, error_lines, mark_lines, repetitions, summarise
 
 VARIANTS: dict[str, tuple[str, dict[str, Any]]] = {
     "without_l1": ("W/O ‖Z‖₁", {"omit": ["l1"]}),
@@ -27,7 +27,7 @@ _COUPLING_TITLES = {"without_coupling": "FSSMSC* (β = 0)", "full": "FSSMSC, def
 
 def run_ablation(settings: Settings, runner: Runner, figures: Path) -> Section:
     """Make the runs of both solvers and return two tables for each."""
-    section = Section("ablation", "Ablation")
+    section, marked = Section("ablation", "Ablation"), dict[str, Summary]()
     for method in settings.choose(BOTH_SOLVERS) or [METHODS["FSSMSC"]]:
         summaries: dict[tuple[str, str], Summary] = {}
         for source, about in settings.data:
@@ -40,6 +40,10 @@ def run_ablation(settings: Settings, runner: Runner, figures: Path) -> Section:
                 runner.run(runs, f"ablation of {method.name}, {about.name}")
                 summaries[name, about.name] = summarise(runner, runs)
         titles = {name: title for name, (title, _) in VARIANTS.items()}
+        marked |= {
+            f"{method.name}, {(titles | _COUPLING_TITLES)[variant]}, {data}": found
+            for (variant, data), found in summaries.items()
+        }
         section.tables.append(_table(settings, method, "parts", "each part left out", titles, summaries))
         section.tables.append(_table(settings, method, "coupling", "β", _COUPLING_TITLES, summaries))
         if settings.repeats > 1:
@@ -50,6 +54,7 @@ def run_ablation(settings: Settings, runner: Runner, figures: Path) -> Section:
         "for by tuning the rest; the paper does not say whether it tuned each row. “Tuned β” is the best of the "
         "paper's five values on the evaluation labels of the first draw.",
         *error_lines(runner),
+        *mark_lines(marked),
     ]
     return section
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -10,6 +10,7 @@ import numpy as np
 
 from ...report.document import Cell, score_cells
 from ..methods import Method
+from ..notices import footnotes, worst
 from ..runner import Run, Runner
 from ..settings import Settings
 from ..sources import Description
@@ -35,16 +36,22 @@ class Summary:
             return None
         return float(np.mean([value[measure] for value in self.values]))
 
+    @property
+    def mark(self) -> str:
+        """Mark of the worst of the fits, " †" say; nothing if all went well."""
+        found = worst(self.values)
+        return f" {found}" if found else ""
+
     def text(self, measure: str, *, spread: bool = True) -> str:
-        """Return mean ± spread, or why there is none."""
+        """Return mean ± spread and a mark where a fit did not go well, or why there is none."""
         mean = self.mean(measure)
         if mean is None:
             return self.failure or "–"
         if measure == "seconds":
-            return f"{mean:.1f}" if mean >= 10 else f"{mean:.2f}"
+            return (f"{mean:.1f}" if mean >= 10 else f"{mean:.2f}") + self.mark
         if not spread or len(self.values) < 2:
-            return f"{mean:.1f}"
-        return f"{mean:.1f} ± {np.std([value[measure] for value in self.values]):.1f}"
+            return f"{mean:.1f}{self.mark}"
+        return f"{mean:.1f} ± {np.std([value[measure] for value in self.values]):.1f}{self.mark}"
 
 
 def summarise(runner: Runner, runs: Sequence[Run]) -> Summary:
@@ -111,6 +118,11 @@ def error_lines(runner: Runner) -> list[str]:
     """Return a line for each error."""
     lines = (message.splitlines()[-1] for message in runner.errors.values())
     return [f"Failed: {line}" for line in dict.fromkeys(lines)]
+
+
+def mark_lines(summaries: Mapping[str, Summary]) -> list[str]:
+    """Explain the marks of some cells, by what the cells are of."""
+    return footnotes({name: summary.values for name, summary in summaries.items()})
 
 
 def _percent(part: float) -> str:

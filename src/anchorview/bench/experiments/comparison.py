@@ -11,7 +11,18 @@ from ..runner import Runner
 from ..selection import TITLES, chosen_runs
 from ..settings import Settings
 from ..sources import Description
-from .common import MEASURES, PROTOCOL, Summary, alike_cells, data_line, difference, error_lines, repetitions, summarise
+from .common import (
+    MEASURES,
+    PROTOCOL,
+    Summary,
+    alike_cells,
+    data_line,
+    difference,
+    error_lines,
+    mark_lines,
+    repetitions,
+    summarise,
+)
 
 _NO_LABELS = "°"
 
@@ -30,7 +41,8 @@ def run_comparison(settings: Settings, runner: Runner, figures: Path) -> Section
                 runner.run(runs, f"{method.name}, {about.name} ({how})")
                 summaries[about.name, how, method.name] = summarise(runner, runs)
     section = Section("comparison", "Comparison of the methods")
-    section.text = [data_line(settings), _how_text(settings), *error_lines(runner)]
+    named = {f"{method}, {data} ({how})": summary for (data, how, method), summary in summaries.items()}
+    section.text = [data_line(settings), _how_text(settings), *error_lines(runner), *mark_lines(named)]
     section.tables = [_table(settings, methods, summaries)]
     for ours in [method.name for method in methods if method.ours and settings.repeats > 1]:
         section.tables.append(_lead_table(ours, settings, methods, summaries))

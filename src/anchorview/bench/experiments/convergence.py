@@ -8,6 +8,7 @@ from typing import Any
 from ...report.document import Figure, Section, Table
 from ...report.figures import draw_convergence
 from ..methods import BOTH_SOLVERS, METHODS
+from ..notices import DIVERGED, trouble
 from ..runner import Runner
 from ..settings import Settings
 from .common import data_line, error_lines
@@ -36,7 +37,10 @@ def run_convergence(settings: Settings, runner: Runner, figures: Path) -> Sectio
                 table.add(f"{about.name}, {_NAMES[method.name]}", *[runner.broken(one) or "–"] * 6)
                 continue
             curves.setdefault(about.name, {})[_NAMES[method.name]] = value
-            table.add(f"{about.name}, {_NAMES[method.name]}", *_cells(value))
+            mark = f" {DIVERGED}" if trouble(value) == DIVERGED else ""  # that all rounds were made is meant here
+            table.add(f"{about.name}, {_NAMES[method.name]}{mark}", *_cells(value))
+    if any(row[0].text.endswith(DIVERGED) for row in table.rows):
+        table.note = f"{DIVERGED}: the fit diverged."
     draw_convergence(curves, figures / "convergence")
     section = Section("convergence", "Convergence")
     section.text = [

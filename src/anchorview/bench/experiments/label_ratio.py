@@ -10,7 +10,7 @@ from ...report.files import file_name
 from ..methods import OURS, WITH_LABELS
 from ..runner import Run, Runner
 from ..settings import Settings
-from .common import MEASURES, PROTOCOL, alike_cells, data_line, error_lines, repetitions, summarise
+from .common import MEASURES, PROTOCOL, Summary, alike_cells, data_line, error_lines, mark_lines, repetitions, summarise
 
 _SMALL = (0.01, 0.02, 0.05, 0.1, 0.2, 0.3)
 _LARGE = (0.002, 0.005, 0.01, 0.02, 0.05)
@@ -42,6 +42,7 @@ def run_label_ratios(settings: Settings, runner: Runner, figures: Path) -> Secti
     methods = settings.choose(WITH_LABELS)
     section = Section("label-ratio", "Part of the rows that are labelled")
     scores = ("acc", "nmi", "ari")
+    marked: dict[str, Summary] = {}
     for source, about in settings.data:
         ratios = label_ratios(about.n_rows, about.n_classes, settings.quick)
         runs: dict[tuple[str, float], list[Run]] = {
@@ -53,6 +54,7 @@ def run_label_ratios(settings: Settings, runner: Runner, figures: Path) -> Secti
         }
         runner.run([run for some in runs.values() for run in some], f"label ratios, {about.name}")
         summaries = {key: summarise(runner, some) for key, some in runs.items()}
+        marked |= {f"{method}, {about.name}, {100 * ratio:g} %": found for (method, ratio), found in summaries.items()}
         header = [about.name, *(method.name for method in methods)]
         name = file_name(f"label-ratio-{about.name}")
         table = Table(name, f"{about.name}: scores against the labelled part", header, ours=OURS)
@@ -71,5 +73,5 @@ def run_label_ratios(settings: Settings, runner: Runner, figures: Path) -> Secti
         draw_curves(panels, percent, figures / name, xlabel="labelled rows (%)", ylabel="score (%)")
         section.figures.append(Figure(name, f"{about.name}: ACC, NMI and ARI against the labelled part"))
     section.text = [data_line(settings), f"{repetitions(settings.repeats)}, default parameters. {PROTOCOL}"]
-    section.text += error_lines(runner)
+    section.text += [*error_lines(runner), *mark_lines(marked)]
     return section

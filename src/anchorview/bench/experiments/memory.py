@@ -13,12 +13,12 @@ from ..protocol import label_fraction
 from ..registry import REGISTRY
 from ..runner import Runner
 from ..settings import Settings
-from .common import data_line, error_lines, summarise
+from .common import Summary, data_line, error_lines, mark_lines, summarise
 
 
 def measure_memory(settings: Settings, runner: Runner, figures: Path) -> Section:
     """Measure every method on every data set, each in a process of its own."""
-    methods = settings.choose()
+    methods, marked = settings.choose(), dict[str, Summary]()
     measured = Table(
         "memory-peak",
         "Measured peak of a fit beyond data and libraries: MB, and in brackets KB per row",
@@ -31,15 +31,19 @@ def measure_memory(settings: Settings, runner: Runner, figures: Path) -> Section
         row = [summarise(runner, [run]) for run in runs]
         peaks = [summary.mean("fit_bytes") for summary in row]
         texts = [
-            (summary.failure or "–") if peak is None else f"{peak / 1e6:.0f} ({peak / about.n_rows / 1e3:.1f})"
+            (summary.failure or "–")
+            if peak is None
+            else f"{peak / 1e6:.0f} ({peak / about.n_rows / 1e3:.1f}){summary.mark}"
             for summary, peak in zip(row, peaks, strict=True)
         ]
+        marked |= {f"{method.name}, {about.name}": found for method, found in zip(methods, row, strict=True)}
         measured.add(about.name, f"{about.n_rows:,}", *score_cells(peaks, texts, smallest=True))
     section = Section("memory", "Memory")
     section.text = [
         data_line(settings),
         "Peak: largest resident memory during the fit minus that before it, one fit in a fresh process.",
         *error_lines(runner),
+        *mark_lines(marked),
     ]
     section.tables = [_variables(settings), measured]
     return section

@@ -11,7 +11,7 @@ from ...report.figures import draw_curves, draw_heat_maps
 from ..methods import BOTH_SOLVERS, METHODS
 from ..runner import Run, Runner
 from ..settings import Settings
-from .common import data_line, error_lines, repetitions, summarise
+from .common import Summary, data_line, error_lines, mark_lines, repetitions, summarise
 
 
 def run_sensitivity(settings: Settings, runner: Runner, figures: Path) -> Section:
@@ -20,6 +20,7 @@ def run_sensitivity(settings: Settings, runner: Runner, figures: Path) -> Sectio
     weights, couplings, sparsities = (_thin(grid[name], settings) for name in ("must_link_weight", "coupling", "l1"))
     table = Table("sensitivity", "ACC (%) over the grid: lowest, median, highest", ["Dataset"])
     section = Section("sensitivity", "Sensitivity to the parameters")
+    marked: dict[str, Summary] = {}
     rows: dict[str, list[str]] = {about.name: [about.name] for _, about in settings.data}
     for method in settings.choose(BOTH_SOLVERS) or [METHODS["FSSMSC"]]:
         maps, curves = {}, {}
@@ -35,6 +36,8 @@ def run_sensitivity(settings: Settings, runner: Runner, figures: Path) -> Sectio
             line = {z: [settings.fit(source, about, method, {"l1": z}, s) for s in settings.seeds] for z in sparsities}
             everything = [*plane.values(), *line.values()]
             runner.run([run for runs in everything for run in runs], f"sensitivity of {method.name}, {about.name}")
+            found = summarise(runner, [run for runs in everything for run in runs])
+            marked[f"{method.name}, {about.name}"] = found
             means = {at: _mean(runner, runs) for at, runs in plane.items()}
             maps[about.name] = np.array([[means[w, b] for b in couplings] for w in weights])
             curves[about.name] = {
@@ -42,8 +45,8 @@ def run_sensitivity(settings: Settings, runner: Runner, figures: Path) -> Sectio
             }
             reached = np.array([*means.values(), *curves[about.name]["acc"]])
             reached = reached[np.isfinite(reached)]
-            found = [reached.min(), np.median(reached), reached.max()] if len(reached) else []
-            rows[about.name] += [f"{value:.1f}" for value in found] or ["–"] * 3
+            range_of = [reached.min(), np.median(reached), reached.max()] if len(reached) else []
+            rows[about.name] += [f"{value:.1f}{found.mark}" for value in range_of] or ["–"] * 3
         table.header += [f"{method.name} {what}" for what in ("lowest", "median", "highest")]
         name = method.name.lower()
         draw_heat_maps(maps, weights, couplings, figures / f"sensitivity-plane-{name}")
@@ -62,6 +65,7 @@ def run_sensitivity(settings: Settings, runner: Runner, figures: Path) -> Sectio
     for row in rows.values():
         table.add(*row)
     section.text = [data_line(settings), f"{repetitions(settings.repeats)} of each setting.", *error_lines(runner)]
+    section.text += mark_lines(marked)
     section.tables = [table]
     return section
 

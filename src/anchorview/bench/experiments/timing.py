@@ -10,7 +10,7 @@ from ..methods import OURS, WITH_LABELS
 from ..paper_tables import TIME
 from ..runner import Run, Runner
 from ..settings import Settings
-from .common import Summary, data_line, error_lines, repetitions, summarise
+from .common import Summary, data_line, error_lines, mark_lines, repetitions, summarise
 
 _PARTS = (8, 4, 2, 1)  # n / 8, n / 4, n / 2, n
 _MOST_REPEATS = 3  # times vary less than scores
@@ -23,6 +23,7 @@ def measure_times(settings: Settings, runner: Runner, figures: Path) -> Section:
     table = Table("time", "Running time in seconds; in brackets, of it, building similarity graphs", header, ours=OURS)
     section = Section("time", "Running time against the number of rows")
     curves: dict[str, dict[str, list[tuple[int, float, float]]]] = {}
+    marked: dict[str, Summary] = {}
     for source, about in settings.data:
         sizes = [n for part in _PARTS if (n := about.n_rows // part) >= 5 * about.n_classes]
         sizes = sizes[-2:] if settings.quick else sizes
@@ -34,6 +35,7 @@ def measure_times(settings: Settings, runner: Runner, figures: Path) -> Section:
         }
         runner.run([run for some in runs.values() for run in some], f"times, {about.name}")
         summaries = {key: summarise(runner, some) for key, some in runs.items()}
+        marked |= {f"{method}, {about.name}, {n:,} rows": found for (n, method), found in summaries.items()}
         for n in sizes:
             row = [summaries[n, method.name] for method in methods]
             means, texts = [summary.mean("seconds") for summary in row], [_text(summary) for summary in row]
@@ -57,6 +59,7 @@ def measure_times(settings: Settings, runner: Runner, figures: Path) -> Section:
         "Default parameters. The paper's times are MATLAB on another machine. Neighbour graphs are built exactly, in "
         "blocks, and kept sparse: their time still grows with n², their memory does not.",
         *error_lines(runner),
+        *mark_lines(marked),
     ]
     section.tables = [table]
     section.figures = [Figure("time", "Seconds of a fit (solid) and of its similarity graphs (dashed)")]
@@ -72,4 +75,4 @@ def _text(summary: Summary) -> str:
     total, graphs = summary.mean("seconds"), summary.mean("graph_seconds")
     if total is None:
         return summary.failure or "–"
-    return f"{total:.2f} ({graphs:.2f})" if graphs else f"{total:.2f}"
+    return (f"{total:.2f} ({graphs:.2f})" if graphs else f"{total:.2f}") + summary.mark
