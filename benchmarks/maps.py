@@ -29,7 +29,7 @@ from anchorview.bench.sources import find_sources, load
 from anchorview.core.arrays import unit_rows
 from anchorview.features.neighbours import nearest_rows
 from anchorview.plotting import map_to_plane, plot_summary
-from anchorview.plotting.plane import draw_rows
+from anchorview.plotting.plane import draw_from_classes
 from anchorview.report.tables import markdown_table
 
 NEAREST, ROWS = 10, 5000
@@ -60,7 +60,7 @@ def compare(name: str, place: str, out: Path | None) -> list[str]:
     y = datasets.hide_labels(data.target, 0.05, random_state=0)
     model, fit_seconds = timed(FSSMSC(random_state=0).fit, data.views, y)
     class_ids = np.unique(data.target, return_inverse=True)[1]
-    chosen = draw_rows(model.labels_, ROWS, np.random.RandomState(0))
+    chosen = draw_from_classes(model.labels_, ROWS, np.random.RandomState(0))
     rows, truth = unit_rows(model.embedding_[chosen]), class_ids[chosen]
     flat, seconds = timed(map_to_plane, rows, model.labels_[chosen])
     before, before_seconds = timed(all_rows, rows)

@@ -15,7 +15,7 @@ def main() -> None:
         sys.stderr.write(f"The command needs {', '.join(missing)}: pip install 'anchorview[cli]'\n")
         raise SystemExit(1)
     try:
-        from .app.cli import main as run
+        from .app.cli import run
 
         run()
     except KeyboardInterrupt:

@@ -308,7 +308,7 @@ def test_a_killed_run_is_resumed(data: Path, tmp_path: Path) -> None:
     """The real command, killed after its first records; what it left is kept, and nothing of it made again."""
     out = tmp_path / "o"
     words = ["bench", "comparison", "--data", str(data), "--method", "FSSMSC", "--method", "MVAR", "--repeats", "5"]
-    command = [sys.executable, "-c", "from anchorview.app.cli import main; main()", *words, "--out", str(out)]
+    command = [sys.executable, "-c", "from anchorview.app.cli import run; run()", *words, "--out", str(out)]
     process = subprocess.Popen(command, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
     deadline = time.monotonic() + 300
     while time.monotonic() < deadline and process.poll() is None:

@@ -15,7 +15,7 @@ from anchorview import FSSMSC
 from anchorview.core.arrays import unit_rows
 from anchorview.features.neighbours import nearest_rows
 from anchorview.plotting import map_to_plane
-from anchorview.plotting.plane import draw_rows
+from anchorview.plotting.plane import draw_from_classes
 
 
 def test_map_of_the_digits_is_good(digits_model: FSSMSC, digits: Any) -> None:
@@ -81,8 +81,8 @@ def test_progress_is_logged_as_in_a_fit(caplog: pytest.LogCaptureFixture) -> Non
 
 def test_rows_are_drawn_from_every_class() -> None:
     labels = np.repeat(np.arange(4), [100_000, 3, 20, 900])
-    counts = np.bincount(labels[draw_rows(labels, 500, np.random.RandomState(0))], minlength=4)
+    counts = np.bincount(labels[draw_from_classes(labels, 500, np.random.RandomState(0))], minlength=4)
     assert counts.sum() == 500
     assert counts[1] == 3 and counts[2] == 5 and 5 <= counts[3] < 20
     many = np.repeat(np.arange(300), 10)  # more classes than there are rows for five of each
-    assert set(np.bincount(many[draw_rows(many, 500, np.random.RandomState(0))])) == {1, 2}
+    assert set(np.bincount(many[draw_from_classes(many, 500, np.random.RandomState(0))])) == {1, 2}

@@ -145,6 +145,6 @@ def _print_scores(rows: np.ndarray, fraction: float, n_labels: int) -> None:
     console.print(table)
 
 
-def main() -> None:
+def run() -> None:
     """Run the command."""
     app()

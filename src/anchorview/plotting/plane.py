@@ -70,7 +70,7 @@ def map_to_plane(
     progress = Progress(None, verbose, _ROUNDS, 0.0)
     rng = np.random.RandomState(random_state)
     rows = unit_rows(rows.astype(np.float64)).astype(np.float32)
-    landmarks = draw_rows(np.zeros(len(rows)) if labels is None else np.asarray(labels), n_landmarks, rng)
+    landmarks = draw_from_classes(np.zeros(len(rows)) if labels is None else np.asarray(labels), n_landmarks, rng)
     others = np.setdiff1d(np.arange(len(rows)), landmarks)
     places = np.zeros((len(rows), 2), dtype=np.float32)
     with one_blas_thread():  # the same map whatever the number of threads
@@ -86,13 +86,13 @@ def map_to_plane(
     return places
 
 
-def draw_rows(labels: npt.NDArray[Any], count: int, rng: np.random.RandomState) -> Rows:
+def draw_from_classes(labels: npt.NDArray[Any], count: int, rng: np.random.RandomState) -> Rows:
     """Draw rows from every class in proportion to its size, but a few at least of each; in ascending order.
 
     Examples
     --------
     >>> labels = np.repeat([0, 1], [990, 10])
-    >>> np.bincount(labels[draw_rows(labels, 100, np.random.RandomState(0))]).tolist()
+    >>> np.bincount(labels[draw_from_classes(labels, 100, np.random.RandomState(0))]).tolist()
     [95, 5]
     """
     if len(labels) <= count:

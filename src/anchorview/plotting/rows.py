@@ -8,7 +8,7 @@ import numpy as np
 import numpy.typing as npt
 
 from .classes import NO_LABEL, Classes, add_key, name_axis, pyplot, read_classes
-from .plane import draw_rows, map_to_plane
+from .plane import draw_from_classes, map_to_plane
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -65,7 +65,7 @@ def plot_embedding(
     rows = np.asarray(embedding)
     look, (class_ids,) = read_classes(labels, classes=classes)
     check_lengths("the embedding", len(rows), labels=class_ids, marked=marked)
-    chosen = draw_rows(class_ids, _MAX_POINTS, np.random.RandomState(random_state))
+    chosen = draw_from_classes(class_ids, _MAX_POINTS, np.random.RandomState(random_state))
     shown = class_ids[chosen]
     places = map_to_plane(rows[chosen], shown, random_state=random_state, verbose=verbose)
     axes, (_, height) = _panel(ax, SIDE, SIDE, beside=look.key_width(SIDE))
