@@ -274,7 +274,7 @@ def test_data_is_read_in_the_child(data: Path, tmp_path: Path, monkeypatch: pyte
         (["--seed", "-1"], "--seed"),
         (["--repeats", "1000000000000"], "--repeats"),
         (["--data", "afile"], "neither a .npz nor a .mat file"),
-        (["--data", "flipped.npz"], "flipped.npz cannot be read (BadZipFile: Bad CRC-32"),
+        (["--data", "flipped.npz"], "flipped.npz cannot be read: Bad CRC-32"),
     ],
 )
 def test_mistakes_end_in_one_line(
