@@ -361,7 +361,7 @@ def test_lines_count_settings_and_tell_the_time_left(data: Any, parameters: dict
     ("parameters", "message"),
     [
         ({"scaling": []}, "scaling must be a name, a sequence of names"),
-        ({"scaling": 3}, "scaling must be a name"),
+        ({"scaling": 3}, "scaling=3 is not known"),
         ({"scaling": "minmx"}, "scaling='minmx'"),
         ({"scaling": ["minmax", "l3"]}, "scaling='l3'"),
         ({"n_averaged": 2.5}, "n_averaged"),

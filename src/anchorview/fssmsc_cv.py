@@ -49,7 +49,7 @@ __all__ = ["FSSMSCCV"]
 _RULES: dict[str, Rule] = {
     **SHARED,
     "n_landmarks": Number(1, integer=True, several=True),
-    "scaling": Names(optional=True),
+    "scaling": Names(optional=True, nested=True),
     "n_averaged": COUNT,
     "n_splits": Number(2, integer=True),
     "n_repeats": Number(1, integer=True, optional=True),

@@ -112,7 +112,7 @@ def test_cross_validation_slices_the_object() -> None:
         (["layer:raw"], "celltype", r"View 'layer:raw' has no layer 'raw'; it has \['counts'\]"),
         ([3, 3], "celltype", "does not say which views to read of a AnnData; name some of 'X', 'layer:counts'"),
         (["X", "X"], "celltype", "View names must differ"),
-        ("X", "celltype", "views='X' is one text; give a list"),
+        ("X", "celltype", "views must be a sequence"),
         (None, "type", r"y='type' is no column of obs, which has \['celltype', 'truth', 'weight'\]"),
     ],
 )

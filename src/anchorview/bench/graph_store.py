@@ -41,6 +41,7 @@ class StoredGraphs(GraphBuilder):
 
     Examples
     --------
+    >>> import numpy as np
     >>> from anchorview.baselines._graphs import knn_graph
     >>> graphs = StoredGraphs({})
     >>> rows = np.array([[0.0], [1.0], [5.0]])

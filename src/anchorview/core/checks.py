@@ -130,6 +130,7 @@ class Names:
     """A text; or a sequence of texts, or a mapping to texts: one for each view, which are looked at with the views."""
 
     optional: bool = False
+    nested: bool = False  # several such choices may be listed, some of them one for each view
 
     def check(self, name: str, value: Any) -> None:
         """Raise an error that names what is no text."""
@@ -138,6 +139,8 @@ class Names:
             items = list(value.values())
         elif is_sequence(value):
             items = list(value)
+        if self.nested:
+            items = [part for item in items for part in (item if is_sequence(item) and len(item) else [item])]
         for item in items:
             if not (isinstance(item, str) or (self.optional and value is None)):
                 raise ValueError(f"{name}={shorten(item)} is not known; give a name, or one for each view.")

@@ -87,10 +87,10 @@ def estimate_accuracy(right: Mask, weights: Weights, alone: int, weight_alone: f
     >>> import numpy as np
     >>> found = estimate_accuracy(np.arange(46) > 0, None, 34, 34.0)  # 45 of 46 found, 34 could not be judged
     >>> round(found.score, 2), tuple(round(end, 2) for end in found.interval)
-    (0.56, (0.47, 0.99))
+    (0.56, (0.46, 1.0))
     >>> found = estimate_accuracy(np.arange(100) > 3, None, 0, 0.0)
     >>> round(found.score, 2), tuple(round(end, 2) for end in found.interval)
-    (0.96, (0.92, 0.98))
+    (0.96, (0.91, 0.99))
     """
     each = np.ones(len(right)) if weights is None else np.asarray(weights, dtype=np.float64)
     total, found = float(each.sum()), float(each[right].sum())
