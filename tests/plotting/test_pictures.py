@@ -180,8 +180,6 @@ def test_summary_of_a_search() -> None:
     made = datasets.make_multiview_subspaces(90, 3, (8, 6), random_state=0)
     y = datasets.hide_labels(made.target, 0.3, random_state=0)
     model = FSSMSCCV(n_landmarks=30, scaling="l2", n_repeats=1, random_state=0).fit(made.views, y)
-    if not hasattr(model, "embedding_"):
-        pytest.skip("FSSMSCCV has no embedding_ yet")
     figure = plotting.plot_summary(model, made.target)
     assert figure.get_suptitle().startswith(f"FSSMSCCV, {(y >= 0).sum()} labels of 90 rows: ")
     assert diagonal(figure.axes[1]) in figure.get_suptitle()
