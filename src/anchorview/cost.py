@@ -182,9 +182,10 @@ def _admm(s: FitSizes) -> list[dict[str, float]]:
     return [{"states": states, "rows": 32.0 * s.n_rows, **_kept(s)}]
 
 
-def state_itemsize(model: Any) -> int:
-    """Return the bytes of a number of the solver's dense states."""
-    return int(np.dtype((model.solver_options or {}).get("dtype", "float32")).itemsize)
+def state_itemsize(model: Any, is_double: bool = False) -> int:
+    """Return the bytes of a number of the solver's dense states; `is_double` if landmarks ask for double precision."""
+    usual = "float64" if is_double else "float32"
+    return int(np.dtype((model.solver_options or {}).get("dtype", usual)).itemsize)
 
 
 def fit_sizes(model: Any, given: Any, plan: Any, n_threads: int) -> FitSizes:

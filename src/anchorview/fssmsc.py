@@ -144,7 +144,8 @@ class FSSMSC(MultiViewClassifier):
     solver : {"active_set", "admm"}, default="active_set"
         Exact codes row by row, or the paper's Algorithm 1.
     solver_options : dict, optional
-        For "admm": ``mode`` ("paper" or "released"), ``fixed_step`` (False), ``dtype`` ("float32").
+        For "admm": ``mode`` ("paper" or "released"), ``fixed_step`` (False), ``dtype`` ("float32", or "float64" where
+        that is too little: for long or nearly parallel landmarks).
     max_iter : int, default=30
         Rounds at most.
     tol : float, default=1e-4
@@ -209,10 +210,10 @@ class FSSMSC(MultiViewClassifier):
 
     Notes
     -----
-    With n rows of which n_l are labelled, everything but the labels costs a time proportional to n. The labels cost
-    n × n_l distances, in `fit` and `predict`: little with a few thousand labels, but quadratic in the rows at a given
-    share of labels. With every row labelled that is 25 s at 100,000 rows, more than all the rest; fit a sample of the
-    labelled rows then, and predict the others.
+    With n rows of which n_l are labelled, everything but the labels costs a time proportional to n while codes are
+    equally sparse. The labels cost n × n_l distances, in `fit` and `predict`: little with a few thousand labels, but
+    quadratic in the rows at a given share of labels, and more than all the rest where every one of 40,000 rows is
+    labelled (docs/performance.md); fit a sample of the labelled rows then, and predict the others.
 
     Examples
     --------
@@ -339,6 +340,9 @@ class FSSMSC(MultiViewClassifier):
         source = represent(given.views, scaler, how, plan.n_landmarks, rng, n_threads, least=plan.n_components, **rows)
         if len(source.landmarks) < plan.n_landmarks:
             plan.outcomes.append(Outcome.FEW_DIFFERENT_ROWS)
+        sizes = replace(
+            sizes, itemsize=source.cross.dtype.itemsize, state_itemsize=state_itemsize(self, source.cross.is_double)
+        )
         if available is not None and estimate_memory(replace(sizes, nonzeros=sizes.n_landmarks)).total > available:
             # Codes without any zero would not fit: see how many there will be.
             check_memory(estimate_memory(replace(sizes, nonzeros=count_nonzeros(source, self))), available)
@@ -449,6 +453,9 @@ class FSSMSC(MultiViewClassifier):
         scaler = fit_scaling(scaled, plan.scaling, n_threads, rng=rng, present=has_view)
         how = self.landmarks if isinstance(self.landmarks, str) else np.asarray(self.landmarks)
         source = represent(some, scaler, how, plan.n_landmarks, rng, n_threads, present=present)
+        sizes = replace(
+            sizes, itemsize=source.cross.dtype.itemsize, state_itemsize=state_itemsize(self, source.cross.is_double)
+        )
         return estimate_memory(replace(sizes, nonzeros=count_nonzeros(source, self)))
 
     def _solve(

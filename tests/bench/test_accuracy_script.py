@@ -140,3 +140,15 @@ def test_most_hidden_labels_win_then_the_likelihood() -> None:
     splits = [np.array([0, 1]), np.array([2, 3])]
     assert rivals("choose")(choices, codes, splits).setting["name"] == "sure"
     assert rivals("choose")(choices, codes, []).setting["name"] == "wrong"  # nothing to judge by: the first
+
+
+def test_our_own_models_that_are_ahead_are_named() -> None:
+    own_text = load_target(f"{SCRIPT.with_name('accuracy_tables.py')}:own_text")
+    cell = load_target(f"{SCRIPT.with_name('accuracy_results.py')}:Cell")
+
+    def cells(plain: float, tuned: float) -> dict[str, Any]:
+        scores = {"FSSMSC": plain, "FSSMSCCV": tuned, "SVC": 99.0}
+        return {name: cell({seed: {"acc": score + seed} for seed in range(2)}) for name, score in scores.items()}
+
+    assert own_text({"easy": cells(80, 90), "hard": cells(80, 70)}).endswith(": FSSMSC on hard (by 10.00 ± 0.00).")
+    assert own_text({"easy": cells(80, 90)}) == ""

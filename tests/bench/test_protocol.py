@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 import pytest
 
 from anchorview import FSSMSC, datasets
 from anchorview.baselines import ConcatKMeans
-from anchorview.bench.protocol import average, cluster_once, label_fraction, repeat
+from anchorview.bench.protocol import average, cluster_once, label_fraction, repeat, run_once
 from anchorview.metrics import clustering_report
 
 
@@ -29,3 +31,22 @@ def test_methods_without_labels_are_scored_on_all_rows() -> None:
     assert scores.pop("seconds") > 0
     assert (scores.pop("fit_status"), scores.pop("warnings")) == ("", [])
     assert scores == {name: 100 * value for name, value in clustering_report(data.target, model.labels_).items()}
+
+
+class Repeats:
+    """Repeats the labels it is given, and says class 0 of all other rows."""
+
+    def fit(self, views: Any, y: np.ndarray) -> Repeats:
+        self.labels_ = np.where(y == -1, 0, y)
+        self.confidence_ = np.where(y == -1, 0.25, 1.0)
+        return self
+
+
+def test_rows_that_kept_their_label_are_not_scored() -> None:
+    data = datasets.make_multiview_subspaces(90, 3, random_state=0)
+    scores = run_once(Repeats(), data.views, data.target, 0, 0.5)
+    hidden = datasets.hide_labels(data.target, 0.5, random_state=0) == -1
+    expected = clustering_report(data.target[hidden], np.zeros(hidden.sum()))
+    assert {name: scores[name] for name in expected} == {name: 100 * value for name, value in expected.items()}
+    right = (data.target[hidden] == 0).mean()
+    assert scores["ece"] == pytest.approx(100 * abs(right - 0.25))

@@ -16,7 +16,7 @@ WITHOUT_EXAMPLE = {
     "realdata.md": ["What was tried for text"],
     "confidence.md": ["What was tried"],
     "accuracy.md": ["How it works", "Measured", "What each part is worth", "What was tried and not kept"],
-    "baselines.md": ["Measured", "Known limits"],
+    "baselines.md": ["Where they differ from the authors' programs", "Measured", "Known limits"],
 }
 
 

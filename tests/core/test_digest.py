@@ -32,6 +32,12 @@ def test_keys_tell_contents_apart() -> None:
     assert content_key([rows.copy(), {"k": 5}]) == content_key([rows, {"k": 5}])
 
 
+def test_the_same_bytes_of_another_type_are_something_else() -> None:
+    zeros = [np.zeros(4, dtype=dtype) for dtype in (np.int32, np.uint32, np.float32)]
+    assert len({content_key(array) for array in zeros}) == 3
+    assert content_key(zeros[0]) != content_key(zeros[0].reshape(2, 2))
+
+
 def test_every_cell_counts() -> None:
     rows = np.random.default_rng(0).random((211, 7))
     before = content_key(rows)

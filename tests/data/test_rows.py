@@ -117,6 +117,20 @@ def test_ids_keep_their_type(ids: Any, kind: str) -> None:
     assert views.known_ids is views.ids and views.present is None
 
 
+def test_tables_in_different_orders_are_brought_to_the_rows_of_the_first() -> None:
+    """By their indexes; and an error says where rows cannot be told apart."""
+    first = pd.DataFrame(A, index=["ann", "bob", "cid", "dee"])
+    second = pd.DataFrame(B, index=["ann", "bob", "cid", "dee"]).loc[["dee", "ann", "cid", "bob"]]
+    views = Views([first, second])
+    assert views.ids.tolist() == ["ann", "bob", "cid", "dee"]
+    np.testing.assert_array_equal(views.arrays[0], A)
+    np.testing.assert_array_equal(views.arrays[1], B)
+    known = Views([second], mask=np.array([[True], [False], [True], [True]]), ids=second.index)
+    np.testing.assert_array_equal(Views([first, known]).present[:, 1], [False, True, True, True])
+    with pytest.raises(ValueError, match="'ann' are in one only"):
+        Views([first, second.rename(index={"ann": "eve"})])
+
+
 def test_ids_come_from_an_index_that_does_not_just_count_the_rows() -> None:
     table = pd.DataFrame(A, index=["a", "b", "c", "d"])
     assert Views([table, table]).ids.tolist() == Views(table).known_ids.tolist() == ["a", "b", "c", "d"]

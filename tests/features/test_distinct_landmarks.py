@@ -11,11 +11,11 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy import sparse
-from scipy.spatial.distance import pdist
+from scipy.spatial.distance import cdist, pdist
 
 from anchorview import FSSMSC, FSSMSCCV, Views
 from anchorview.core.arrays import group_equal
-from anchorview.features.landmarks import choose_landmarks
+from anchorview.features.landmarks import Sample, _cluster_different, choose_landmarks
 from anchorview.features.scaling import fit_scaling
 
 Array = npt.NDArray[Any]
@@ -127,6 +127,17 @@ def test_weights_stay() -> None:
     landmarks = choose([rows], 25, scaling="none", weights=weights)
     assert len(landmarks) == 25 and pdist(landmarks).min() > 1e-3
     np.testing.assert_allclose(landmarks.min(axis=0), rows.min(axis=0), atol=1.0)
+
+
+@pytest.mark.parametrize("seed", range(3))
+def test_clusters_of_rows_that_are_alike_are_those_of_all_rows(seed: int) -> None:
+    """Each row is nearest to the mean of its cluster, where a row that is there often counts as often."""
+    rng = np.random.default_rng(seed)
+    which = np.repeat(np.arange(12), rng.integers(1, 60, size=12))
+    rows = rng.normal(size=(12, 2))[which]
+    found = _cluster_different(Sample(rows), 4, np.random.RandomState(seed), 1)
+    means = np.array([rows[found == number].mean(axis=0) for number in range(4)])
+    np.testing.assert_array_equal(cdist(rows, means).argmin(axis=1), found)
 
 
 @pytest.mark.parametrize("how", ["kmeans", "random"])

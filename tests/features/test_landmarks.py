@@ -16,7 +16,17 @@ from sklearn.datasets import make_blobs
 from sklearn.metrics import pairwise_distances
 
 from anchorview import FSSMSC, Views
-from anchorview.features.landmarks import FULL_SPACE_ENTRIES, ROWS_PER_LANDMARK, choose_landmarks, kmeans_labels
+from anchorview.features.landmarks import (
+    FULL_SPACE_ENTRIES,
+    ROWS_PER_LANDMARK,
+    Sample,
+    _assign,
+    _cluster_means,
+    _fill_empty,
+    _squared_distances,
+    choose_landmarks,
+    kmeans_labels,
+)
 from anchorview.features.scaling import fit_scaling
 
 
@@ -100,10 +110,59 @@ def test_no_cluster_is_empty(rows: npt.NDArray[np.float64], data: Any) -> None:
     assert (np.bincount(labels, minlength=n_clusters) > 0).all() and len(labels) == len(rows)
 
 
+def test_empty_clusters_take_the_farthest_rows_but_no_last_one() -> None:
+    labels = np.array([0, 0, 0, 1, 0])
+    rows, centres = np.sqrt([[1.0], [4.0], [3.0], [9.0], [2.0]]), np.zeros((4, 1))  # squared distances 1, 4, 3, 9, 2
+    _fill_empty(Sample(rows), centres, labels)
+    assert labels.tolist() == [0, 2, 3, 1, 0]
+
+
 def test_the_rows_are_not_changed(blobs: npt.NDArray[np.float64]) -> None:
     before = blobs.copy()
     kmeans_labels(blobs, 20, seeded())
     np.testing.assert_array_equal(blobs, before)
+
+
+def test_distances_are_over_the_views_that_a_row_has() -> None:
+    """By the literal sum; a centre far away in a view that the row lacks is near all the same."""
+    rng = np.random.default_rng(0)
+    columns = (slice(0, 3), slice(3, 5), slice(5, 9))
+    present = rng.random((40, 3)) < 0.6
+    present[~present.any(axis=1), 0] = True
+    rows, centres = rng.normal(size=(40, 9)), 3 * rng.normal(size=(6, 9))
+    expected = np.zeros((40, 6))
+    for number, view in enumerate(columns):
+        rows[~present[:, number], view] = 0.0
+        squares = ((rows[:, None, view] - centres[None, :, view]) ** 2).sum(axis=2)
+        expected += present[:, [number]] * squares
+    squared = (rows**2).sum(axis=1)
+    sample = Sample(rows, present, columns)
+    labels = _assign(sample, squared, centres, 1)
+    np.testing.assert_array_equal(labels, expected.argmin(axis=1))
+    distances = _squared_distances(sample, np.arange(40), centres[labels])
+    np.testing.assert_allclose(distances, expected.min(axis=1), atol=1e-12)
+    whole = ((rows[:, None] - centres) ** 2).sum(axis=2)
+    assert (labels != whole.argmin(axis=1)).any()
+    np.testing.assert_array_equal(_assign(Sample(rows), squared, centres, 1), whole.argmin(axis=1))
+
+
+@pytest.mark.parametrize("weighted", [False, True])
+def test_means_are_over_the_rows_that_have_a_view(weighted: bool) -> None:
+    """A cluster none of whose rows has it takes the mean of all rows that do."""
+    rng = np.random.default_rng(1)
+    columns = (slice(0, 2), slice(2, 5))
+    labels, present = np.repeat(np.arange(4), 6), rng.random((24, 2)) < 0.6
+    present[labels == 2, 1] = False
+    weights = rng.uniform(0.5, 2.0, size=24) if weighted else None
+    each, rows = (np.ones(24) if weights is None else weights), rng.normal(size=(24, 5))
+    expected = np.empty((4, 5))
+    for number, view in enumerate(columns):
+        rows[~present[:, number], view] = 0.0
+        for cluster in range(4):
+            members = present[:, number] & (labels == cluster)
+            members = members if members.any() else present[:, number]
+            expected[cluster, view] = np.average(rows[members, view], axis=0, weights=each[members])
+    np.testing.assert_allclose(_cluster_means(Sample(rows, present, columns, weights), labels, 4), expected)
 
 
 # The choice
@@ -213,3 +272,13 @@ def test_the_estimator_uses_and_keeps_given_landmarks(views: Views) -> None:
     np.testing.assert_array_equal(given, before)
     assert model.codes_.shape == (1500, 30)
     assert model.landmark_embedding_.shape == (2, 30)
+
+
+def test_rounding_of_products_does_not_move_rows_between_clusters() -> None:
+    """Kernels of BLAS add products up in different orders; so does the same one, given the columns in another order."""
+    rng = np.random.default_rng(0)
+    rows = (30 + rng.normal(size=(600, 300))).astype(np.float32)  # the rounding of products is large beside distances
+    expected = kmeans_labels(rows, 40, seeded())
+    for _ in range(5):
+        order = rng.permutation(rows.shape[1])
+        np.testing.assert_array_equal(kmeans_labels(rows[:, order], 40, seeded()), expected)

@@ -64,6 +64,12 @@ def test_rows_that_are_taken_are_those_of_the_blocks(present: Any) -> None:
     np.testing.assert_array_equal(whole.take(order), expected[order])
 
 
+def test_rows_may_be_taken_when_some_blocks_have_been_read() -> None:
+    cross, rows = products()
+    cross.read(cross.blocks[1])
+    np.testing.assert_allclose(cross.take(np.array([5, 600])), rows[[5, 600]] @ LANDMARKS.T, atol=1e-12)
+
+
 def test_a_row_that_lacks_a_view_counts_for_what_it_has() -> None:
     """Its products are those of its own views, times the number of views over those it has."""
     cross, rows = products(present=PRESENT)

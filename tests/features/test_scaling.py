@@ -53,6 +53,19 @@ def all_rows(scaler: ViewsScaler, views: Views) -> npt.NDArray[np.floating]:
 
 
 @pytest.mark.parametrize("kind", SCALINGS)
+def test_a_view_that_a_row_lacks_is_zero_there_and_no_part_of_the_fit(kind: str) -> None:
+    present = np.column_stack([np.arange(40) % 4 > 0, np.arange(40) % 3 > 0])
+    views = Views([np.where(present[:, :1], ROWS, 1e6), ROWS])  # whatever stands there
+    scaler = fit_scaling(views, kind, present=present)
+    expected = np.zeros((40, 10))
+    for number, columns in enumerate((slice(0, 5), slice(5, 10))):
+        expected[present[:, number], columns] = literal(ROWS[present[:, number]], kind)
+    np.testing.assert_allclose(scaler.read(views, slice(0, 40), present).dense(), expected, atol=1e-12)
+    some = np.array([8, 3, 0])
+    np.testing.assert_allclose(scaler.take(views, some, present).dense(), expected[some], atol=1e-12)
+
+
+@pytest.mark.parametrize("kind", SCALINGS)
 @pytest.mark.parametrize("n_threads", [1, 2])
 def test_each_choice_is_its_formula(kind: str, n_threads: int) -> None:
     np.testing.assert_allclose(scaled([ROWS], kind, n_threads), literal(ROWS, kind), atol=1e-12)

@@ -38,6 +38,15 @@ def test_evidence_of_clusters_is_minus_the_squared_distance() -> None:
     np.testing.assert_allclose(model.evidence(rows), expected, atol=1e-12)
 
 
+@pytest.mark.parametrize("weighted", [False, True])
+def test_the_temperature_is_the_mean_squared_distance_within_clusters(weighted: bool) -> None:
+    rows, _ = clustered()
+    weights = np.random.default_rng(1).integers(1, 4, size=len(rows)).astype(float) if weighted else None
+    model = fit_clusters(rows, 3, np.random.RandomState(0), weights)
+    expected = np.average(-model.evidence(rows).max(axis=1), weights=weights)
+    assert model.temperature == pytest.approx(expected, rel=1e-6)
+
+
 def test_clusters_do_not_depend_on_anything_but_the_seed() -> None:
     rows, _ = clustered()
     first, second = (fit_clusters(rows, 3, np.random.RandomState(1)) for _ in range(2))

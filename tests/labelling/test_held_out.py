@@ -8,14 +8,16 @@ from typing import Any
 
 import numpy as np
 import pytest
+from scipy import sparse
 
 from anchorview import FSSMSC, Constraints
 from anchorview.data.labels import split_labels
 from anchorview.datasets import hide_labels, make_multiview_subspaces
-from anchorview.labelling.held_out import calibrate, held_out_logits, hold_out
+from anchorview.labelling.held_out import _basis, calibrate, held_out_logits, hold_out
 from anchorview.labelling.rule import calibrate_on_seen, keep_labelled
 from anchorview.labelling.temperature import Mistakes, choose_temperature
 from anchorview.metrics import expected_calibration_error
+from anchorview.solver.objective import landmark_graph
 from support.fits import Solved, solve, swap_neighbours
 
 
@@ -159,6 +161,20 @@ def test_the_small_space_is_as_good_as_the_whole(data: Any) -> None:
     assert abs((small.argmax(axis=1) == class_ids).mean() - (whole.argmax(axis=1) == class_ids).mean()) < 0.1
     temperatures = [choose_temperature(logits, class_ids, Mistakes()) for logits in (small, whole)]
     assert temperatures[0] == pytest.approx(temperatures[1], rel=0.3)
+
+
+def test_the_small_space_is_that_of_the_smoothed_codes() -> None:
+    """Orthonormal columns, as many as labelled rows, that hold (I + 2 N) Z_lᵀ; where it is not small, none."""
+    rng = np.random.default_rng(0)
+    codes = rng.random((6, 20)) * (rng.random((6, 20)) < 0.4)
+    graph = landmark_graph(gram := (every := rng.random((50, 20))).T @ every, gram.sum(axis=1))
+    basis = _basis(sparse.csr_array(codes), graph, 3)
+    assert basis is not None and basis.shape == (20, 6)
+    np.testing.assert_allclose(basis.T @ basis, np.eye(6), atol=1e-12)
+    wanted = (np.eye(20) + 2 * graph) @ codes.T
+    np.testing.assert_allclose(basis @ (basis.T @ wanted), wanted, atol=1e-12)
+    assert _basis(sparse.csr_array(codes), graph, 7) is None  # too small for the embedding
+    assert _basis(sparse.csr_array(rng.random((15, 20))), graph, 3) is None
 
 
 def test_many_labels_are_judged_in_part(solved: Solved) -> None:

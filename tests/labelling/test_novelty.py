@@ -6,12 +6,14 @@ from typing import Any
 
 import numpy as np
 import pytest
+from scipy.special import softmax
 from sklearn.metrics import roc_auc_score
 
 from anchorview import FSSMSC, FSSMSCCV
 from anchorview.core.arrays import unit_rows
 from anchorview.labelling.held_out import calibrate, settle_votes
 from anchorview.labelling.rule import RULES, calibrate_on_seen, keep_labelled
+from anchorview.labelling.temperature import Mistakes, choose_temperature
 from anchorview.metrics import expected_calibration_error
 from support.fits import solve
 
@@ -76,6 +78,24 @@ def test_doubt_is_chosen_on_held_out_rows(part: Any) -> None:
     for rule in RULES:
         chosen = calibrate(solved.rule(rule), solved.problem, solved.result, solved.known, solved.rows)
         assert (chosen.doubt > 0) == (rule == "knn")
+
+
+@pytest.mark.parametrize("noise", [0.1, 0.5, 2.0])
+def test_the_doubt_has_the_least_log_loss_on_hidden_rows(noise: float) -> None:
+    """Of five from the votes of one more row over all classes to those of such a row for each."""
+    rng = np.random.default_rng(0)
+    class_ids = np.repeat(np.arange(3), 20)
+    labelled = unit_rows(np.eye(4)[class_ids] + 0.1 * rng.normal(size=(60, 4)))
+    hidden = unit_rows(np.eye(4)[class_ids] + noise * rng.uniform(size=(60, 1)) * rng.normal(size=(60, 4)))
+    model = keep_labelled(labelled, class_ids, "knn", 5)
+    evidence = model.evidence(hidden)
+    losses = {}
+    usual = float(np.median(np.exp(evidence).sum(axis=1)))
+    for doubt in np.geomspace(usual / 3, usual, 5):
+        logits = np.log(np.exp(evidence) + doubt)
+        probabilities = softmax(logits / choose_temperature(logits, class_ids, Mistakes()), axis=1)
+        losses[doubt] = -np.log(probabilities[np.arange(60), class_ids]).mean()
+    assert settle_votes(model, evidence, class_ids).doubt == pytest.approx(min(losses, key=losses.__getitem__))
 
 
 def test_doubles_of_labelled_rows_do_not_make_all_others_doubtful() -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -126,6 +127,21 @@ def test_confidence_is_about_right(rule: str) -> None:
     evidence = model.evidence(labelled[held])
     accuracy = (evidence.argmax(axis=1) == class_ids[held]).mean()
     assert abs(model.probabilities(evidence).max(axis=1).mean() - accuracy) < 0.1
+
+
+def test_logits_fall_with_the_root_of_the_distance() -> None:
+    """−√d of the distance d, beside which the floor is small; at distance 0 the floor is what is left."""
+    model = keep_labelled(np.eye(2), np.array([0, 1]), "euclidean", 1)
+    distances = np.array([[9.0, 16.0], [25.0, 100.0]])
+    np.testing.assert_allclose(model.logits(-(distances**2)), -np.sqrt(distances), rtol=1e-4)
+    np.testing.assert_allclose(model.logits(np.zeros((1, 2))), -(1e-3**0.25))
+
+
+def test_logits_of_votes_count_those_that_every_class_has() -> None:
+    model = keep_labelled(np.eye(2), np.array([0, 1]), "knn", 1)
+    votes = np.array([[0.3, 0.7]])
+    np.testing.assert_allclose(model.logits(np.log(votes)), np.log(votes))
+    np.testing.assert_allclose(replace(model, doubt=0.5).logits(np.log(votes)), np.log(votes + 0.5))
 
 
 # Temperature and probabilities at the edges

@@ -186,6 +186,27 @@ def test_objective_never_rises_where_the_ratio_is_known_to_few_digits(coupling: 
         assert (np.diff(history) <= 1e-12 * np.abs(history[:-1])).all()
 
 
+def test_an_embedding_that_is_worse_is_not_taken(monkeypatch: pytest.MonkeyPatch) -> None:
+    """As rounding can make it; here it is turned at random after the first round."""
+    from anchorview.solver import active_set
+
+    rng, solved = np.random.default_rng(0), []
+
+    def turned(*args: Any, **options: Any) -> Any:
+        found = solve_trace_ratio(*args, **options)
+        if solved:
+            found = replace(found, embedding=np.linalg.qr(rng.normal(size=found.embedding.shape).T)[0].T)
+        solved.append(found.embedding)
+        return found
+
+    monkeypatch.setattr(active_set, "solve_trace_ratio", turned)
+    case = random_case(4, n=60, m=20)
+    result = solve_active_set(case.problem(coupling=1e-2), case.cross_products(), max_iter=6, tol=0.0)
+    assert len(solved) == 6
+    np.testing.assert_array_equal(result.embedding, solved[0])
+    assert (np.diff(result.objective_history) <= 1e-12 * result.objective_history[:-1]).all()
+
+
 def test_the_tolerance_does_not_depend_on_the_units_of_the_features() -> None:
     """Features thirty times as large, weights to match: the same problem, the same rounds, the same residuals."""
     case = random_case(4)

@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 from anchorview.core.progress import Iteration, Outcome
 from anchorview.engine.blocks import one_blas_thread
 from anchorview.solver.admm.algorithm import Admm, solve_admm
-from anchorview.solver.admm.landmarks import LandmarkSummary
+from anchorview.solver.admm.landmarks import LandmarkSummary, update_degrees
 from anchorview.solver.admm.rows import RowStates
 from anchorview.solver.admm.step import RowModel
 from anchorview.solver.problem import Problem
@@ -487,3 +487,20 @@ def test_wrong_options_are_refused() -> None:
         solve_admm(problem, cross, mode="matlab")  # type: ignore[arg-type]
     with pytest.raises(ValueError, match="max_iter must be at least 1"):
         solve_admm(problem, cross, max_iter=0)
+
+
+def test_the_guard_trusts_degrees_within_a_tenth() -> None:
+    """q⁺ further than that from W1, above or below, becomes W1; the others are where the step leads."""
+    exact = np.array([10.0, 10.0, 10.0, 10.0, 0.0])
+    summary = LandmarkSummary(np.diag(exact), np.zeros((0, 5)))
+    gradient = np.array([0.9, -0.9, 1.1, -1.1, 0.0])  # from q = W1, a step of 1
+    options = {"step": 1.0, "penalty": 1.0, "upper": 20.0}
+    moved, guarded = update_degrees(summary, exact, gradient, guard=True, **options)
+    np.testing.assert_allclose(moved, [9.1, 10.9, 10.0, 10.0, 1e-5])
+    assert guarded
+    moved, guarded = update_degrees(summary, exact, gradient, guard=False, **options)
+    np.testing.assert_allclose(moved, [9.1, 10.9, 8.9, 11.1, 1e-5])
+    assert not guarded
+    assert not update_degrees(summary, exact, gradient / 2, guard=True, **options)[1]
+    beyond = update_degrees(summary, exact, gradient, guard=False, **options | {"upper": 10.5})[0]
+    np.testing.assert_allclose(beyond, [9.1, 10.5, 8.9, 10.5, 1e-5])

@@ -79,6 +79,18 @@ def test_parts_that_hold_the_ratio_do_not_hide_the_others() -> None:
     np.testing.assert_array_equal(nearest_class(sparse_codes, covered.embedding, rows, truth[rows]), truth)
 
 
+def test_noise_of_landmarks_left_out_is_removed() -> None:
+    """Where all parts have labels, the first rows of A stay as they are but for what rounding left in them."""
+    problem, sums, *_ = parts_of_a_graph(N_PARTS)
+    first = np.linalg.qr(np.random.default_rng(0).normal(size=(len(problem.gram), K)))[0].T
+    first[:, 5:9] *= 1e-9
+    assert np.flatnonzero(left_out(first)).tolist() == [5, 6, 7, 8]
+    covered = cover_landmarks(first, problem, sums).embedding
+    np.testing.assert_array_equal(covered[:K, 5:9], 0.0)
+    np.testing.assert_array_equal(np.delete(covered[:K], range(5, 9), axis=1), np.delete(first, range(5, 9), axis=1))
+    assert np.linalg.norm(covered[K:, 5:9]) > 0.5 and not left_out(covered).any()
+
+
 def test_rounding_does_not_decide() -> None:
     """Noise of 1e-15 in the sums, as another BLAS makes it, changes no distance between embedded rows."""
     rng = np.random.default_rng(1)

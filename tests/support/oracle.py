@@ -63,6 +63,16 @@ def trace_ratio(L_d: Matrix, L_f: Matrix, k: int) -> Matrix:
     return A
 
 
+def trace_ratio_matrices(
+    Z: Matrix, q: Matrix, L_M: Matrix, L_C: Matrix, k: int, p: Parameters
+) -> tuple[Matrix, Matrix]:
+    """L_d and L_f of eq. solve A2."""
+    Z_l, D, identity = Z[:, : len(L_M)], np.diag(q**-0.5), np.eye(len(Z))
+    L_f = p.lambda_M * Z_l @ L_M @ Z_l.T + identity - D @ Z @ Z.T @ D
+    L_d = Z_l @ L_C @ Z_l.T + p.eps / k * identity
+    return L_d, L_f
+
+
 def phi(A: Matrix, Z: Matrix, L: Matrix) -> float:
     """φ_M or φ_C: Tr(A Z_l L (A Z_l)ᵀ)."""
     F = A @ Z[:, : len(L)]
@@ -152,11 +162,9 @@ def iterate(s: State, X: list[Matrix], U: list[Matrix], L_M: Matrix, L_C: Matrix
     """One pass of the loop of Algorithm 1: A, Z, q, B, Λ, each from the newest of the others."""
     G, E = cross_products(X, U)
     m, n = E.shape
-    n_l, k = len(L_M), len(s.A)
+    k = len(s.A)
     identity = np.eye(m)
-    Z_l, D = s.Z[:, :n_l], np.diag(s.q**-0.5)
-    L_f = p.lambda_M * Z_l @ L_M @ Z_l.T + identity - D @ s.Z @ s.Z.T @ D
-    L_d = Z_l @ L_C @ Z_l.T + p.eps / k * identity
+    L_d, L_f = trace_ratio_matrices(s.Z, s.q, L_M, L_C, k, p)
     s = State(trace_ratio(L_d, L_f, k), s.Z, s.q, s.B, s.Lam)
     if p.released:
         s.A = s.A / np.linalg.norm(s.A, axis=0)

@@ -9,7 +9,10 @@ import numpy as np
 import pytest
 
 from anchorview import FSSMSCCV, datasets
-from anchorview.tuning.estimate import LEVEL, estimate_accuracy
+from anchorview.tuning.estimate import LEVEL, estimate_accuracy, judge_average
+from anchorview.tuning.search_data import Judgement
+from anchorview.tuning.settings import Setting
+from support.searches import search_data
 
 SHORT: dict[str, Any] = {
     "feature_strengths": (1.0,),
@@ -63,6 +66,22 @@ def test_the_average_is_chosen_without_the_labels_it_is_judged_on(some_digits: A
         stated.append(model.best_score_)
         judged.append(model.cv_results_["mean_test_score"].max())
     assert np.mean(stated) < 0.16 < np.mean(judged)  # chance is 0.1
+
+
+def test_settings_that_are_right_on_one_fold_only_are_right_on_none(some_digits: Any) -> None:
+    """Without the rows of its fold such a setting looks worst, and the others are wrong there."""
+    data = search_data(some_digits)
+    truth = data.class_ids[data.judged_rows]
+    judgements = []
+    for number, fold in enumerate(data.folds):
+        wrong = np.full((len(truth), data.n_classes), 0.01)
+        wrong[np.arange(len(truth)), (truth + 1) % data.n_classes] = 0.9
+        lucky = np.isin(data.judged_rows, fold)
+        wrong[lucky] = 0.01
+        wrong[lucky, truth[lucky]] = 0.99
+        setting = Setting("minmax", 60, head="features", strength=float(number))
+        judgements.append(Judgement(setting, 1.0, 0.5, (0.5,), 1.0, 0.0, 1.0, wrong / wrong.sum(axis=1, keepdims=True)))
+    assert judge_average(data, judgements, 1).judged == 0.0
 
 
 def test_weights_count_in_the_estimate(some_digits: Any) -> None:

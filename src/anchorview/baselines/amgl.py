@@ -78,6 +78,8 @@ class AMGL(SemiSupervisedMultiView):
       by default.
     - Graphs are sparse and the system is solved by conjugate gradients: memory grows linearly with the rows, not with
       their square.
+    - A row is not its own neighbour. There each row's distances are sorted and the first dropped, which among
+      duplicates need not be the row itself: it can then be its own neighbour, in place of one of the five.
     - Any rows can be labelled; there, the same number of each class, with rows sorted by class.
     - Rows that no path through the graphs joins to a labelled row, whose system is singular, take the class with the
       most labelled rows.

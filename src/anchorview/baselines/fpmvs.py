@@ -81,8 +81,11 @@ class FPMVS(MultiViewClusterer):
     S. Wang, X. Liu, X. Zhu, P. Zhang, Y. Zhang, F. Gao, E. Zhu, "Fast parameter-free multi-view subspace clustering
     with consensus anchor guidance", IEEE Transactions on Image Processing 31, 2022.
 
-    The core of the released code is not readable; this follows the paper, the source of the sister method SMVSC and
-    the results that the authors saved. The tolerance is not known; 1e-6 meets published results, 1e-3 does not.
+    The core of the released code (``wangsiwei2010/FPMVS-CAG``) is not readable; this follows the paper, the source of
+    the sister method SMVSC and the results that the authors saved. The tolerance is not known; 1e-6 meets published
+    results, 1e-3 does not. A readable, seemingly older copy (``Qinghai-Zheng/FPMVS-CAG``) has the same steps but weighs
+    views by α_v ∝ 1 / ‖X_v − W_v A Z‖, without the square, which does not minimise the objective, and makes 20
+    rounds. Here α_v ∝ 1 / ‖X_v − W_v A Z‖², as in SMVSC, and as the weights that the authors saved suggest.
 
     - The first m rows are the first anchors, as there, so the result depends on the order of the rows.
     - The labels are those of the k-means run with the lowest cost; the authors' tables take, for each measure, the

@@ -80,9 +80,15 @@ class MVAR(InductiveMultiView):
 
     Notes
     -----
-    Two things differ from the authors' released program. Row weights are brought up to date before labels are chosen
-    (there they lag one round behind), without which the objective could rise. And the rule by which the rounds end,
-    which never applies there, does.
+    Different from the authors' released program:
+
+    - Row weights are brought up to date before labels are chosen (there they lag one round behind), without which the
+      objective could rise.
+    - The rule by which the rounds end, which never applies there (29 rounds are made, always), does.
+    - ε in √(‖e‖² + ε), which keeps the weights of perfectly fitted rows finite, is 1e-10; there it is 2.2e-16, and
+      the recorded objective leaves it out. A row fitted to better than 1e-5 weighs less here.
+    - Features are standardised, λ is 1 and labelled rows weigh 100; there features are left as they are, and the
+      demonstration has 1e3 and 1e4.
 
     References
     ----------

@@ -17,6 +17,13 @@ Mask = npt.NDArray[np.bool_]
 Presence = Mask | None  # which rows have which view (rows × views); None if all rows have all views
 Weights = Matrix | None  # weight of each row; None if all are one
 
+# Landmarks beyond these need products in double precision. Single precision rounds by 1e-7 of the squares: long ones
+# (of features that are not scaled) make that as large as the weights of the model, which products are compared with;
+# nearly parallel ones leave only a small part of the squares to tell rows apart. Codes would be right to a few digits,
+# and other ones with every kernel of BLAS.
+LONG = 100.0  # squared length; 1 per view where rows are scaled
+PARALLEL = 0.95  # mean cosine; 0.03 to 0.93 between rows of the sets where scaling to 0 … 1 works
+
 
 # SciPy's own annotation would leave type checkers with a type that has no shape.
 is_sparse: Callable[[Any], bool] = sparse.issparse

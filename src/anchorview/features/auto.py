@@ -14,14 +14,13 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from ..core.arrays import Mask, Presence, is_sparse
+from ..core.arrays import PARALLEL, Mask, Presence, is_sparse
 from ..data.views import Views
 
 SCALINGS = ("auto", "minmax", "symmetric", "standard", "l2", "tfidf", "lsa", "none")
 FOR_SPARSE = ("auto", "minmax", "l2", "tfidf", "lsa", "none")
 _TEXT_ZEROS, _TEXT_FEATURES = 0.95, 100  # a dense view with as many zeros and features is text that was filled in
 _SOME_TEXT_ROWS = 500
-PARALLEL = 0.95  # mean cosine between rows; 0.03 to 0.93 on the sets where scaling to 0 … 1 works
 _SOME_ROWS = 1000
 
 ScalingChoice = str | Sequence[str] | Mapping[str, str]

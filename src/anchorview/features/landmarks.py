@@ -26,6 +26,8 @@ PROJECTION = 256  # features of the projection in which rows are assigned
 FULL_SPACE_ENTRIES = 2**24  # rows × features up to which sparse rows may be filled in for k-means: 64-128 MB
 FULL_SPACE_WORK = 5e9  # rows × features × landmarks up to which k-means takes well under a second without a projection
 _BLOCK_ROWS = 1024  # of k-means
+_CANDIDATES = 8  # centres, as near as the nearest but for rounding, that are compared anew; more are mostly the same
+_DIFFERENCES = 2**20  # entries of differences made at a time
 
 
 def choose_landmarks(
@@ -229,8 +231,8 @@ def kmeans_labels(
     labels = np.full(len(sample), -1)
     for _ in range(max_iter):
         previous = labels
-        labels, distances = _assign(sample, squared, centres, n_threads)
-        _fill_empty(labels, distances, n_clusters)
+        labels = _assign(sample, squared, centres, n_threads)
+        _fill_empty(sample, centres, labels)
         if np.array_equal(labels, previous):
             break
         centres = _cluster_means(sample, labels, n_clusters)
@@ -249,25 +251,58 @@ def _first_centres(sample: Sample, n_clusters: int, rng: np.random.RandomState) 
     return centres
 
 
-def _assign(sample: Sample, squared: Matrix, centres: Matrix, n_threads: int) -> tuple[ClassIds, Matrix]:
-    """Nearest centre of each row and the squared distance to it, over the views that the row has."""
+def _assign(sample: Sample, squared: Matrix, centres: Matrix, n_threads: int) -> ClassIds:
+    """Nearest centre of each row, over the views that the row has.
+
+    Products of matrices round differently with every kernel of BLAS, and a row in another cluster moves two landmarks.
+    So centres that rounding cannot tell apart are compared by differences, which are the same on all of them.
+    """
     transposed = np.ascontiguousarray(centres.T)
     whole = np.einsum("ij,ij->i", centres, centres) / 2
     by_view = np.array([np.einsum("ij,ij->i", centres[:, c], centres[:, c]) / 2 for c in sample.columns])
+    rounding = np.finfo(centres.dtype).eps * (8 + np.sqrt(centres.shape[1]))
 
-    def of_block(block: slice) -> tuple[ClassIds, Matrix]:
+    def of_block(block: slice) -> ClassIds:
         score = sample.rows[block] @ transposed
         score -= whole if sample.present is None else sample.present[block].astype(score.dtype) @ by_view
-        nearest = score.argmax(axis=1)
-        return nearest, squared[block] - 2 * score[np.arange(len(nearest)), nearest]
+        nearest: ClassIds = score.argmax(axis=1)
+        each = np.arange(len(nearest))
+        least = score[each, nearest] - rounding * (squared[block] + 2 * whole.max())
+        score[each, nearest] = -np.inf
+        doubtful = np.flatnonzero(score.max(axis=1) >= least)
+        score[each, nearest] = np.inf
+        place, centre = (score[doubtful] >= least[doubtful, None]).nonzero()
+        row = doubtful[place]
+        if len(row):
+            kept = np.arange(len(row)) - np.searchsorted(row, row) < _CANDIDATES
+            row, centre = row[kept], centre[kept]
+            order = np.lexsort((centre, _squared_distances(sample, block.start + row, centres[centre]), row))
+            first = order[np.unique(row, return_index=True)[1]]
+            nearest[row[first]] = centre[first]
+        result: ClassIds = nearest
+        return result
 
-    parts = map_blocks(of_block, sample.blocks, n_threads)
-    return np.concatenate([part[0] for part in parts]), np.concatenate([part[1] for part in parts])
+    return np.concatenate(map_blocks(of_block, sample.blocks, n_threads))
 
 
-def _fill_empty(labels: ClassIds, distances: Matrix, n_clusters: int) -> None:
+def _squared_distances(sample: Sample, rows: Rows, centres: Matrix) -> Matrix:
+    """Distances from rows to a centre each, from differences, over the views that the row has."""
+    result = np.empty(len(rows))
+    for part in row_blocks(len(rows), max(1, _DIFFERENCES // centres.shape[1])):
+        differences = sample.rows[rows[part]].astype(np.float64) - centres[part]
+        if sample.present is not None:
+            for number, columns in enumerate(sample.columns):
+                differences[~sample.present[rows[part], number], columns] = 0.0
+        result[part] = np.einsum("ij,ij->i", differences, differences)
+    return result
+
+
+def _fill_empty(sample: Sample, centres: Matrix, labels: ClassIds) -> None:
     """Hand the rows farthest from their centres to clusters without rows, never a cluster's last one."""
-    counts = np.bincount(labels, minlength=n_clusters)
+    counts = np.bincount(labels, minlength=len(centres))
+    if counts.all():
+        return
+    distances = _squared_distances(sample, np.arange(len(sample)), centres[labels])
     farthest = iter(np.argsort(-distances, kind="stable"))
     for cluster in np.flatnonzero(counts == 0):
         row = next(row for row in farthest if counts[labels[row]] > 1)

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from ..core.arrays import Mask, Matrix, Presence, Rows, Weights
+from ..core.arrays import LONG, PARALLEL, Mask, Matrix, Presence, Rows, Weights, squared_norms
 from ..data.views import Views
 from ..engine.blocks import one_blas_thread, row_blocks
 from ..solver.grams import PatternGrams
@@ -54,7 +54,9 @@ class ViewCrossProducts:
         cache_bytes: int = CACHE_BYTES,
         for_prediction: bool = False,
     ) -> None:
-        self.n_rows, self.dtype = len(views), scaler.dtype
+        squares, mean = squared_norms(landmarks), landmarks.mean(axis=0, dtype=np.float64)
+        self.is_double = bool(squares.max() > LONG or (mean**2).sum() > PARALLEL * squares.mean())
+        self.n_rows, self.dtype = len(views), np.dtype(np.float64) if self.is_double else scaler.dtype
         self._present, self._weights, self._for_prediction = present, weights, for_prediction
         # Never by threads: sums must not depend on them.
         self._block_rows = _SMALL_BLOCK if self.n_rows < _FEW_ROWS else _LARGE_BLOCK
@@ -62,12 +64,12 @@ class ViewCrossProducts:
             self._block_rows = min(self._block_rows, _PREDICTION_BLOCK)
         self.blocks = row_blocks(self.n_rows, self._block_rows)
         self._views, self._scaler = views, scaler
-        self._landmarks = np.ascontiguousarray(landmarks.T, dtype=scaler.dtype)
+        self._landmarks = np.ascontiguousarray(landmarks.T, dtype=self.dtype)
         self._squares: dict[int, float] = {}  # of blocks that were computed, by their first row
-        size = self.n_rows * len(landmarks) * scaler.dtype.itemsize
+        size = self.n_rows * len(landmarks) * self.dtype.itemsize
         self._cache: Matrix | None = None
         if size <= cache_bytes and not for_prediction:
-            self._cache = np.empty((self.n_rows, len(landmarks)), dtype=scaler.dtype)
+            self._cache = np.empty((self.n_rows, len(landmarks)), dtype=self.dtype)
         self._known = np.zeros(len(self.blocks), dtype=bool)  # blocks that the cache holds
 
     def read(self, block: slice) -> Matrix:
@@ -84,7 +86,7 @@ class ViewCrossProducts:
         """Return rows of E by their numbers."""
         if self._cache is not None and self._known.all():
             return self._cache[rows]
-        out = np.empty((len(rows), self._landmarks.shape[1]), dtype=self._scaler.dtype)
+        out = np.empty((len(rows), self._landmarks.shape[1]), dtype=self.dtype)
         for part in row_blocks(len(rows), BLOCK_ROWS):
             self._scaler.take(self._views, rows[part], self._present).product(self._landmarks, out=out[part])
         if self._present is not None:
@@ -92,7 +94,7 @@ class ViewCrossProducts:
         return out
 
     def _compute_block(self, block: slice) -> Matrix:
-        out = np.empty((block.stop - block.start, self._landmarks.shape[1]), dtype=self._scaler.dtype)
+        out = np.empty((block.stop - block.start, self._landmarks.shape[1]), dtype=self.dtype)
         squares = 0.0
         for part in row_blocks(len(out), BLOCK_ROWS):
             rows = slice(block.start + part.start, block.start + part.stop)
@@ -108,7 +110,7 @@ class ViewCrossProducts:
 
     def _shares(self, present: Mask) -> Matrix:
         """Return V / (views present) of each row."""
-        shares: Matrix = (present.shape[1] / np.maximum(present.sum(axis=1), 1)).astype(self._scaler.dtype)
+        shares: Matrix = (present.shape[1] / np.maximum(present.sum(axis=1), 1)).astype(self.dtype)
         return shares
 
     def _sum_squares(self, scaled: ScaledRows, rows: slice) -> float:

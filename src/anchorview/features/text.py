@@ -136,7 +136,8 @@ def leading_directions(matrix: sparse.csr_array, n_components: int, rng: np.rand
     images = (matrix @ basis).astype(np.float64)
     _, rotation = np.linalg.eigh(images.T @ images)  # of BᵀAᵀAB: turns the basis B into singular vectors of A
     result: Matrix = basis @ rotation[:, ::-1][:, :n_components].astype(matrix.dtype)
-    return np.ascontiguousarray(result)
+    largest = result[np.abs(result).argmax(axis=0), np.arange(result.shape[1])]
+    return np.ascontiguousarray(result * np.where(largest < 0, -1, 1).astype(matrix.dtype))  # signs mean nothing
 
 
 def _widened(rows: Any) -> Any:

@@ -2,7 +2,8 @@
 
 Given A, the coupling term g is smooth in Z. Linearised at the current codes Z_t with a proximal term (L/2)‖Z −
 Z_t‖², the problem falls apart into one small quadratic problem per row, solved exactly. The new codes are accepted
-if J did not rise; otherwise L grows. So J never rises, whatever the parameters.
+if J did not rise; otherwise L grows. A new A is taken only if J did not rise either. So J never rises by more than its
+own rounding, whatever the parameters.
 
 Two facts keep the rounds cheap. Codes start at the optimum without coupling, so a row whose coupling gradient is below
 the tolerance satisfies the optimality conditions as it stands and is left alone: at the usual β only labelled rows

@@ -31,7 +31,7 @@ def encode(source: Representation, l1: float, ridge: float, weights: Weights, n_
     """Solve the codes of all rows."""
     encoder = ElasticNetEncoder(source.grams.complete, ridge, l1, source.grams)
     cross = source.cross
-    encoder.prepare(source.scaler.dtype)  # before the threads start
+    encoder.prepare(cross.dtype)  # before the threads start
 
     def of_block(block: slice) -> tuple[sparse.csr_array, Matrix]:
         codes = encoder.encode(cross.read(block), cross.present_in(block))

@@ -9,10 +9,10 @@ from typing import Any
 
 import numpy as np
 
-from ..core.arrays import ClassIds, Matrix, Presence, Rows, Weights
+from ..core.arrays import PARALLEL, ClassIds, Matrix, Presence, Rows, Weights
 from ..data.views import Views
 from ..engine.blocks import map_blocks
-from ..features.auto import PARALLEL, mean_cosine
+from ..features.auto import mean_cosine
 from ..features.products import Representation, represent
 from ..features.scaling import fit_scaling
 from ..supervision.pairs import ResolvedPairs

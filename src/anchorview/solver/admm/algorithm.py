@@ -14,7 +14,7 @@ import numpy as np
 import numpy.typing as npt
 from scipy import linalg
 
-from ...core.arrays import Matrix
+from ...core.arrays import LONG, PARALLEL, Matrix
 from ...core.progress import Iteration, Outcome, ProgressCallback
 from ...engine.blocks import one_blas_thread
 from ..codes import replace_rows
@@ -37,7 +37,7 @@ def solve_admm(
     tol: float = 1e-3,
     mode: Literal["paper", "released"] = "paper",
     fixed_step: bool = False,
-    dtype: npt.DTypeLike = "float32",
+    dtype: npt.DTypeLike | None = None,
     penalty: float = 100.0,
     degree_penalty: float = 100.0,
     upper: float = 1.0,
@@ -66,8 +66,9 @@ def solve_admm(
         True keeps the paper's steps 1/λ whatever happens. False keeps them where they descend, and else
         halves the Z step and resets q; see Notes. In mode "released" only q is guarded: dividing by row sums
         is no descent step at any length, and it bounds Z by itself.
-    dtype : dtype
-        Of the row states, float32 or float64. What has the size of the landmarks is float64.
+    dtype : dtype, optional
+        Of the row states, float32 or float64; by default float32 if that suffices for landmarks of their length. What
+        has the size of the landmarks is float64.
     penalty, degree_penalty, upper : float
         λ, λ₀ and m_Z.
     n_threads : int
@@ -92,6 +93,10 @@ def solve_admm(
         raise ValueError(f"mode must be 'paper' or 'released', got {mode!r}.")
     if max_iter < 1:
         raise ValueError(f"max_iter must be at least 1, got {max_iter}.")
+    if dtype is None:
+        squares = np.diagonal(problem.gram)
+        is_double = squares.max() > LONG or problem.gram.mean() > PARALLEL * squares.mean()
+        dtype = np.float64 if is_double else np.float32
     with one_blas_thread(), np.errstate(over="ignore", invalid="ignore"):
         inverse = linalg.inv(problem.gram + penalty * np.eye(len(problem.gram))).astype(dtype)
         model = RowModel(inverse, problem.l1, problem.ridge, penalty, upper, normalise=mode == "released")

@@ -1,0 +1,67 @@
+"""The kernels of OpenBLAS, which the processor decides on, do not change what a fit says."""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+import sys
+from typing import Any
+
+import pytest
+
+KERNELS = ("Haswell", "Sandybridge")  # products with and without fused multiply-add
+SKIPPED = 77
+CODE = f"""
+import hashlib, json, sys, warnings
+import numpy as np
+from threadpoolctl import threadpool_info
+import scipy.linalg
+from anchorview import FSSMSC, datasets
+
+found = {{pool["architecture"] for pool in threadpool_info() if pool["internal_api"] == "openblas"}}
+if found != {{sys.argv[1]}}:
+    sys.exit({SKIPPED})
+warnings.simplefilter("ignore")
+data = datasets.load_handwritten()
+rows = slice(0, 2000, 5)
+views, target = data.views[rows], data.target[rows]
+y = datasets.hide_labels(target, 0.1, stratified=True, random_state=0)
+rng = np.random.default_rng(0)
+few = (rng.random((300, 200)) < 0.03).astype(np.float32)  # few words in common: a graph of many parts
+few[:, :5] = 0
+few[np.arange(300), rng.integers(5, 10, 300)] = 1
+topic = rng.integers(0, 3, 300)
+few[np.arange(300), 10 + topic] = 1
+asked = datasets.hide_labels(topic, 0.1, stratified=True, random_state=0)
+fits = {{
+    "features as they are": (views, y, dict(scaling="none")),
+    "features as they are, admm": (views, y, dict(scaling="none", solver="admm")),
+    "a graph in parts, admm": ([few], asked, dict(scaling="l2", solver="admm", n_landmarks=90)),
+}}
+result = {{}}
+for name, (X, known, options) in fits.items():
+    model = FSSMSC(**{{"n_landmarks": 80, "random_state": 0, **options}}).fit(X, known)
+    landmarks = hashlib.sha256(np.ascontiguousarray(model.landmarks_)).hexdigest()
+    result[name] = dict(labels=model.labels_.tolist(), status=model.status_, landmarks=landmarks)
+print(json.dumps(result))
+"""
+
+
+def fit_under(kernel: str) -> dict[str, Any]:
+    """Fit in a process whose OpenBLAS runs a kernel; skip the test where that cannot be had."""
+    environment = {**os.environ, "OPENBLAS_CORETYPE": kernel, "OMP_NUM_THREADS": "1"}
+    run = subprocess.run([sys.executable, "-c", CODE, kernel], env=environment, capture_output=True, text=True)
+    if run.returncode == SKIPPED:
+        pytest.skip(f"NumPy and SciPy do not both run OpenBLAS with OPENBLAS_CORETYPE={kernel}")
+    if run.returncode < 0:
+        pytest.skip(f"this processor cannot run OpenBLAS's kernel {kernel} (signal {-run.returncode})")
+    assert run.returncode == 0, run.stderr
+    result: dict[str, Any] = json.loads(run.stdout)
+    return result
+
+
+def test_fits_are_the_same_under_two_kernels_of_openblas() -> None:
+    one, other = (fit_under(kernel) for kernel in KERNELS)
+    for name in one:
+        assert one[name] == other[name], name

@@ -1,0 +1,53 @@
+"""The second fit: which rows count as labelled there."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import pytest
+
+from anchorview.tuning.ensemble import Ensemble
+from anchorview.tuning.judging import judge
+from anchorview.tuning.options import SearchOptions
+from anchorview.tuning.settings import Setting
+from anchorview.tuning.voting import temper
+from support.searches import search_data
+
+
+class Noted(Ensemble):
+    """Keeps what it is told of each fit."""
+
+    told: Any = None
+
+    def add(self, chosen: Any, told: Any, saw_sure_rows: bool = False) -> None:
+        self.told = told
+        super().add(chosen, told, saw_sure_rows)
+
+
+@pytest.mark.parametrize("weighted", [False, True])
+def test_of_each_class_the_surest_rows_are_taken(some_digits: Any, weighted: bool) -> None:
+    weights = np.random.RandomState(0).choice([0.0, 1.0, 2.0], len(some_digits.y)) if weighted else None
+    if weights is not None:
+        weights[some_digits.y >= 0] = 1.0
+    data = search_data(some_digits, options=SearchOptions(sure_share=0.5), sample_weights=weights)
+    judge(data, [Setting("minmax", 60, head="features", strength=1.0)])
+    chosen = [(judgement, 1.0) for judgement in data.judged.values()]
+    ensemble = Noted(data)
+    ensemble.add(chosen, data.told())
+    shares = temper(ensemble.votes()[0], 1.0)
+    ensemble.add_sure_rows(chosen)
+    taken = np.isin(np.arange(len(shares)), ensemble.told.rows)
+    each = np.ones(len(shares)) if weights is None else weights
+    open_rows = some_digits.hidden & (each > 0)
+    numbers, sure = shares.argmax(axis=1), shares.max(axis=1)
+    for number in range(10):
+        members = open_rows & (numbers == number)
+        assert sure[members & taken].min(initial=1.0) >= sure[members & ~taken].max()
+        given = (some_digits.y == number).sum()
+        half = max(0.5 * (each[members].sum() + given), given)
+        assert half - 2 < each[members & taken].sum() + given <= half
+    assert not taken[each == 0].any()
+    np.testing.assert_array_equal(
+        ensemble.told.class_ids[~np.isin(ensemble.told.rows, data.rows)], numbers[taken & some_digits.hidden]
+    )
