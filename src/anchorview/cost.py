@@ -20,9 +20,8 @@ import numpy as np
 
 from .core.arrays import is_sparse
 from .features.landmarks import FULL_SPACE_ENTRIES, FULL_SPACE_WORK, PROJECTION, ROWS_PER_LANDMARK
-from .features.products import CACHE_BYTES, Representation
+from .features.products import CACHE_BYTES
 from .features.text import LSA_COMPONENTS
-from .solver.elastic_net import hessian_of, optimality_tol, solve_codes
 from .solver.grams import patterns
 
 REMEDY = (
@@ -38,7 +37,6 @@ _LOADING = {
 _THREAD = 72 * 2**20  # address space that a thread reserves: its stack, and 64 MB for what it allocates
 _BLOCK = 4096  # rows of E that a thread works on
 _DISTANCES = 2**20  # that a thread holds when labels are read
-_SOME_ROWS = 256  # whose codes are counted
 _INDEX = 4  # bytes of an index
 
 
@@ -218,16 +216,6 @@ def fit_sizes(model: Any, given: Any, plan: Any, n_threads: int) -> FitSizes:
         lsa="lsa" in plan.scaling,
         n_patterns=1 if given.present is None else len(patterns(given.present)[0]),
     )
-
-
-def count_nonzeros(source: Representation, model: Any) -> float:
-    """Return the mean number of non-zeros of a code, counted on rows all over the data."""
-    rows = np.unique(np.linspace(0, source.cross.n_rows - 1, _SOME_ROWS).astype(np.intp))
-    products, gram = source.cross.take(rows), source.grams.complete
-    dtype, l1 = products.dtype, 0.0 if "l1" in model.omit else model.l1
-    hessian = hessian_of(gram, float(model.ridge), dtype)
-    codes = solve_codes(hessian, products - dtype.type(l1), optimality_tol(gram, dtype))
-    return float(codes.nnz) / len(rows)
 
 
 def check_memory(estimate: MemoryEstimate, available: int | None) -> None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import sys
 import warnings
 from collections.abc import Sequence
-from dataclasses import replace
+from dataclasses import asdict, replace
 from typing import Any, Self
 
 import numpy as np
@@ -19,6 +19,7 @@ from .core.checks import (
     COUNT,
     SHARED,
     WEIGHT,
+    WEIGHT_OR_AUTO,
     Choice,
     Flag,
     Mark,
@@ -37,7 +38,6 @@ from .cost import (
     MemoryEstimate,
     available_memory,
     check_memory,
-    count_nonzeros,
     estimate_memory,
     fit_sizes,
     state_itemsize,
@@ -60,9 +60,13 @@ from .solver.problem import Problem
 from .solver.registry import SOLVERS
 from .solver.result import SolverResult
 from .solver.trace_ratio import left_out
+from .solver.weights import DEFAULTS, UNITS, ModelWeights
 from .supervision.conflicts import count_violations
 from .supervision.constraints import Constraints
 from .supervision.known import Supervision
+from .tuning.auto import Asked, LabelledRows, choose, describe
+from .tuning.settings import one_name
+from .tuning.units import DENSE, SettledWeights, settle_weights
 
 __all__ = ["FSSMSC"]
 
@@ -72,10 +76,11 @@ _RULES: dict[str, Rule] = {
     "n_landmarks": COUNT,
     "scaling": Names(),
     "landmarks": Choice(("kmeans", "random"), or_array=True),
-    "l1": WEIGHT,
-    "ridge": WEIGHT,
-    "must_link_weight": WEIGHT,
-    "coupling": WEIGHT,
+    "l1": WEIGHT_OR_AUTO,
+    "ridge": WEIGHT_OR_AUTO,
+    "must_link_weight": WEIGHT_OR_AUTO,
+    "coupling": WEIGHT_OR_AUTO,
+    "units": Choice(UNITS),
     "class_balance": Choice((None, "balanced")),
     "relabel": Number(0.5, 1, optional=True),
     "on_empty": Choice(("error", "drop")),
@@ -85,7 +90,7 @@ _RULES: dict[str, Rule] = {
     "solver_options": Options(),
     "max_iter": COUNT,
     "tol": WEIGHT,
-    "inference": Choice(RULES),
+    "inference": Choice(("auto", *RULES)),
     "n_neighbors": COUNT,
     "measure_views": Flag(),
 }
@@ -115,20 +120,27 @@ class FSSMSC(MultiViewClassifier):
     scaling : str, sequence or mapping, default="auto"
         Scaling of the features, for all views or per view: "minmax", "symmetric" (to [-1, 1]), "standard", "l2",
         "tfidf", "lsa" (tf-idf, then the leading 150 singular directions) or "none"; all but "none" end with rows of
-        unit length. "auto" is "lsa" for sparse views and for dense ones that are non-negative with more than 95 %
-        zeros (text that was filled in), else "minmax", or "standard" if that would leave rows nearly parallel (mean
-        cosine above 0.95). Sparse views take "minmax" (by the largest value), "l2", "tfidf", "lsa" or "none", and are
-        never filled in.
+        unit length. "auto" is the one that finds most hidden labels on a sample of the rows; with few labels what suits
+        the features by their nature has the advantage, and decides without any: "lsa" for sparse views and for dense
+        ones that are non-negative with more than 95 % zeros (text that was filled in), "l2" for signed features whose
+        rows have all the same length (embeddings), else "minmax", unless rows would be nearly parallel (mean cosine
+        above 0.95): then "symmetric" for signed features and "standard" for others. Sparse views take "minmax" (by the
+        largest value), "l2", "tfidf", "lsa" or "none", and are never filled in.
     landmarks : {"kmeans", "random"} or ndarray of shape (m, n_features), default="kmeans"
         Centres of k-means, a random sample of rows, or given landmarks in the scaled feature space.
-    l1 : float, default=0.2
-        Weight of ‖Z‖₁ (λ_Z of the paper): larger gives sparser codes.
-    ridge : float, default=1.0
-        Weight μ of ‖Z‖²/2; 0 is the paper's model.
-    must_link_weight : float, default=1e4
-        Weight λ_M of the distance within classes.
-    coupling : float, default=1e-4
-        Weight β of the term that joins codes and embedding; 0 learns the codes from the features alone.
+    l1 : float or "auto", default="auto"
+        Weight of ‖Z‖₁ (λ_Z of the paper): larger gives sparser codes. "auto" is 0.1: landmarks that correlate with a
+        row by less than a tenth of what its best one does are left out of its code.
+    ridge : float or "auto", default="auto"
+        Weight μ of ‖Z‖²/2; 0 is the paper's model. "auto" is 1, 3 or 10, as hidden labels say; 3 without.
+    must_link_weight : float or "auto", default="auto"
+        Weight λ_M of the distance within classes. "auto" is 0.3, 3 or 30, as hidden labels say; 3 without.
+    coupling : float or "auto", default="auto"
+        Weight β of the term that joins codes and embedding; 0 learns the codes from the features alone. "auto" is 0.1.
+    units : {"data", "paper"}, default="data"
+        What these four are measured in. "data": by what they are weighed against, so that they mean the same for any
+        number of views and any features (see Notes). "paper": as they stand in the paper's objective; "auto" is then
+        0.2, 1, 1e4 and 1e-4.
     class_balance : {"balanced"}, optional
         Give every class, and every pair of classes, the same weight in the terms that labels make, however many
         labelled rows it has.
@@ -150,12 +162,13 @@ class FSSMSC(MultiViewClassifier):
         Rounds at most.
     tol : float, default=1e-4
         Optimality residual at which to stop ("admm": largest change of an entry).
-    inference : {"nearest", "euclidean", "knn", "paper"}, default="nearest"
-        Nearest labelled row by angle, by plain distance, or a distance-weighted vote of `n_neighbors`. All three read
-        training rows as `predict` would, by codes that know no label. "paper", for reproduction, is the plain distance
-        between the codes of the joint problem, in which labels have moved those of the labelled rows.
+    inference : {"auto", "nearest", "knn", "euclidean", "paper"}, default="auto"
+        Nearest labelled row by angle, a distance-weighted vote of `n_neighbors`, or the nearest by plain distance. All
+        three read training rows as `predict` would, by codes that know no label. "auto" is one of the first two, as
+        hidden labels say; "nearest" with few. "paper", for reproduction, is the plain distance between the codes of the
+        joint problem, in which labels have moved those of the labelled rows.
     n_neighbors : int, default=5
-        For ``inference="knn"``.
+        For the vote.
     measure_views : bool, default=False
         Fill `view_importance_` at the end of the fit.
     random_state : int, RandomState or None, default=None
@@ -199,6 +212,13 @@ class FSSMSC(MultiViewClassifier):
         With ``measure_views=True``: how well each view is rebuilt and how many labels change without it, over (up to
         2,000 of) the unlabelled rows. For the effect on accuracy call :func:`anchorview.view_importance.measure_views`
         with true labels.
+    chosen_ : dict
+        What "auto" has become: ``scaling`` (of each view), ``l1``, ``ridge``, ``must_link_weight`` and ``coupling`` in
+        `units`, and ``inference``. As parameters they give the same fit again.
+    paper_weights_ : dict
+        The four weights as they stand in the paper's objective: for ``units="paper"``.
+    nonzeros_ : float
+        Mean number of non-zeros of a code.
     status_ : str
         A summary of the fit in words.
     stage_seconds_ : dict
@@ -210,6 +230,12 @@ class FSSMSC(MultiViewClassifier):
 
     Notes
     -----
+    With ``units="data"`` the paper's weights are λ_Z = l1 · ē, μ = ridge · s², λ_M = must_link_weight · m / ζ and
+    β = coupling · ζ / m, where ē is the mean over rows of their largest product with a landmark, s² the mean squared
+    distance of the m landmarks from their mean, and ζ the mean squared length of codes, measured on 500 rows. Codes
+    then have some 20 to 100 non-zeros, whatever the features; should they have more than 120, `ridge` and `l1` that
+    are "auto" are changed, and `status_` says so.
+
     With n rows of which n_l are labelled, everything but the labels costs a time proportional to n while codes are
     equally sparse. The labels cost n × n_l distances, in `fit` and `predict`: little with a few thousand labels, but
     quadratic in the rows at a given share of labels, and more than all the rest where every one of 40,000 rows is
@@ -236,10 +262,11 @@ class FSSMSC(MultiViewClassifier):
         views: ColumnGroups | None = None,
         scaling: ScalingChoice = "auto",
         landmarks: str | npt.ArrayLike = "kmeans",
-        l1: float = 0.2,
-        ridge: float = 1.0,
-        must_link_weight: float = 1e4,
-        coupling: float = 1e-4,
+        l1: float | str = "auto",
+        ridge: float | str = "auto",
+        must_link_weight: float | str = "auto",
+        coupling: float | str = "auto",
+        units: str = "data",
         class_balance: str | None = None,
         relabel: float | None = None,
         on_empty: str = "error",
@@ -249,7 +276,7 @@ class FSSMSC(MultiViewClassifier):
         solver_options: dict[str, Any] | None = None,
         max_iter: int = 30,
         tol: float = 1e-4,
-        inference: str = "nearest",
+        inference: str = "auto",
         n_neighbors: int = 5,
         measure_views: bool = False,
         random_state: int | np.random.RandomState | None = None,
@@ -265,6 +292,7 @@ class FSSMSC(MultiViewClassifier):
         self.ridge = ridge
         self.must_link_weight = must_link_weight
         self.coupling = coupling
+        self.units = units
         self.class_balance = class_balance
         self.relabel = relabel
         self.on_empty = on_empty
@@ -333,6 +361,7 @@ class FSSMSC(MultiViewClassifier):
         progress.stage("scaling", "%r, %d labelled in %d classes", given.views, n_labelled, len(given.known.classes))
         if _COMPILED not in sys.modules:
             progress.log("loading the compiled kernels (the first run on a machine compiles them: 10-20 s)")
+        asked, inference = self._choose(given, plan, rng, n_threads)
         rows: dict[str, Any] = {"present": given.present, "weights": given.weights}
         scaler = fit_scaling(given.views, plan.scaling, n_threads, rng=rng, **rows)
         progress.stage("landmarks", f"choosing {plan.n_landmarks} landmarks")
@@ -343,28 +372,32 @@ class FSSMSC(MultiViewClassifier):
         sizes = replace(
             sizes, itemsize=source.cross.dtype.itemsize, state_itemsize=state_itemsize(self, source.cross.is_double)
         )
+        settled = self._settle(source, asked, given, plan)
         if available is not None and estimate_memory(replace(sizes, nonzeros=sizes.n_landmarks)).total > available:
             # Codes without any zero would not fit: see how many there will be.
-            check_memory(estimate_memory(replace(sizes, nonzeros=count_nonzeros(source, self))), available)
+            check_memory(estimate_memory(replace(sizes, nonzeros=settled.nonzeros)), available)
         progress.stage("solver", "solving")
         progress.begin_round()
         with one_blas_thread():
-            known, problem, result = self._solve(given, plan, source, rng, n_threads, progress)
+            known, problem, result = self._solve(given, plan, source, settled.weights, rng, n_threads, progress)
         progress.stage("labels", "reading labels from the embedding")
         self._describe(plan, result)
         self._scaler, self._encoder = source.scaler, result.encoder
         self.landmarks_, self.landmark_embedding_ = source.landmarks, result.embedding
         blocks = source.cross.blocks  # SciPy would hold a copy of all codes in double precision
-        read_from = result.codes if self.inference == "paper" else result.encoded
+        read_from = result.codes if inference == "paper" else result.encoded
         self.codes_ = result.codes
         self.embedding_ = np.concatenate([self._embed(read_from[block]) for block in blocks])
         self.classes_ = known.classes if len(known.classes) else np.arange(plan.n_components)
         self._n_features_out = len(result.embedding)
         with one_blas_thread():
-            self._rule = self._fit_rule(known, problem, result, rng)
+            self._rule = self._fit_rule(known, problem, result, inference, rng)
         self._label_rows(replace(given, known=known), self._rule.read(self.embedding_, n_threads))
         self.constraint_conflicts_ = known.conflicts
         self.constraint_violations_ = None if known.pairs is None else count_violations(self.labels_, known.pairs)
+        self.chosen_ = {"scaling": plan.scaling, **asdict(settled.asked), "inference": inference}
+        self.paper_weights_ = asdict(settled.weights)
+        self.nonzeros_ = float(self.codes_.nnz / max(self.codes_.shape[0], 1))
         self.n_iter_ = result.n_iter
         self.objective_history_ = result.objective_history
         self.residual_history_ = result.residual_history
@@ -447,6 +480,7 @@ class FSSMSC(MultiViewClassifier):
         some = given.views[::step]
         present = None if given.present is None else given.present[::step]
         rng = make_random_state(0)
+        asked, _ = model._choose(given, plan, rng, n_threads)
         sizes = fit_sizes(self, given, plan, n_threads)
         # On all rows, as in the fit: ranges grow with the rows, and codes with the ranges. Text is not held twice.
         scaled, has_view = (some, present) if sizes.n_text else (given.views, given.present)
@@ -456,13 +490,60 @@ class FSSMSC(MultiViewClassifier):
         sizes = replace(
             sizes, itemsize=source.cross.dtype.itemsize, state_itemsize=state_itemsize(self, source.cross.is_double)
         )
-        return estimate_memory(replace(sizes, nonzeros=count_nonzeros(source, self)))
+        weights = None if given.weights is None else given.weights[::step]
+        settled = model._settle(source, asked, replace(given, weights=weights), plan)
+        return estimate_memory(replace(sizes, nonzeros=settled.nonzeros))
+
+    def _choose(
+        self, given: FitInput, plan: Plan, rng: np.random.RandomState, n_threads: int
+    ) -> tuple[ModelWeights, str]:
+        """Settle what is "auto": the scaling in the plan, the weights, and what reads the labels."""
+        usual, is_auto = DEFAULTS[self.units], self.units == "data"
+        l1, ridge, must, coupling = (
+            getattr(usual, name) if value == "auto" else float(value)
+            for name, value in ((name, getattr(self, name)) for name in asdict(usual))
+        )
+        asked = Asked(
+            plan.asked_scaling,
+            0.0 if "l1" in self.omit else l1,
+            None if is_auto and self.ridge == "auto" else ridge,
+            None if is_auto and self.must_link_weight == "auto" else must,
+            None if self.inference == "auto" else self.inference,
+            self.units,
+        )
+        rows = LabelledRows(
+            given.views, given.present, given.weights, given.sample_weight, given.known.class_ids, given.known.pairs
+        )
+        seed = 0 if asked.is_settled else int(rng.randint(2**31 - 1))
+        choice = choose(asked, one_name(plan.scaling), rows, seed, n_threads)
+        kinds = choice.scaling
+        plan.scaling = [kinds] * len(plan.scaling) if isinstance(kinds, str) else list(kinds)
+        plan.notes += filter(None, [describe(choice, asked, given.views.names)])
+        return ModelWeights(l1, choice.ridge, choice.must_link_weight, coupling), choice.inference
+
+    def _settle(self, source: Representation, asked: ModelWeights, given: FitInput, plan: Plan) -> SettledWeights:
+        """Turn weights into the paper's, and keep codes sparse, or say what dense ones cost."""
+        is_free = self.units == "data" and self.l1 == "auto" and self.ridge == "auto"
+        counted = replace(asked, l1=0.0) if "l1" in self.omit else asked
+        settled = settle_weights(source, counted, self.units, given.weights, is_free=is_free and "l1" not in self.omit)
+        if settled.was_dense and is_free:
+            plan.outcomes.append(Outcome.DENSE_CODES_MENDED)
+        elif settled.was_dense:
+            warnings.warn(
+                f"Codes have about {settled.nonzeros:.0f} non-zeros, and a row costs by their cube: about "
+                f"{(settled.nonzeros / 50) ** 3:.0f} times as long as with the usual 50. A smaller ridge, a larger l1, "
+                f'or "auto" for both, keeps them below {DENSE}.',
+                UserWarning,
+                stacklevel=6,
+            )
+        return settled
 
     def _solve(
         self,
         given: FitInput,
         plan: Plan,
         source: Representation,
+        weights: ModelWeights,
         rng: np.random.RandomState,
         n_threads: int,
         progress: Progress,
@@ -470,7 +551,7 @@ class FSSMSC(MultiViewClassifier):
         """Learn codes and embedding; with `relabel`, once more if the labels speak against some of them."""
 
         def solve(known: Supervision) -> tuple[Problem, SolverResult]:
-            problem = self._make_problem(source.grams, plan.n_components, known, given.weights)
+            problem = self._make_problem(source.grams, plan.n_components, known, weights, given.weights)
             result = plan.solver.solve(
                 problem,
                 source.cross,
@@ -496,17 +577,19 @@ class FSSMSC(MultiViewClassifier):
         self.relabelled_ = relabelled
         return known, problem, result
 
-    def _make_problem(self, grams: PatternGrams, n_components: int, known: Supervision, weights: Any) -> Problem:
+    def _make_problem(
+        self, grams: PatternGrams, n_components: int, known: Supervision, model: ModelWeights, weights: Any
+    ) -> Problem:
         rows, must, cannot = known.laplacians(weights, self.class_balance)
         omit = set(self.omit)
         return Problem(
             gram=grams.complete,
             grams=grams,
             n_components=n_components,
-            l1=0.0 if "l1" in omit else float(self.l1),
-            ridge=float(self.ridge),
-            coupling=0.0 if "coupling" in omit else float(self.coupling),
-            must_link_weight=float(self.must_link_weight),
+            l1=model.l1,
+            ridge=model.ridge,
+            coupling=0.0 if "coupling" in omit else model.coupling,
+            must_link_weight=model.must_link_weight,
             labelled=rows,
             must=None if "must_link" in omit else must,
             cannot=None if "cannot_link" in omit else cannot,
@@ -515,7 +598,12 @@ class FSSMSC(MultiViewClassifier):
         )
 
     def _fit_rule(
-        self, known: Supervision, problem: Problem, result: SolverResult, rng: np.random.RandomState
+        self,
+        known: Supervision,
+        problem: Problem,
+        result: SolverResult,
+        inference: str,
+        rng: np.random.RandomState,
     ) -> LabelledNeighbours | ClusterCentres:
         weights = problem.weights
         if len(known.classes) == 0:
@@ -524,12 +612,12 @@ class FSSMSC(MultiViewClassifier):
         if weights is not None:  # rows of weight 0 speak for no class, unless it has no others
             counts = weights[rows] > 0
             rows = rows[counts | np.isin(known.class_ids[rows], known.class_ids[rows[counts]], invert=True)]
-        rule = keep_labelled(self.embedding_[rows], known.class_ids[rows], self.inference, self.n_neighbors)
+        rule = keep_labelled(self.embedding_[rows], known.class_ids[rows], inference, self.n_neighbors)
         return calibrate(rule, problem, result, known, rows, self.class_balance)
 
     def _describe(self, plan: Plan, result: SolverResult) -> None:
         outcomes = plan.outcomes + list(result.outcomes)
-        self.status_ = " ".join(dict.fromkeys(outcome.value for outcome in outcomes))
+        self.status_ = " ".join(dict.fromkeys([*(outcome.value for outcome in outcomes), *plan.notes]))
         for outcome in outcomes:
             failed = outcome is Outcome.DIVERGED or (outcome is Outcome.MAX_ITER and not plan.solver.stops_early)
             if failed:

@@ -9,7 +9,7 @@ import numpy as np
 
 from .core.checks import check_choice
 from .core.progress import Outcome
-from .features.auto import resolve_scaling
+from .features.auto import read_scaling, suit_views
 from .features.landmarks import check_landmarks
 from .solver.registry import SOLVERS, Solver
 
@@ -21,10 +21,12 @@ class Plan:
     """The choices of a fit, and what had to be changed to get there."""
 
     scaling: list[str]  # of each view
+    asked_scaling: list[str]  # of each view, perhaps "auto"
     solver: Solver
     n_components: int
     n_landmarks: int
     outcomes: list[Outcome] = field(default_factory=list)
+    notes: list[str] = field(default_factory=list)  # what else there is to say
 
 
 def make_plan(model: Any, given: Any) -> Plan:
@@ -48,10 +50,11 @@ def make_plan(model: Any, given: Any) -> Plan:
         n_landmarks = count_landmarks(model.n_landmarks, given.n_counted, n_components, outcomes)
     else:
         n_landmarks = _count_given(np.asarray(model.landmarks), n_components)
-    scaling = resolve_scaling(views, model.scaling)
+    asked = read_scaling(views, model.scaling)
+    scaling = suit_views(views, asked)
     if not by_name and "lsa" not in scaling:  # whose number of features is known once it is fitted
         check_landmarks(np.asarray(model.landmarks), sum(views.sizes))
-    return Plan(scaling, solver, n_components, n_landmarks, outcomes)
+    return Plan(scaling, asked, solver, n_components, n_landmarks, outcomes)
 
 
 def _choose_solver(model: Any, has_missing: bool, has_weights: bool) -> Solver:

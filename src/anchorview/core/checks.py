@@ -302,6 +302,7 @@ def check_choice(name: str, value: Any, choices: tuple[Any, ...]) -> None:
 # Parameters that most estimators have.
 COUNT = Number(1, integer=True)
 WEIGHT = Number(0)
+WEIGHT_OR_AUTO = Number(0, or_text=("auto",))
 POSITIVE = Number(0, strict=True)
 SHARED: dict[str, Rule] = {
     "views": ColumnCuts(),

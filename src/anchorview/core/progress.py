@@ -84,6 +84,9 @@ class Outcome(Enum):
         "some rows lie in parts of the graph without any labelled row: their labels rest on the features of the "
         "landmarks alone, and their confidence is low; a smaller l1 links more rows."
     )
+    DENSE_CODES_MENDED = (
+        "codes would have had more than 120 non-zeros: ridge was lowered, or l1 raised, to keep them sparse."
+    )
     STOPPED_BY_CALLBACK = "stopped by a callback."
     INTERRUPTED = "interrupted: the settings judged until then are used."
 

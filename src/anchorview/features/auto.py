@@ -1,9 +1,15 @@
 """Which scaling each view gets: what the user chose, and for "auto" what the features look like.
 
-Sparse views, and dense ones that are text filled in with zeros, get "lsa"; the others "minmax", or "standard" if that
-would leave rows nearly parallel. Scaled to 0 … 1, features that vary little beside their distance from the minimum
-leave rows of unit length nearly parallel. A row is then like every landmark: codes become dense, slow to find, and tell
-nothing (an example with figures is in docs/method.md). Centred features cure it.
+Where labels can decide, they do (`tuning.auto`); this is what is tried first, and what is taken without labels. Each
+view goes by its own nature:
+
+- Sparse views, and dense ones that are text filled in with zeros: "lsa".
+- Signed features whose rows have all the same length: "l2". A model brought them to that length and compares them by
+  angle; columns scaled one by one would undo what it learned, and blow up those that are constant but for rounding.
+- Features that vary little beside their distance from the minimum, so that rows scaled to 0 … 1 and to unit length
+  would be nearly parallel. A row is then like every landmark, and its code tells little (an example with figures is in
+  docs/method.md). Signed ones get "symmetric", as zero is where they start from; the others "standard", which centres.
+- All others: "minmax".
 """
 
 from __future__ import annotations
@@ -14,20 +20,36 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from ..core.arrays import PARALLEL, Mask, Presence, is_sparse
+from ..core.arrays import PARALLEL, Mask, is_sparse
 from ..data.views import Views
 
 SCALINGS = ("auto", "minmax", "symmetric", "standard", "l2", "tfidf", "lsa", "none")
 FOR_SPARSE = ("auto", "minmax", "l2", "tfidf", "lsa", "none")
 _TEXT_ZEROS, _TEXT_FEATURES = 0.95, 100  # a dense view with as many zeros and features is text that was filled in
-_SOME_TEXT_ROWS = 500
 _SOME_ROWS = 1000
+_RANGE_ROWS = 20_000  # that ranges are taken from: they grow with the rows, and cosines with the ranges
+_SIGNED = 0.1  # share of negative values among those that are not zero; a few are noise about zero
+_SAME_LENGTH = 0.01  # deviation of lengths, to their mean
 
 ScalingChoice = str | Sequence[str] | Mapping[str, str]
 
 
 def resolve_scaling(views: Views, scaling: ScalingChoice) -> list[str]:
-    """Return one scaling per view, or raise an error that names the choices."""
+    """Return one scaling per view, "auto" settled by its features; or raise an error that names the choices."""
+    return suit_views(views, read_scaling(views, scaling))
+
+
+def suit_views(views: Views, kinds: Sequence[str]) -> list[str]:
+    """Return the scalings with what suits the features in place of "auto"."""
+    present = views.present
+    return [
+        suit_view(views.arrays[number], None if present is None else present[:, number]) if kind == "auto" else kind
+        for number, kind in enumerate(kinds)
+    ]
+
+
+def read_scaling(views: Views, scaling: ScalingChoice) -> list[str]:
+    """Return one scaling per view as asked for, or raise an error that names the choices."""
     if isinstance(scaling, str):
         kinds = [scaling] * len(views.names)
     elif isinstance(scaling, Mapping):
@@ -47,20 +69,59 @@ def resolve_scaling(views: Views, scaling: ScalingChoice) -> list[str]:
                 f"scaling={kind!r} would fill in the zeros of the sparse view {name!r}; "
                 f"choose one of {', '.join(FOR_SPARSE)} for it."
             )
-    free = [number for number, kind in enumerate(kinds) if kind == "auto"]
-    is_text = [is_sparse(array) or zero_share(array) > _TEXT_ZEROS for array in views.arrays] if free else []
-    dense = [number for number in free if not is_text[number]]
-    present = None if views.present is None else views.present[:, dense]
-    best = "standard" if are_parallel([views.arrays[number] for number in dense], present) else "minmax"
-    for number in free:
-        kinds[number] = "lsa" if is_text[number] else best
     return kinds
+
+
+def suit_view(array: Any, has_view: Mask | None = None) -> str:
+    """Return the scaling that suits the features of a view by what they look like, on some of its rows.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> rng = np.random.default_rng(0)
+    >>> signed, counts = rng.normal(size=(50, 8)), rng.poisson(3.0, size=(50, 8))
+    >>> suit_view(signed), suit_view(signed / np.linalg.norm(signed, axis=1, keepdims=True)), suit_view(counts)
+    ('minmax', 'l2', 'minmax')
+    >>> suit_view(rng.normal(size=(50, 300))), suit_view(rng.normal(size=(50, 300)) + 9)  # rows 0 … 1 are parallel
+    ('symmetric', 'standard')
+    """
+    if is_sparse(array) or zero_share(array) > _TEXT_ZEROS:
+        return "lsa"
+    some = _some_rows(array, has_view, _SOME_ROWS)
+    signed = is_signed(some)
+    if signed and have_same_length(some):
+        return "l2"
+    if scaled_cosine(array, has_view) <= PARALLEL:
+        return "minmax"
+    return "symmetric" if signed else "standard"
+
+
+def _some_rows(array: npt.NDArray[Any], has_view: Mask | None, number: int) -> npt.NDArray[np.float64]:
+    """Return about so many rows, all over the view, without those that lack it or are not finite."""
+    step = max(1, len(array) // number)
+    some = np.asarray(array[::step], dtype=np.float64)
+    kept: npt.NDArray[np.float64] = some[
+        np.isfinite(some).all(axis=1) & (True if has_view is None else has_view[::step])
+    ]
+    return kept
+
+
+def is_signed(rows: npt.NDArray[Any]) -> bool:
+    """Tell whether values are of both signs, as in embeddings and principal components."""
+    n_other = np.count_nonzero(rows)
+    return bool(np.count_nonzero(rows < 0) > _SIGNED * n_other)
+
+
+def have_same_length(rows: npt.NDArray[Any]) -> bool:
+    """Tell whether rows all have the same length, but for what rounding or a few percent of noise make of it."""
+    with np.errstate(over="ignore", invalid="ignore"):
+        lengths = np.linalg.norm(rows, axis=1)
+        return bool(len(rows)) and bool(lengths.std() <= _SAME_LENGTH * lengths.mean())
 
 
 def zero_share(array: npt.NDArray[Any]) -> float:
     """Return the part of zeros in some rows of a dense view; 0 if it has negative or few features, or only zeros."""
-    some = np.asarray(array[:: max(1, len(array) // _SOME_TEXT_ROWS)])
-    some = some[np.isfinite(some).all(axis=1)]
+    some = _some_rows(array, None, _SOME_ROWS)
     if array.shape[1] < _TEXT_FEATURES or not some.any() or (some < 0).any():
         return 0.0
     return float((some == 0).mean())
@@ -79,28 +140,14 @@ def mean_cosine(rows: npt.NDArray[Any]) -> float:
     return float((rows.mean(axis=0, dtype=np.float64) ** 2).sum()) / squares if squares > 0 else 0.0
 
 
-def are_parallel(arrays: Sequence[npt.NDArray[Any]], present: Presence) -> bool:
-    """Tell whether some rows of dense views, scaled to 0 … 1 and to unit length, are nearly parallel on average.
-
-    Parameters
-    ----------
-    arrays : sequence of ndarray
-        The views.
-    present : ndarray of bool of shape (n_rows, n_views), optional
-        Which rows have which view.
-    """
-    cosines = [_scaled_cosine(array, None if present is None else present[:, i]) for i, array in enumerate(arrays)]
-    return bool(cosines) and float(np.mean(cosines)) > PARALLEL
-
-
-def _scaled_cosine(array: npt.NDArray[Any], has_view: Mask | None) -> float:
-    step = max(1, len(array) // _SOME_ROWS)
-    some = np.asarray(array[::step], dtype=np.float64)
-    some = some[np.isfinite(some).all(axis=1) & (True if has_view is None else has_view[::step])]
-    if len(some) < 2:
+def scaled_cosine(array: npt.NDArray[Any], has_view: Mask | None = None) -> float:
+    """Return the mean cosine between rows of a dense view once they are scaled to 0 … 1 and to unit length."""
+    many = _some_rows(array, has_view, _RANGE_ROWS)
+    if len(many) < 2:
         return 0.0
     with np.errstate(over="ignore", invalid="ignore"):
-        width = np.ptp(some, axis=0)
-        scaled = (some - some.min(axis=0))[:, width > 0] / width[width > 0]
+        width = np.ptp(many, axis=0)
+        some = many[:: max(1, len(many) // _SOME_ROWS)]
+        scaled = (some - many.min(axis=0))[:, width > 0] / width[width > 0]
     lengths = np.linalg.norm(scaled, axis=1, keepdims=True)
     return mean_cosine(np.nan_to_num(scaled / np.where(lengths > 0, lengths, 1)))  # entries of 0 … 1 need no guard

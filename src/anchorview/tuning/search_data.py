@@ -15,12 +15,14 @@ from ..engine.blocks import map_blocks
 from ..features.auto import mean_cosine
 from ..features.products import Representation, represent
 from ..features.scaling import fit_scaling
+from ..solver.weights import DataUnits, for_codes, for_labels, measure_codes
 from ..supervision.pairs import ResolvedPairs
 from .graph import Graph, join_rows, make_space
 from .links import Told, joined_rows, pass_on
 from .options import SearchOptions
 from .representation import CodeSet, encode
 from .settings import Scaling, Setting
+from .units import measure_source
 
 
 @dataclass(frozen=True)
@@ -61,6 +63,7 @@ class SearchData:
     planned: set[Setting] = field(default_factory=set)  # settings that the search expects to judge, judged ones too
     starts: dict[Any, Matrix] = field(default_factory=dict)  # embeddings of each set of landmarks
     _sources: dict[Any, Representation] = field(default_factory=dict)
+    _units: dict[Any, DataUnits] = field(default_factory=dict)
     _codes: dict[Any, CodeSet] = field(default_factory=dict)
     _graphs: dict[Any, Graph] = field(default_factory=dict)
     _told: dict[int, Told] = field(default_factory=dict)
@@ -150,11 +153,27 @@ class SearchData:
 
     def code_set(self, setting: Setting) -> CodeSet:
         """Codes of a setting."""
-        key = (*setting.source, setting.l1, setting.ridge)
+        l1, ridge = self._code_weights(setting)
+        key = (*setting.source, l1, ridge)
         if key not in self._codes:
-            source = self.source(setting)
-            self._codes[key] = encode(source, setting.l1, setting.ridge, self.weights, self.n_threads)
+            self._codes[key] = encode(self.source(setting), l1, ridge, self.weights, self.n_threads)
         return self._codes[key]
+
+    def _code_weights(self, setting: Setting) -> tuple[float, float]:
+        """Return λ_Z and μ of a setting."""
+        if setting.units == "paper":
+            return setting.l1, setting.ridge
+        key = setting.source
+        if key not in self._units:
+            self._units[key] = measure_source(self.source(setting), self.weights)[0]
+        return for_codes(setting.l1, setting.ridge, self._units[key])
+
+    def must_link_weight(self, setting: Setting) -> float:
+        """Return λ_M of a setting."""
+        if setting.units == "paper":
+            return setting.must_link_weight
+        sizes = measure_codes(self.code_set(setting).codes, self.weights)
+        return for_labels(setting.must_link_weight, 0.0, len(self.source(setting).landmarks), sizes.squares)[0]
 
     def has_dense_codes(self, setting: Setting) -> bool:
         """Whether codes have so many non-zeros that denser ones would take too long."""

@@ -8,11 +8,13 @@ from typing import Any
 from ..core.arrays import is_sparse
 from ..data.views import Views
 from ..features.auto import resolve_scaling, zero_share
+from ..solver.weights import DEFAULTS
 from .options import SearchOptions
 
 Scaling = str | tuple[str, ...]  # of all views, or of each
 N_VOTES = 5  # labelled rows that vote in the head "knn"
 FOR_FSSMSC = ("nearest", "knn")  # heads that `FSSMSC` has too
+_WEIGHTS = ("l1", "ridge", "must_link_weight")
 
 
 @dataclass(frozen=True)
@@ -27,6 +29,8 @@ class Setting:
         Number of landmarks.
     l1, ridge, must_link_weight : float
         λ_Z, μ and λ_M of the model; without meaning for the heads "features" and "graph".
+    units : {"paper", "data"}
+        What these are measured in; see `solver.weights`.
     head : {"nearest", "knn", "embedding", "codes", "features", "graph"}
         What reads the label: the nearest labelled row of the embedding or the five nearest, or a logistic regression
         on the embedding, on the codes, or on the scaled features alone, or labels spread over a graph of neighbours.
@@ -36,11 +40,12 @@ class Setting:
 
     scaling: Scaling
     n_landmarks: int
-    l1: float = 0.2
-    ridge: float = 1.0
-    must_link_weight: float = 1e4
+    l1: float = DEFAULTS["paper"].l1
+    ridge: float = DEFAULTS["paper"].ridge
+    must_link_weight: float = DEFAULTS["paper"].must_link_weight
     head: str = "nearest"
     strength: float = 10.0
+    units: str = "paper"
 
     def parameters(self) -> dict[str, Any]:
         """Return the setting as a dictionary."""
@@ -51,7 +56,7 @@ class Setting:
         scaling = self.scaling if isinstance(self.scaling, str) else list(self.scaling)
         found: dict[str, Any] = {"scaling": scaling, "n_landmarks": self.n_landmarks}
         if self.head in FOR_FSSMSC:  # the others have no codes, or read them in a way of their own
-            found |= {name: getattr(self, name) for name in ("l1", "ridge", "must_link_weight")}
+            found |= {name: getattr(self, name) for name in (*_WEIGHTS, "units")}
             found |= {"inference": self.head} | ({"n_neighbors": N_VOTES} if self.head == "knn" else {})
         return found
 
@@ -65,7 +70,7 @@ def count_changes(setting: Setting) -> int:
     """Return how many of λ_Z, μ and λ_M are not the defaults, where they have a meaning."""
     if setting.head in ("features", "graph"):
         return 0
-    return sum(getattr(setting, name) != getattr(Setting, name) for name in ("l1", "ridge", "must_link_weight"))
+    return sum(getattr(setting, name) != getattr(DEFAULTS[setting.units], name) for name in _WEIGHTS)
 
 
 def scalings_to_try(views: Views, options: SearchOptions) -> list[Scaling]:
@@ -75,7 +80,8 @@ def scalings_to_try(views: Views, options: SearchOptions) -> list[Scaling]:
         return ["lsa", "tfidf"]
     default = resolve_scaling(views, "auto")
     # Where the default centres, rows scaled to 0 … 1 are nearly parallel: nothing to be learned from them.
-    dense = [kind for kind in options.dense_scalings if not (kind == "minmax" and "standard" in default)]
+    centred = {kind for kind, known in zip(default, is_sparse_view, strict=True) if not known} == {"standard"}
+    dense = [kind for kind in options.dense_scalings if not (kind == "minmax" and centred)]
     counts = [
         known or zero_share(array) > options.count_zeros
         for known, array in zip(is_sparse_view, views.arrays, strict=True)

@@ -1,0 +1,218 @@
+"""The "auto" of `FSSMSC`: scaling, ridge, must-link weight and inference, judged on hidden labels of a sample.
+
+No constant suits all data, but the labels can tell: settings are judged as the search of `FSSMSCCV` judges them, on the
+labelled rows and some others, with few landmarks. In units of the data (`solver.weights`) settings mean the same for
+few landmarks as for many, so what is best there is taken for all rows. With few labels the judgement is drawn towards
+what suits the features by their nature and towards the default weights; where no label can be hidden, these are taken.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from itertools import product
+
+import numpy as np
+
+from ..core.arrays import ClassIds, Presence, Rows, Weights
+from ..data.labels import split_labels
+from ..data.views import Views
+from ..solver.weights import DEFAULTS
+from ..supervision.pairs import ResolvedPairs
+from .judging import judge
+from .options import SearchOptions
+from .search_data import SearchData
+from .settings import FOR_FSSMSC, Scaling, Setting, one_name, scalings_to_try
+
+SAMPLE_ROWS = 1500
+SAMPLE_LANDMARKS = 100  # with 1,500 rows; 200, or all rows and landmarks, chose no better (docs/accuracy.md)
+_N_FOLDS = 3
+_MOST_LABELLED = 750  # of the sample: the others show what unlabelled rows are like
+_RIDGES = (1.0, 10.0)  # besides the default; beyond, codes have too few or too many non-zeros
+_MUST_LINK_WEIGHTS = (0.3, 30.0)
+_FINALISTS = 2  # scalings whose weights are varied
+_SPARSE = 5  # non-zeros below which a code over 100 landmarks ties its row to next to no others
+
+
+@dataclass(frozen=True)
+class Asked:
+    """What a fit asks for; weights and inference that may be chosen are None.
+
+    Parameters
+    ----------
+    scaling : sequence of str
+        Of each view, perhaps "auto".
+    l1, ridge, must_link_weight : float
+        Weights, in `units`.
+    inference : str or None
+        What reads the labels.
+    units : {"data", "paper"}
+        Of the weights. Those of the paper are not chosen: by default they are constants.
+    """
+
+    scaling: Sequence[str]
+    l1: float
+    ridge: float | None
+    must_link_weight: float | None
+    inference: str | None
+    units: str
+
+    @property
+    def is_settled(self) -> bool:
+        """Whether there is nothing to choose."""
+        return "auto" not in self.scaling and None not in (self.ridge, self.must_link_weight, self.inference)
+
+
+@dataclass(frozen=True)
+class Choice:
+    """What was chosen, and by what."""
+
+    scaling: Scaling
+    ridge: float
+    must_link_weight: float
+    inference: str
+    n_judged: int = 0  # hidden labels that decided; 0 if the features' nature did
+    n_settings: int = 0
+
+
+@dataclass(frozen=True)
+class LabelledRows:
+    """The rows of a fit and what is known of them, as the choice needs it."""
+
+    views: Views
+    present: Presence
+    weights: Weights  # in sums over rows
+    sample_weight: Weights  # as given
+    class_ids: ClassIds  # of all rows, −1 without a label
+    pairs: ResolvedPairs | None
+
+
+def choose(asked: Asked, default: Scaling, rows: LabelledRows, seed: int, n_threads: int) -> Choice:
+    """Choose what is free.
+
+    Parameters
+    ----------
+    asked : Asked
+        What is settled, and what may be chosen.
+    default : str or tuple of str
+        Scaling that suits the features by their nature: to prefer unless labels speak for another, and to take without
+        labels.
+    rows : LabelledRows
+        The data.
+    seed : int
+        Of the sample, its landmarks and folds.
+    """
+    usual = DEFAULTS[asked.units]
+    start = Choice(
+        default,
+        usual.ridge if asked.ridge is None else asked.ridge,
+        usual.must_link_weight if asked.must_link_weight is None else asked.must_link_weight,
+        asked.inference or "nearest",
+    )
+    data = None if asked.is_settled else _sample(rows, default, seed, n_threads)
+    if data is None:
+        return start
+    head = start.inference if start.inference in FOR_FSSMSC else "nearest"  # rules of the paper are like it
+    weights = asked.l1, start.ridge, start.must_link_weight
+    first = Setting(default, data.n_landmarks, *weights, head, units=asked.units)
+    heads = FOR_FSSMSC if asked.inference is None else (head,)
+    scalings = _scalings(data, default, asked.scaling)
+    for scaling in scalings:
+        _judge(data, replace(first, scaling=scaling), heads)
+    ridges = (first.ridge, *(_RIDGES if asked.ridge is None else ()))
+    must_link_weights = (first.must_link_weight, *(_MUST_LINK_WEIGHTS if asked.must_link_weight is None else ()))
+    for scaling, ridge, weight in product(_best(data, scalings), ridges, must_link_weights):
+        _judge(data, replace(first, scaling=scaling, ridge=ridge, must_link_weight=weight), heads)
+    if not data.judged:  # codes of every one were too sparse
+        return start
+    best = min(data.judged.values(), key=lambda judgement: judgement.belief).setting
+    inference = best.head if asked.inference is None else asked.inference
+    return Choice(best.scaling, best.ridge, best.must_link_weight, inference, len(data.judged_rows), len(data.judged))
+
+
+def _judge(data: SearchData, setting: Setting, heads: Sequence[str]) -> None:
+    """Judge what reads the labels of a setting, unless codes are too sparse to spread any."""
+    codes = data.code_set(setting).codes
+    if codes.nnz >= _SPARSE * codes.shape[0]:
+        judge(data, [replace(setting, head=head) for head in heads])
+
+
+def _best(data: SearchData, scalings: Sequence[Scaling]) -> list[Scaling]:
+    """Return the scalings that did best."""
+    beliefs = {
+        scaling: min((j.belief for s, j in data.judged.items() if s.scaling == scaling), default=np.inf)
+        for scaling in scalings
+    }
+    return sorted((s for s in scalings if np.isfinite(beliefs[s])), key=beliefs.__getitem__)[:_FINALISTS]
+
+
+def _scalings(data: SearchData, default: Scaling, asked: Sequence[str]) -> list[Scaling]:
+    """Return the scalings that make sense for the views, the default first; views keep what was asked for them."""
+    result = [default]
+    if "auto" in asked:
+        for scaling in scalings_to_try(data.views, data.options):
+            kinds = [scaling] * len(asked) if isinstance(scaling, str) else scaling
+            result.append(one_name([k if a == "auto" else a for k, a in zip(kinds, asked, strict=True)]))
+    return list(dict.fromkeys(result))
+
+
+def _sample(rows: LabelledRows, default: Scaling, seed: int, n_threads: int) -> SearchData | None:
+    """Return labelled rows, and some others, as the data of a search; None if no label can be hidden."""
+    rng = np.random.RandomState(seed)
+    counted = np.ones(len(rows.views), dtype=bool) if rows.weights is None else rows.weights > 0
+    labelled = np.flatnonzero(counted & (rows.class_ids >= 0))
+    if len(np.unique(rows.class_ids[labelled])) < 2:
+        return None
+    labelled = _some(labelled, _MOST_LABELLED, rng)
+    others = _some(np.flatnonzero(counted & (rows.class_ids < 0)), SAMPLE_ROWS - len(labelled), rng)
+    chosen = np.sort(np.concatenate([labelled, others]))
+    given = rows.class_ids[chosen]
+    class_ids = np.unique(given[given >= 0], return_inverse=True)[1]
+    n_classes, options = int(class_ids.max()) + 1, SearchOptions()
+    n_repeats = 2 if len(class_ids) < options.few_labels else 1
+    folds = [fold for _ in range(n_repeats) for fold in split_labels(class_ids, _N_FOLDS, rng)]
+    if not folds or n_classes < 2:
+        return None
+    weights = rows.sample_weight
+    return SearchData(
+        views=rows.views[chosen],
+        present=None if rows.present is None else rows.present[chosen],
+        weights=None if rows.weights is None else rows.weights[chosen],
+        rows=np.flatnonzero(given >= 0),
+        class_ids=class_ids,
+        n_classes=n_classes,
+        n_landmarks=max(min(SAMPLE_LANDMARKS, len(chosen) // 3), min(len(chosen), 2 * n_classes)),
+        other_n_landmarks=[],
+        default_scaling=default,
+        folds=folds,
+        seed=seed,
+        n_threads=n_threads,
+        options=options,
+        report=lambda _: None,
+        sample_weights=None if weights is None else weights[chosen],
+        pairs=None if rows.pairs is None else rows.pairs.take(chosen),
+    )
+
+
+def _some(rows: Rows, most: int, rng: np.random.RandomState) -> Rows:
+    """Return at most so many of the rows, drawn at random."""
+    return rows if len(rows) <= most else rng.choice(rows, max(most, 0), replace=False)
+
+
+def describe(choice: Choice, asked: Asked, names: Sequence[str]) -> str:
+    """Say in a sentence what was chosen, and by what; nothing if all was settled."""
+    if asked.is_settled:
+        return ""
+    kinds = [choice.scaling] * len(names) if isinstance(choice.scaling, str) else choice.scaling
+    shared = one_name(list(kinds))
+    scaling = shared if isinstance(shared, str) else ", ".join(f"{n}: {k}" for n, k in zip(names, kinds, strict=True))
+    chosen = {
+        "scaling": scaling if "auto" in asked.scaling else None,
+        "ridge": f"{choice.ridge:g}" if asked.ridge is None else None,
+        "must_link_weight": f"{choice.must_link_weight:g}" if asked.must_link_weight is None else None,
+        "inference": choice.inference if asked.inference is None else None,
+    }
+    what = ", ".join(f"{name} ({value})" for name, value in chosen.items() if value is not None)
+    if not choice.n_judged:
+        return f"by the nature of the features, as no labels could be hidden: {what}."
+    return f"chosen on {choice.n_judged} hidden labels, of {choice.n_settings} settings: {what}."
