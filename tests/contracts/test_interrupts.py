@@ -51,6 +51,12 @@ def test_an_interrupt_is_found_at_the_end_of_the_chain() -> None:
     assert as_interrupt(wrapped) is wrapped  # only compiled code hides an interrupt
 
 
+def test_a_chain_of_causes_that_comes_back_to_itself_ends() -> None:
+    error, cause = SystemError("one"), SystemError("two")
+    error.__cause__, cause.__cause__ = cause, error
+    assert as_interrupt(error) is error
+
+
 class Compiled(np.ndarray):
     """Rows that end any work on them as an interrupt of compiled code does."""
 
