@@ -17,6 +17,7 @@ import time
 
 NO_BROWSER = "ANCHORVIEW_NO_BROWSER"  # set for the tests when there is none
 PYTEST = ["-m", "pytest", "-n", "2"]
+SLOW = ["-m", "slow", "-o", "faulthandler_timeout=3600"]  # minutes each, and no sign that one hangs
 STEPS = [
     ("lint", ["-m", "ruff", "check", "."]),
     ("format", ["-m", "ruff", "format", "--check", "."]),
@@ -39,7 +40,7 @@ def find_browser() -> bool:
 
 def main() -> int:
     slow = "--slow" in sys.argv[1:]
-    steps = [("slow tests", [*PYTEST, "-m", "slow"])] if slow else STEPS
+    steps = [("slow tests", [*PYTEST, *SLOW])] if slow else STEPS
     has_browser = find_browser()
     environment = {**os.environ, "OMP_NUM_THREADS": "1"}  # two workers on two cores: pools of threads would only fight
     if not has_browser:

@@ -6,7 +6,6 @@ import json
 import os
 import re
 import shutil
-import signal
 import subprocess
 import sys
 import time
@@ -28,6 +27,7 @@ from anchorview.bench.methods import METHODS
 from anchorview.bench.output import Output
 from anchorview.report.document import Section, Table
 from anchorview.report.page import make_page
+from support.processes import run, started
 
 FEW = ["--method", "FSSMSC", "--method", "mvar"]
 FLAGS = ["--headless", "--no-sandbox", "--disable-gpu", "--disable-quic", "--no-first-run", "--disable-sync"]
@@ -309,18 +309,12 @@ def test_a_killed_run_is_resumed(data: Path, tmp_path: Path) -> None:
     out = tmp_path / "o"
     words = ["bench", "comparison", "--data", str(data), "--method", "FSSMSC", "--method", "MVAR", "--repeats", "5"]
     command = [sys.executable, "-c", "from anchorview.app.cli import run; run()", *words, "--out", str(out)]
-    process = subprocess.Popen(command, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
-    deadline = time.monotonic() + 300
-    while time.monotonic() < deadline and process.poll() is None:
-        if (out / "records.jsonl").exists() and len(lines(out)) >= 2:
-            break
-        time.sleep(0.02)
-    process.send_signal(signal.SIGKILL)
-    process.wait()
+    with started(command, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL) as process:
+        while process.poll() is None and not ((out / "records.jsonl").exists() and len(lines(out)) >= 2):
+            time.sleep(0.02)
     before = lines(out)
     assert 2 <= len(before) < 11
-    done = subprocess.run(command, capture_output=True, text=True, timeout=600)
-    assert done.returncode == 0, done.stderr
+    run(command)
     after = lines(out)
     whole = [line for line in before if line.endswith("}")]
     assert after[: len(whole)] == whole
@@ -400,7 +394,7 @@ def browse(tmp_path: Path) -> Callable[..., str]:
     def browse(*words: str) -> str:
         profile = f"--user-data-dir={tmp_path / 'profile'}"
         command = [browser, *FLAGS, profile, *words]
-        return subprocess.run(command, capture_output=True, text=True, timeout=120, check=True).stdout
+        return run(command, seconds=120).stdout
 
     return browse
 

@@ -18,6 +18,8 @@ from typer.testing import CliRunner
 import anchorview
 from anchorview.app.cli import app
 from anchorview.plotting import plot_summary
+from support import processes
+from support.processes import started
 
 COMMAND = [sys.executable, "-m", "anchorview"]
 ENVIRONMENT = {**os.environ, "OMP_NUM_THREADS": "1"}
@@ -25,7 +27,7 @@ ENVIRONMENT = {**os.environ, "OMP_NUM_THREADS": "1"}
 
 def run(*words: str, cwd: Path) -> subprocess.CompletedProcess[str]:
     """Run the command in a process of its own, with one thread: there may be another test on the other core."""
-    return subprocess.run(COMMAND + list(words), capture_output=True, text=True, cwd=cwd, timeout=240, env=ENVIRONMENT)
+    return processes.run(COMMAND + list(words), check=False, cwd=cwd, env=ENVIRONMENT)
 
 
 def test_demo_prints_scores_and_draws(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -134,12 +136,15 @@ def test_mistake_as_typed_has_no_traceback(tmp_path: Path) -> None:
 
 @pytest.mark.skipif(sys.platform == "win32", reason="signals differ")
 def test_interrupt_is_one_line(tmp_path: Path) -> None:
-    words = ["demo", "--repeats", "500", "--output", "x.png"]
-    pipes: Any = {"stdout": subprocess.PIPE, "stderr": subprocess.PIPE, "text": True}
-    with subprocess.Popen(COMMAND + words, cwd=tmp_path, env=ENVIRONMENT, **pipes) as process:
+    # A job of a shell without job control starts with SIGINT ignored, and then Python does not heed it.
+    code = "import signal; signal.signal(signal.SIGINT, signal.default_int_handler)\n"
+    code += "from anchorview.__main__ import main; main()"
+    words = [sys.executable, "-c", code, "demo", "--repeats", "500", "--output", "x.png"]
+    pipes: Any = {"stdout": subprocess.PIPE, "stderr": subprocess.PIPE}
+    with started(words, seconds=100, cwd=tmp_path, env=ENVIRONMENT, **pipes) as process:
         assert "Handwritten digits" in process.stdout.readline()  # it is at work
         process.send_signal(signal.SIGINT)
-        _, errors = process.communicate(timeout=60)
+        _, errors = process.communicate(timeout=110)
     assert process.returncode == 130
     assert errors.strip() == "Stopped."
     assert list(tmp_path.iterdir()) == []
@@ -147,8 +152,8 @@ def test_interrupt_is_one_line(tmp_path: Path) -> None:
 
 @pytest.mark.skipif(sys.platform == "win32", reason="signals differ")
 def test_closed_pipe_is_quiet(tmp_path: Path) -> None:
-    pipes: Any = {"stdout": subprocess.PIPE, "stderr": subprocess.PIPE, "text": True}
-    with subprocess.Popen([*COMMAND, "data", "list"], cwd=tmp_path, env=ENVIRONMENT, **pipes) as process:
+    pipes: Any = {"stdout": subprocess.PIPE, "stderr": subprocess.PIPE}
+    with started([*COMMAND, "data", "list"], seconds=60, cwd=tmp_path, env=ENVIRONMENT, **pipes) as process:
         process.stdout.close()  # as `head` does, only sooner
         errors = process.stderr.read()
         assert process.wait(timeout=60) == 1
@@ -158,7 +163,7 @@ def test_closed_pipe_is_quiet(tmp_path: Path) -> None:
 def test_missing_extra_is_named_before_the_work(tmp_path: Path) -> None:
     code = "import sys; sys.modules['matplotlib'] = None; from anchorview.__main__ import main; main()"
     words = [sys.executable, "-c", code, "demo"]
-    done = subprocess.run(words, capture_output=True, text=True, cwd=tmp_path, timeout=60)
+    done = processes.run(words, seconds=60, check=False, cwd=tmp_path)
     assert done.returncode == 1
     assert done.stderr == "The command needs matplotlib: pip install 'anchorview[cli]'\n"
     assert done.stdout == ""

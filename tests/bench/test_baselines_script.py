@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import json
-import subprocess
 import sys
 from pathlib import Path
 
 import numpy as np
 
 from anchorview import datasets
+from support.processes import run
 
 
 def test_the_benchmark_command_runs_and_remembers(tmp_path: Path) -> None:
@@ -18,12 +18,12 @@ def test_the_benchmark_command_runs_and_remembers(tmp_path: Path) -> None:
     script = Path(__file__).parents[2] / "benchmarks" / "baselines.py"
     command = [sys.executable, str(script), "--data", str(tmp_path), "--sets", "toy", "--out", str(tmp_path)]
     command += ["--methods", "MVAR", "ConcatKMeans", "--draws", "1"]
-    first = subprocess.run(command, capture_output=True, text=True, check=True).stdout
+    first = run(command).stdout
     assert first.count("seed 0: ACC") == 2
     lines = (tmp_path / "baselines.jsonl").read_text().splitlines()
     keys = [json.loads(line)["key"] for line in lines]
     assert [key["method"] for key in keys] == ["MVAR", "ConcatKMeans"]
     assert keys[0]["parameters"]["labelled_weight"] == 100.0
-    again = subprocess.run(command, capture_output=True, text=True, check=True).stdout
+    again = run(command).stdout
     assert "seed 0" not in again and "| MVAR" in again
     assert "### toy" in (tmp_path / "baselines.md").read_text()

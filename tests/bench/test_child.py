@@ -36,17 +36,17 @@ def jobs(tmp_path: Path) -> str:
 
 
 def test_a_job_returns_its_value_and_cost(jobs: str) -> None:
-    result = run_job(f"{jobs}:add", {"a": 2, "b": 3})
+    result = run_job(f"{jobs}:add", {"a": 2, "b": 3}, time_limit=100)
     assert (result.status, result.value) == ("ok", 5)
     assert result.peak_bytes > 1_000_000
     json.dumps(result.as_dict())
 
 
 def test_a_job_that_fails_returns_its_message(jobs: str) -> None:
-    result = run_job(f"{jobs}:fail", {})
+    result = run_job(f"{jobs}:fail", {}, time_limit=100)
     assert result.status == "error"
     assert "no such thing" in result.message
-    assert run_job(f"{jobs}:die", {}).status == "error"
+    assert run_job(f"{jobs}:die", {}, time_limit=100).status == "error"
 
 
 def test_limits_kill_the_child_only(jobs: str) -> None:
@@ -59,5 +59,6 @@ def test_limits_kill_the_child_only(jobs: str) -> None:
 
 
 def test_variables_are_set_in_the_child(jobs: str) -> None:
-    result = run_job(f"{jobs}:variable", {"name": "OMP_NUM_THREADS"}, environment={"OMP_NUM_THREADS": "3"})
+    asked, variables = {"name": "OMP_NUM_THREADS"}, {"OMP_NUM_THREADS": "3"}
+    result = run_job(f"{jobs}:variable", asked, time_limit=100, environment=variables)
     assert result.value == "3"

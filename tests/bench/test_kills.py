@@ -16,6 +16,7 @@ import numpy as np
 import pytest
 
 from anchorview.datasets import make_multiview_subspaces
+from support.processes import run, started
 
 JOB = """
 import random, time
@@ -76,13 +77,12 @@ def kill_again_and_again(command: list[str], folder: Path, kills: int, seed: int
     chance = random.Random(seed)
     kept: dict[str, Any] = {}
     for _ in range(kills):
-        process = subprocess.Popen(command, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE)
-        size, deadline = len(kept), time.monotonic() + 120
-        while process.poll() is None and len(entries(folder)) <= size and time.monotonic() < deadline:
-            time.sleep(0.005)
-        time.sleep(chance.uniform(0, 0.2))
-        process.send_signal(signal.SIGKILL)
-        error = process.communicate()[1]
+        with started(command, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE) as process:
+            while process.poll() is None and len(entries(folder)) <= len(kept):
+                time.sleep(0.005)
+            time.sleep(chance.uniform(0, 0.2))
+            process.send_signal(signal.SIGKILL)
+            error = process.communicate(timeout=60)[1]
         assert process.returncode in (0, -signal.SIGKILL), error
         now = entries(folder)
         assert kept.items() <= now.items()  # no finished record is lost or changed
@@ -97,7 +97,7 @@ def test_six_kills(tmp_path: Path) -> None:
     kill_again_and_again(command, tmp_path / "killed", 6, seed=0)
     for folder in ("killed", "whole"):
         command[3] = str(tmp_path / folder)
-        subprocess.run(command, check=True, timeout=120)
+        run(command)
     assert len(scores(tmp_path / "whole")) == 48
     assert scores(tmp_path / "killed") == scores(tmp_path / "whole")
     for name in ("report.md", "report.html", "tables/b.tex", "sections/c.json"):
@@ -114,7 +114,7 @@ def test_eighteen_kills_of_the_real_command(tmp_path: Path) -> None:
     command = [sys.executable, "-m", "anchorview", *words, "--repeats", "20", "--out"]
     kill_again_and_again([*command, str(tmp_path / "killed")], tmp_path / "killed", 18, seed=1)
     for folder in ("killed", "whole"):
-        subprocess.run([*command, str(tmp_path / folder)], check=True, timeout=900, stdout=subprocess.DEVNULL)
+        run([*command, str(tmp_path / folder)], seconds=900)
     assert len(scores(tmp_path / "whole")) == 20 * 2 * 4
     assert scores(tmp_path / "killed") == scores(tmp_path / "whole")
     tables = (tmp_path / folder / "tables" / "label-ratio-tiny.md" for folder in ("killed", "whole"))

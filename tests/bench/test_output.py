@@ -14,6 +14,7 @@ from anchorview.bench.locks import InUseError
 from anchorview.bench.output import Output
 from anchorview.report import files
 from anchorview.report.document import Section, Table
+from support.processes import started
 
 ORDER = ("first", "second")
 
@@ -29,7 +30,7 @@ def test_a_second_process_is_told_who_works_here(tmp_path: Path) -> None:
     code = "import sys; from pathlib import Path; from anchorview.bench.output import Output\n"
     code += "with Output(Path(sys.argv[1]), ()):\n    print('in', flush=True); sys.stdin.read()"
     command = [sys.executable, "-c", code, str(out)]
-    with subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True) as other:
+    with started(command, seconds=100, stdin=subprocess.PIPE, stdout=subprocess.PIPE) as other:
         assert other.stdout is not None
         assert other.stdout.readline() == "in\n"
         with (
@@ -37,7 +38,7 @@ def test_a_second_process_is_told_who_works_here(tmp_path: Path) -> None:
             Output(out, ORDER),
         ):
             pass
-        other.kill()  # a lock ends with its process
+        # The other is killed: a lock ends with its process.
     with Output(out, ORDER) as mine:
         mine.records.add({"seed": 0}, {})
     with Output(out, ORDER) as again:

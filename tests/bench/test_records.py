@@ -3,14 +3,15 @@
 from __future__ import annotations
 
 import json
-import subprocess
 import sys
 import warnings
+from contextlib import ExitStack
 from pathlib import Path
 
 import pytest
 
 from anchorview.bench.records import Records
+from support.processes import started
 
 
 def test_records_are_found_again_and_not_overwritten(tmp_path: Path) -> None:
@@ -94,13 +95,14 @@ for seed in range(150):
 def test_nothing_is_lost_when_others_read_and_write_too(tmp_path: Path) -> None:
     """Two processes append while this one opens the file again and again and appends as well."""
     path = tmp_path / "runs.jsonl"
-    writers = [subprocess.Popen([sys.executable, "-c", WRITER, str(path), who]) for who in "ab"]
     mine = 0
-    while any(writer.poll() is None for writer in writers):
-        opened = Records(path)  # a warning, if it met half a line
-        if mine < 100:
-            opened.add({"who": "c", "seed": mine}, {"text": "y" * 9000})
-            mine += 1
+    with ExitStack() as stack:
+        writers = [stack.enter_context(started([sys.executable, "-c", WRITER, str(path), who])) for who in "ab"]
+        while any(writer.poll() is None for writer in writers):
+            opened = Records(path)  # a warning, if it met half a line
+            if mine < 100:
+                opened.add({"who": "c", "seed": mine}, {"text": "y" * 9000})
+                mine += 1
     assert [writer.returncode for writer in writers] == [0, 0]
     assert len(Records(path)) == 300 + mine
     assert len(path.read_text().splitlines()) == 300 + mine

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import os
+import subprocess
+import sys
 from pathlib import Path
 
 import pytest
@@ -10,6 +13,7 @@ from rich.console import Console
 from anchorview.bench.records import Records
 from anchorview.bench.runner import Run, Runner
 from anchorview.bench.worker import Worker
+from support.processes import started
 
 JOBS = """
 import time
@@ -48,6 +52,12 @@ def test_a_worker_lives_on_and_is_replaced_when_it_must(jobs: str) -> None:
         assert (late.status, late.value) == ("time", None)
         worker.time_limit = 20
         assert worker.run(f"{jobs}:add", {"a": 1, "b": 1}).value == 2
+
+
+def test_a_child_ends_if_its_parent_died_while_it_was_loading() -> None:
+    words = [sys.executable, "-m", "anchorview.bench.worker", str(os.getppid())]  # not the process that starts it
+    with started(words, seconds=60, stdin=subprocess.PIPE) as child:  # whose end would be that of a loop over its jobs
+        assert child.wait(70) == 1
 
 
 def test_limits_become_cells_and_stop_the_other_seeds(jobs: str, tmp_path: Path) -> None:

@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import json
 import os
-import subprocess
 import sys
 from typing import Any
 
 import pytest
+
+from support.processes import run
 
 KERNELS = ("Haswell", "Sandybridge")  # products with and without fused multiply-add
 SKIPPED = 77
@@ -51,13 +52,13 @@ print(json.dumps(result))
 def fit_under(kernel: str) -> dict[str, Any]:
     """Fit in a process whose OpenBLAS runs a kernel; skip the test where that cannot be had."""
     environment = {**os.environ, "OPENBLAS_CORETYPE": kernel, "OMP_NUM_THREADS": "1"}
-    run = subprocess.run([sys.executable, "-c", CODE, kernel], env=environment, capture_output=True, text=True)
-    if run.returncode == SKIPPED:
+    done = run([sys.executable, "-c", CODE, kernel], env=environment, check=False)
+    if done.returncode == SKIPPED:
         pytest.skip(f"NumPy and SciPy do not both run OpenBLAS with OPENBLAS_CORETYPE={kernel}")
-    if run.returncode < 0:
-        pytest.skip(f"this processor cannot run OpenBLAS's kernel {kernel} (signal {-run.returncode})")
-    assert run.returncode == 0, run.stderr
-    result: dict[str, Any] = json.loads(run.stdout)
+    if done.returncode < 0:
+        pytest.skip(f"this processor cannot run OpenBLAS's kernel {kernel} (signal {-done.returncode})")
+    assert done.returncode == 0, done.stderr
+    result: dict[str, Any] = json.loads(done.stdout)
     return result
 
 

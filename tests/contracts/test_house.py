@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import importlib
 import re
-import subprocess
 import sys
 from pathlib import Path
 
 import pytest
 
 import anchorview
+from support.processes import run
 
 ROOT = Path(__file__).parents[2]
 PACKAGE = ROOT / "src" / "anchorview"
@@ -22,7 +22,7 @@ PUBLIC_MODULES = {"baselines", "datasets", "metrics", "plotting"}
 def loaded_by(statement: str, *modules: str) -> list[str]:
     """Return those of the modules that a fresh interpreter has loaded after a statement."""
     code = f"import sys\n{statement}\nprint(*[name for name in {modules!r} if name in sys.modules])"
-    return subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True).stdout.split()
+    return run([sys.executable, "-c", code]).stdout.split()
 
 
 def test_public_names() -> None:

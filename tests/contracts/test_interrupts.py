@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import subprocess
 import sys
 from pathlib import Path
 from typing import Any
@@ -14,6 +13,7 @@ from sklearn.exceptions import NotFittedError
 
 from anchorview import FSSMSC, FSSMSCCV, datasets
 from anchorview.core.progress import as_interrupt
+from support.processes import run
 
 SCRIPT = Path(__file__).parents[1] / "support" / "interrupts.py"
 GOOD = {"interrupt", "whole", "part", "between"}
@@ -22,9 +22,8 @@ GOOD = {"interrupt", "whole", "part", "between"}
 def interrupted(**seconds: float) -> dict[str, dict[str, int]]:
     """Interrupt fits of each kind by real signals for so many seconds; how they ended, and how often so."""
     asked = [str(part) for item in seconds.items() for part in item]
-    run = subprocess.run([sys.executable, str(SCRIPT), *asked], capture_output=True, text=True, check=False)
-    assert run.returncode == 0, run.stderr
-    ends: dict[str, dict[str, int]] = json.loads(run.stdout)
+    done = run([sys.executable, str(SCRIPT), *asked], seconds=sum(seconds.values()) + 150)
+    ends: dict[str, dict[str, int]] = json.loads(done.stdout)
     return ends
 
 
@@ -50,6 +49,12 @@ def test_an_interrupt_is_found_at_the_end_of_the_chain() -> None:
     wrapped = ValueError()
     wrapped.__cause__ = KeyboardInterrupt()
     assert as_interrupt(wrapped) is wrapped  # only compiled code hides an interrupt
+
+
+def test_a_chain_of_causes_that_comes_back_to_itself_ends() -> None:
+    error, cause = SystemError("one"), SystemError("two")
+    error.__cause__, cause.__cause__ = cause, error
+    assert as_interrupt(error) is error
 
 
 class Compiled(np.ndarray):

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import subprocess
 import sys
 from pathlib import Path
 from typing import Any
@@ -14,6 +13,7 @@ from scipy import sparse
 
 from anchorview import FSSMSC, FSSMSCCV, Constraints, Views, baselines, datasets
 from anchorview.datasets._mat import load_mat
+from support import processes
 from support.mat_files import write_v5, write_v73
 
 MADE = datasets.make_multiview_subspaces(120, 3, (6, 4), nonnegative=True, random_state=0)
@@ -232,10 +232,7 @@ FAULTS = ["beyond", "negative", "decreasing"]
 
 def run(code: str, *arguments: Any) -> str:
     """Run in another process: what is refused here has crashed the interpreter."""
-    command = [sys.executable, "-c", code, *map(str, arguments)]
-    done = subprocess.run(command, capture_output=True, text=True, check=False)
-    assert done.returncode == 0, done.stderr[-500:]
-    return done.stdout
+    return processes.run([sys.executable, "-c", code, *map(str, arguments)]).stdout
 
 
 def test_malformed_sparse_matrices_in_files_are_refused(tmp_path: Path) -> None:

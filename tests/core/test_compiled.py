@@ -6,7 +6,6 @@ import importlib
 import importlib.util
 import os
 import shutil
-import subprocess
 import sys
 import tempfile
 import zipfile
@@ -18,6 +17,7 @@ import numba
 import pytest
 
 import anchorview
+from support.processes import SECONDS, run
 
 PACKAGE = Path(anchorview.__file__).parent
 KERNEL = """
@@ -156,7 +156,5 @@ def test_a_read_only_package_without_a_home(script: str, nowhere: Path, tmp_path
     variables = {"HOME": nowhere, "XDG_CACHE_HOME": nowhere, "TMPDIR": tmp_path, "PYTHONPATH": copy.parent}
     environment = os.environ | {name: str(value) for name, value in variables.items()}
     environment.pop("NUMBA_CACHE_DIR", None)
-    done = subprocess.run(
-        [sys.executable, "-c", script], env=environment, capture_output=True, text=True, timeout=600, check=False
-    )
+    done = run([sys.executable, "-c", script], seconds=600 if script == FIT else SECONDS, env=environment, check=False)
     assert (done.returncode, done.stdout, done.stderr) == (0, "", "")

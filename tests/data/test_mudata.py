@@ -5,7 +5,6 @@ Everything runs on a stand-in with the few attributes that are used, and on MuDa
 
 from __future__ import annotations
 
-import subprocess
 import sys
 from types import SimpleNamespace
 from typing import Any
@@ -20,6 +19,7 @@ from sklearn.exceptions import NotFittedError
 from anchorview import FSSMSC, Views
 from anchorview.datasets import make_multiview_subspaces
 from anchorview.export import results_frame, write_results
+from support.processes import run
 
 RNA = np.arange(12, dtype=np.float32).reshape(4, 3) + 1
 PEAKS = sparse.csr_matrix(np.array([[0, 7, 0, 1, 0], [2, 0, 0, 0, 0], [0, 0, 3, 0, 4]], dtype=np.float32))
@@ -151,7 +151,7 @@ def test_a_file_that_was_not_read_into_memory(tmp_path: Any) -> None:
 
 def test_mudata_is_never_imported_here() -> None:
     code = "import sys; from anchorview import export, Views; Views([[[1.0]]]); print('mudata' in sys.modules)"
-    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    done = run([sys.executable, "-c", code])
     assert done.stdout.strip() == "False"
 
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import subprocess
 import sys
 from itertools import pairwise
 from typing import Any
@@ -16,6 +15,7 @@ from sklearn.exceptions import NotFittedError
 from anchorview import FSSMSC, FSSMSCCV, datasets, plotting
 from anchorview.core.colours import distinct_colours
 from anchorview.plotting.classes import NO_LABEL
+from support.processes import run
 
 
 @pytest.fixture(autouse=True)
@@ -192,5 +192,5 @@ def test_plotting_is_there_without_matplotlib_and_names_the_remedy() -> None:
         "sys.modules['matplotlib'] = None\n"
         "try: anchorview.plotting.plot_confusion([0, 1], [0, 1])\nexcept ImportError as error: print(error)"
     )
-    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    done = run([sys.executable, "-c", code])
     assert done.stdout.startswith("False\nPictures need matplotlib: pip install 'anchorview[cli]'")

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import warnings
 from dataclasses import replace
+from types import SimpleNamespace
 from typing import Any
 
 import numpy as np
@@ -15,6 +16,7 @@ from scipy.optimize import lsq_linear, nnls
 from sklearn.linear_model import ElasticNet
 
 from anchorview.core.progress import Outcome
+from anchorview.solver import active_set
 from anchorview.solver.active_set import solve_active_set
 from anchorview.solver.elastic_net import ElasticNetEncoder, hessian_of, optimality_tol, solve_codes
 from anchorview.solver.objective import coupling_gradient, objective
@@ -357,3 +359,27 @@ def test_the_floor_of_the_ridge_keeps_codes_of_few_features_apart() -> None:
         np.testing.assert_allclose(np.diagonal(hessian) - 1, floor, rtol=0.02)
         codes = solve_codes(hessian, np.full((1, 4), 0.8, dtype=dtype), 1e-7).toarray()
         np.testing.assert_allclose(codes.sum(), 0.8, rtol=1e-3)
+
+
+def test_steps_are_shortened_so_many_times_and_no_more(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Also where 1e8 times the scale is infinite, as no objective is then small enough."""
+    tried: list[float] = []
+
+    def solve(proximal: float) -> Any:
+        assert len(tried) < 100
+        tried.append(proximal)
+        return None, 0.0, 0.0
+
+    class Sums(float):  # a reduction that can be added to
+        fit = 0.0
+
+    state: Any = SimpleNamespace(reduction=Sums())
+    monkeypatch.setattr(active_set, "replace", lambda old, **parts: SimpleNamespace(sums=lambda problem: None))
+    monkeypatch.setattr(active_set, "objective", lambda *parts: np.nan)
+    for scale in (1.0, 1e302):
+        tried.clear()
+        problem: Any = SimpleNamespace(gram=scale * np.eye(2), squared_norm=0.0)
+        work: Any = SimpleNamespace(solve=solve, rows=None)
+        with np.errstate(over="ignore"):
+            kept, _, _, shortened = active_set._move(problem, state, work, np.eye(2), 0.0, scale)
+        assert kept is state and shortened and 10 < len(tried) < 20

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-import subprocess
 import sys
 
 import numpy as np
@@ -20,6 +19,7 @@ from anchorview.solver.objective import CodeSums, embedding_matrices
 from anchorview.solver.problem import Problem
 from anchorview.solver.trace_ratio import left_out, solve_trace_ratio
 from anchorview.supervision.known import label_laplacians
+from support.processes import run
 
 N_PARTS, WIDTH, ROWS, K = 9, 4, 12, 3  # parts of the graph, landmarks and rows of each, classes
 
@@ -153,6 +153,5 @@ def test_labels_do_not_depend_on_the_kernels_of_blas() -> None:
     for kernel in ("Prescott", "Nehalem"):  # every x86 runs these; elsewhere the variable says nothing
         environment = {**os.environ, "OPENBLAS_CORETYPE": kernel, "OMP_NUM_THREADS": "1"}
         code = TEXT + "print(*model.labels_)"
-        run = subprocess.run([sys.executable, "-c", code], env=environment, capture_output=True, text=True, check=True)
-        found.append(run.stdout)
+        found.append(run([sys.executable, "-c", code], env=environment).stdout)
     assert found[0] == found[1] and len(found[0].split()) == 300

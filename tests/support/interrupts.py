@@ -77,6 +77,7 @@ def one(old: Any, delay: float, before: Any, whole: Any) -> str:
     if hasattr(model, "set_callbacks"):  # scikit-learn before 1.9 has none
         model.set_callbacks(closing)
     timer = threading.Timer(delay, os.kill, (os.getpid(), signal.SIGINT))
+    timer.daemon = True  # an interrupt within `cancel` can leave its lock held: nobody may wait for it for ever
     try:
         try:
             timer.start()
@@ -84,7 +85,7 @@ def one(old: Any, delay: float, before: Any, whole: Any) -> str:
             ended = "part" if getattr(model, "interrupted_", False) else "whole"
         finally:
             timer.cancel()
-            timer.join()
+            timer.join(1)
             time.sleep(0.001)  # a signal that is under way arrives here
     except KeyboardInterrupt:
         ended = "interrupt"
@@ -123,5 +124,6 @@ def interrupt(kind: str, seconds: float) -> Counter[str]:
 
 if __name__ == "__main__":
     warnings.simplefilter("ignore")
+    signal.signal(signal.SIGINT, signal.default_int_handler)  # jobs of some shells start with it ignored
     asked = zip(sys.argv[1::2], map(float, sys.argv[2::2]), strict=True)
     print(json.dumps({kind: interrupt(kind, seconds) for kind, seconds in asked}))

@@ -107,7 +107,7 @@ class Worker:
     def _start(self) -> subprocess.Popen[bytes]:
         with Path(self._folder.name, "stderr.txt").open("w") as stream:
             self._process = subprocess.Popen(
-                [sys.executable, "-m", "anchorview.bench.worker"],
+                [sys.executable, "-m", "anchorview.bench.worker", str(os.getpid())],
                 stdin=subprocess.PIPE,
                 stdout=stream,
                 stderr=stream,
@@ -132,8 +132,9 @@ def _end_with_parent(parent: int) -> None:
     os._exit(1)
 
 
-def _main() -> None:
-    threading.Thread(target=_end_with_parent, args=(os.getppid(),), daemon=True).start()
+def _main(parent: int) -> None:
+    # The parent says who it is: if it is killed while this one loads, os.getppid() is somebody else from the start.
+    threading.Thread(target=_end_with_parent, args=(parent,), daemon=True).start()
     for line in sys.stdin:
         job = json.loads(line)
         status, value, message = "ok", None, ""
@@ -155,4 +156,4 @@ def _main() -> None:
 
 
 if __name__ == "__main__":
-    _main()
+    _main(int(sys.argv[1]))

@@ -51,7 +51,9 @@ def as_interrupt(error: BaseException) -> BaseException:
     (KeyboardInterrupt(), ValueError('x'))
     """
     cause: BaseException | None = error
-    while isinstance(cause, SystemError):
+    seen: set[int] = set()  # a chain may come back to itself
+    while isinstance(cause, SystemError) and id(cause) not in seen:
+        seen.add(id(cause))
         cause = cause.__cause__ or cause.__context__
     return KeyboardInterrupt() if isinstance(cause, KeyboardInterrupt) and cause is not error else error
 

@@ -180,7 +180,7 @@ def _move(
     # The rounding of J itself, summed in float64.
     slack = 1e-14 * (abs(value) + abs(state.reduction.fit) + problem.squared_norm)
     shortened = False
-    while proximal <= 1e8 * scale:
+    while 1e-8 * proximal <= scale:  # not 1e8 * scale, which may overflow: no step would be too short
         codes, old, new = work.solve(proximal)
         trial = replace(state, moved=work.rows, moved_codes=codes, reduction=state.reduction + (new - old))
         trial_value = objective(problem, trial.sums(problem), embedding)
