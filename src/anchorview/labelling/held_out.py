@@ -130,6 +130,11 @@ def embed_from_supervision(
 ) -> Matrix:
     """Learn the landmarks' embedding from L_M and L_C of a problem; `codes` are those of its rows with supervision."""
     sums = CodeSums(gram, 0.0, 0.0, *quadratic_forms(problem.must, problem.cannot, codes))
+    return embed_from_sums(sums, problem, start=start, tol=tol)
+
+
+def embed_from_sums(sums: CodeSums, problem: Problem, *, start: Matrix | None = None, tol: float) -> Matrix:
+    """Learn the landmarks' embedding from what is known of all codes together."""
     solved = solve_trace_ratio(*embedding_matrices(problem, sums), problem.n_components, start=start, tol=tol)
     if not solved.is_partial:
         return solved.embedding

@@ -18,6 +18,7 @@ from scipy.special import softmax
 
 from ..core.arrays import ClassIds, Matrix, Weights
 
+_ENTRIES = 2**17  # of scores at several temperatures
 LEAST = 1e-3  # a probability below counts as this: one sure mistake is not worth hundreds of rows
 
 
@@ -117,13 +118,18 @@ class AnyClass:
         """Take the best of some temperatures around the spread of the scores."""
         any_class = 1 / ((len(class_ids) if self.weights is None else float(self.weights.sum())) + 2)
 
-        def loss(temperature: float) -> float:
-            probabilities = softmax(scores / temperature, axis=1)
-            of_any = -np.log(np.maximum(probabilities, LEAST)).mean(axis=1)
-            own = log_loss(probabilities, class_ids)
-            return (1 - any_class) * mean_of(own, self.weights) + any_class * mean_of(of_any, self.weights)
+        each = np.arange(len(class_ids))
 
-        return _best_of(spread(scores, self.weights) * np.logspace(-2.5, 1, 57), loss)
+        def loss(temperatures: Matrix) -> Matrix:
+            losses = -np.log(np.maximum(softmax(scores / temperatures[:, None, None], axis=2), LEAST))
+            mixed = (1 - any_class) * losses[:, each, class_ids] + any_class * losses.mean(axis=2)
+            result: Matrix = np.average(mixed, axis=1, weights=self.weights)
+            return result
+
+        temperatures = spread(scores, self.weights) * np.logspace(-2.5, 1, 57)
+        at_once = max(1, _ENTRIES // max(scores.size, 1))  # few rows cost less together than one after the other
+        parts = [loss(temperatures[start : start + at_once]) for start in range(0, len(temperatures), at_once)]
+        return float(temperatures[int(np.argmin(np.concatenate(parts)))])
 
 
 @dataclass(frozen=True)

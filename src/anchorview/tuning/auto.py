@@ -10,7 +10,6 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from itertools import product
 
 import numpy as np
 
@@ -121,11 +120,16 @@ def choose(asked: Asked, default: Scaling, rows: LabelledRows, seed: int, n_thre
         _judge(data, replace(first, scaling=scaling), heads)
     ridges = (first.ridge, *(_RIDGES if asked.ridge is None else ()))
     must_link_weights = (first.must_link_weight, *(_MUST_LINK_WEIGHTS if asked.must_link_weight is None else ()))
-    for scaling, ridge, weight in product(_best(data, scalings), ridges, must_link_weights):
-        _judge(data, replace(first, scaling=scaling, ridge=ridge, must_link_weight=weight), heads)
+    for scaling in _best(data, scalings):
+        near = replace(first, scaling=scaling)
+        for ridge in ridges:
+            _judge(data, replace(near, ridge=ridge), heads)
+        best = _best_of(data, scaling)
+        for weight in must_link_weights:
+            _judge(data, replace(best, must_link_weight=weight), heads)
     if not data.judged:  # codes of every one were too sparse
         return start
-    best = min(data.judged.values(), key=lambda judgement: judgement.belief).setting
+    best = _best_of(data)
     inference = best.head if asked.inference is None else asked.inference
     return Choice(best.scaling, best.ridge, best.must_link_weight, inference, len(data.judged_rows), len(data.judged))
 
@@ -135,6 +139,12 @@ def _judge(data: SearchData, setting: Setting, heads: Sequence[str]) -> None:
     codes = data.code_set(setting).codes
     if codes.nnz >= _SPARSE * codes.shape[0]:
         judge(data, [replace(setting, head=head) for head in heads])
+
+
+def _best_of(data: SearchData, scaling: Scaling | None = None) -> Setting:
+    """Return the best setting, of one scaling or of all."""
+    judged = [judgement for setting, judgement in data.judged.items() if scaling in (None, setting.scaling)]
+    return min(judged, key=lambda judgement: judgement.belief).setting
 
 
 def _best(data: SearchData, scalings: Sequence[Scaling]) -> list[Scaling]:

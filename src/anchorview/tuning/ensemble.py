@@ -95,8 +95,7 @@ class Ensemble:
 
     def embedding(self, setting: Setting, told: Told) -> Matrix:
         """Return the embedding of a setting's landmarks."""
-        code_set, n_classes = self.data.code_set(setting), self.data.n_classes
-        return embed_code_set(code_set, told, n_classes, self.data.must_link_weight(setting), tol=1e-3)
+        return embed_code_set(self.data.code_set(setting), told, self.data.must_link_weight(setting), tol=1e-3)
 
     def add_sure_rows(self, chosen: list[tuple[Judgement, float]]) -> None:
         """Fit the settings once more, with the rows that the ensemble is surest of as labelled rows too.

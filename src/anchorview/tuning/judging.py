@@ -111,6 +111,6 @@ def _judge_of(data: SearchData, setting: Setting, embeddings: Embeddings) -> Cal
 def _embed(data: SearchData, setting: Setting, told: Told) -> Matrix:
     """Learn the landmarks' embedding from some of the labels, starting from one that is known for them."""
     start = data.starts.get(setting.source)
-    embedding = embed_code_set(data.code_set(setting), told, data.n_classes, data.must_link_weight(setting), start)
+    embedding = embed_code_set(data.code_set(setting), told, data.must_link_weight(setting), start)
     data.starts.setdefault(setting.source, embedding)
     return embedding

@@ -9,6 +9,7 @@ other's. A must-link of weight 1 or more joins; a lighter one is a hint, for the
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import cached_property
 
 import numpy as np
 from scipy import sparse
@@ -16,7 +17,8 @@ from scipy.sparse.csgraph import connected_components
 from scipy.special import softmax
 
 from ..core.arrays import ClassIds, Matrix, Rows, Weights
-from ..solver.laplacian import group_matrix, pair_matrix
+from ..solver.laplacian import Laplacian, group_matrix, pair_matrix
+from ..supervision.known import supervision_laplacians
 from ..supervision.pairs import ResolvedPairs
 
 _FIRM = 1.0  # weight at which a must-link joins
@@ -33,6 +35,15 @@ class Told:
     weights: Weights  # of these rows
     pairs: ResolvedPairs | None
     all_weights: Weights  # of all rows
+    n_rows: int  # number of all rows
+    n_classes: int
+
+    @cached_property
+    def laplacians(self) -> tuple[Rows, Laplacian | None, Laplacian | None]:
+        """The rows with supervision and their Laplacians; many settings are told the same."""
+        everyone = np.full(self.n_rows, -1, dtype=np.intp)
+        everyone[self.rows] = self.class_ids
+        return supervision_laplacians(everyone, self.n_classes, self.pairs, self.all_weights)
 
 
 def joined_rows(pairs: ResolvedPairs) -> Rows:

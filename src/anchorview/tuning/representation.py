@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 import numpy as np
 from scipy import sparse
@@ -10,12 +10,15 @@ from scipy import sparse
 from ..core.arrays import Matrix, Weights
 from ..engine.blocks import iter_blocks, one_blas_thread
 from ..features.products import Representation
-from ..labelling.held_out import embed_from_supervision
+from ..labelling.held_out import embed_from_sums
 from ..solver.codes import code_gram, stack_codes
 from ..solver.elastic_net import ElasticNetEncoder
+from ..solver.laplacian import quadratic_forms
+from ..solver.objective import CodeSums
 from ..solver.problem import Problem
-from ..supervision.known import supervision_laplacians
 from .links import Told
+
+_KEPT = 6  # folds, of up to two rounds, whose sums are kept: a few MB each with 500 landmarks
 
 
 @dataclass(frozen=True)
@@ -25,6 +28,17 @@ class CodeSet:
     encoder: ElasticNetEncoder
     codes: sparse.csr_array
     gram: Matrix
+    _sums: dict[int, tuple[Told, CodeSums]] = field(default_factory=dict, repr=False, compare=False)
+
+    def sums(self, told: Told) -> CodeSums:
+        """Return what an embedding needs to know of the codes, which does not depend on λ_M; kept for some time."""
+        if id(told) not in self._sums:
+            rows, must, cannot = told.laplacians
+            forms = quadratic_forms(must, cannot, sparse.csr_array(self.codes[rows]))
+            if len(self._sums) == _KEPT:
+                self._sums.pop(next(iter(self._sums)))
+            self._sums[id(told)] = told, CodeSums(self.gram, 0.0, 0.0, *forms)
+        return self._sums[id(told)][1]
 
 
 def encode(source: Representation, l1: float, ridge: float, weights: Weights, n_threads: int) -> CodeSet:
@@ -48,18 +62,15 @@ def encode(source: Representation, l1: float, ridge: float, weights: Weights, n_
 def embed_code_set(
     code_set: CodeSet,
     told: Told,
-    n_classes: int,
     must_link_weight: float,
     start: Matrix | None = None,
     tol: float = 1e-2,
 ) -> Matrix:
     """Learn the landmarks' embedding from the labels and pairs that a fit is told."""
-    class_ids = np.full(code_set.codes.shape[0], -1, dtype=np.intp)
-    class_ids[told.rows] = told.class_ids
-    rows, must, cannot = supervision_laplacians(class_ids, n_classes, told.pairs, told.all_weights)
+    rows, must, cannot = told.laplacians
     problem = Problem(
         gram=code_set.encoder.gram,
-        n_components=n_classes,
+        n_components=told.n_classes,
         l1=0.0,
         ridge=0.0,
         coupling=0.0,
@@ -68,6 +79,5 @@ def embed_code_set(
         must=must,
         cannot=cannot,
     )
-    codes = sparse.csr_array(code_set.codes[rows])
     with one_blas_thread():
-        return embed_from_supervision(code_set.gram, codes, problem, start=start, tol=tol)
+        return embed_from_sums(code_set.sums(told), problem, start=start, tol=tol)

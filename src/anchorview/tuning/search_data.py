@@ -113,7 +113,8 @@ class SearchData:
                 everyone = pass_on(np.where(left_out, -1, self.labels()), pairs)
                 rows = np.flatnonzero(everyone >= 0)
                 class_ids = everyone[rows]
-            self._told[key] = Told(rows, class_ids, self.weights_of(rows), pairs, self.sample_weights)
+            about_rows = self.weights_of(rows), pairs, self.sample_weights
+            self._told[key] = Told(rows, class_ids, *about_rows, len(self.views), self.n_classes)
         return self._told[key]
 
     def labels(self) -> ClassIds:
