@@ -17,6 +17,7 @@ from sklearn.metrics import adjusted_rand_score
 
 from anchorview import FSSMSC, Views
 from anchorview.datasets import hide_labels, make_multiview_subspaces
+from support.settled import SETTLED
 
 OMITTED = ["l1", "must_link", "cannot_link", "smoothness", "coupling"]
 
@@ -37,7 +38,7 @@ def easy() -> Any:
 
 
 def build(**parameters: Any) -> FSSMSC:
-    return FSSMSC(**{"n_landmarks": 30, "random_state": 0, "n_jobs": 1, **parameters})
+    return FSSMSC(**{**SETTLED, "n_landmarks": 30, "random_state": 0, "n_jobs": 1, **parameters})
 
 
 # What is learned is good

@@ -16,10 +16,11 @@ from sklearn.utils import Bunch
 from anchorview import FSSMSC, Constraints, Views
 from anchorview.datasets import hide_labels, make_multiview_subspaces
 from anchorview.supervision.conflicts import Contradiction
+from support.settled import SETTLED
 
 
 def build(**parameters: Any) -> FSSMSC:
-    return FSSMSC(**{"n_landmarks": 30, "random_state": 0, "n_jobs": 1, **parameters})
+    return FSSMSC(**{**SETTLED, "n_landmarks": 30, "random_state": 0, "n_jobs": 1, **parameters})
 
 
 @pytest.fixture(scope="module")

@@ -15,10 +15,11 @@ from sklearn.utils import Bunch
 
 from anchorview import FSSMSC, Views
 from anchorview.datasets import hide_labels, make_multiview_subspaces
+from support.settled import SETTLED
 
 
 def build(**parameters: Any) -> FSSMSC:
-    return FSSMSC(**{"n_landmarks": 40, "random_state": 0, "n_jobs": 1, **parameters})
+    return FSSMSC(**{**SETTLED, "n_landmarks": 40, "random_state": 0, "n_jobs": 1, **parameters})
 
 
 def draw_mask(n_rows: int, n_views: int, share: float, seed: int = 0) -> np.ndarray:

@@ -16,10 +16,11 @@ from anchorview import FSSMSC, Constraints, Views
 from anchorview.datasets import hide_labels, make_multiview_subspaces
 from anchorview.features.landmarks import Sample, choose_landmarks, kmeans_labels
 from anchorview.features.scaling import fit_scaling
+from support.settled import SETTLED
 
 
 def build(**parameters: Any) -> FSSMSC:
-    return FSSMSC(**{"n_landmarks": 30, "random_state": 0, "n_jobs": 1, "max_iter": 20, **parameters})
+    return FSSMSC(**{**SETTLED, "n_landmarks": 30, "random_state": 0, "n_jobs": 1, "max_iter": 20, **parameters})
 
 
 @pytest.fixture(scope="module")

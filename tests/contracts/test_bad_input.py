@@ -15,6 +15,7 @@ from sklearn.exceptions import NotFittedError
 
 from anchorview import FSSMSC, Views
 from anchorview.datasets import hide_labels, make_multiview_subspaces
+from support.settled import SETTLED
 
 MADE = make_multiview_subspaces(60, 3, (6, 4), noise=0.2, random_state=0)
 A, B = MADE.data
@@ -27,7 +28,7 @@ LONG_WORK = "choosing "
 
 
 def build(**parameters: Any) -> FSSMSC:
-    return FSSMSC(**{"n_landmarks": 20, "random_state": 0, "n_jobs": 1, **parameters})
+    return FSSMSC(**{**SETTLED, "n_landmarks": 20, "random_state": 0, "n_jobs": 1, **parameters})
 
 
 Refuses = Callable[..., AbstractContextManager[None]]
@@ -216,7 +217,7 @@ def test_labels_that_are_sequences(refuses: Refuses) -> None:
         ({"scaling": {"text": "l2"}}, r"scaling names views that are not there: \['text'\]"),
         ({"scaling": None}, "scaling=None.*is not known"),
         ({"solver": "sgd"}, "solver='sgd' is not known; choose one of 'active_set', 'admm'"),
-        ({"inference": "svm"}, "inference='svm' is not known; choose one of 'nearest', 'euclidean', 'knn'"),
+        ({"inference": "svm"}, "inference='svm' is not known; choose one of 'auto', 'nearest', 'euclidean', 'knn'"),
         ({"landmarks": "grid"}, "landmarks='grid' is not known; choose one of 'kmeans', 'random'"),
         ({"omit": ("ridge",)}, "omit='ridge' is not known; choose one of 'l1', 'must_link'"),
         ({"omit": "l1"}, r"omit is a sequence of names, such as omit=\('l1',\); got 'l1'"),
@@ -241,7 +242,7 @@ def test_parameters_that_cannot_work(parameters: dict[str, Any], message: str, r
 @pytest.mark.parametrize("value", [-1, -0.5, np.nan, np.inf, True, "1", None])
 @pytest.mark.parametrize("name", ["l1", "ridge", "must_link_weight", "coupling", "tol"])
 def test_weights_are_numbers_from_zero(name: str, value: Any, refuses: Refuses) -> None:
-    with refuses(f"{name} must be a number of at least 0; got {value!r}"):
+    with refuses(f"{name} must be a number of at least 0(, or 'auto')?; got {value!r}"):
         build(**{name: value}, verbose=True).fit([A, B], Y)
 
 

@@ -315,7 +315,7 @@ def test_text_that_was_filled_in_is_scaled_as_text() -> None:
     missing = words.copy()
     missing[3] = np.nan
     views = Views([words, pixels, few, signed, empty, missing])
-    assert resolve_scaling(views, "auto") == ["lsa", "minmax", "minmax", "minmax", "minmax", "lsa"]
+    assert resolve_scaling(views, "auto") == ["lsa", "minmax", "minmax", "symmetric", "minmax", "lsa"]
     assert resolve_scaling(views, "minmax") == ["minmax"] * 6
 
 
@@ -328,7 +328,7 @@ def test_rows_that_all_point_the_same_way_are_centred() -> None:
     assert resolve_scaling(Views([spread]), "auto") == ["minmax"]
     assert resolve_scaling(Views([parallel, parallel + 1]), "auto") == ["standard", "standard"]
     one_tells_rows_apart = Views([parallel, spread])
-    assert resolve_scaling(one_tells_rows_apart, "auto") == ["minmax", "minmax"]
+    assert resolve_scaling(one_tells_rows_apart, "auto") == ["standard", "minmax"]
     assert resolve_scaling(Views([parallel]), "minmax") == ["minmax"]
     assert resolve_scaling(Views({"a": parallel, "b": parallel}), {"a": "l2"}) == ["l2", "standard"]
     # What stands where a view is missing does not count.

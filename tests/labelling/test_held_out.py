@@ -19,10 +19,11 @@ from anchorview.labelling.temperature import Mistakes, choose_temperature
 from anchorview.metrics import expected_calibration_error
 from anchorview.solver.objective import landmark_graph
 from support.fits import Solved, solve, swap_neighbours
+from support.settled import SETTLED
 
 
 def build(**parameters: Any) -> FSSMSC:
-    return FSSMSC(**{"n_landmarks": 60, "random_state": 0, "n_jobs": 1, **parameters})
+    return FSSMSC(**{**SETTLED, "n_landmarks": 60, "random_state": 0, "n_jobs": 1, **parameters})
 
 
 @pytest.fixture(scope="module")

@@ -17,10 +17,11 @@ from anchorview.labelling.relabel import held_out_probabilities
 from anchorview.labelling.rule import keep_labelled
 from anchorview.solver.codes import code_gram
 from support.fits import Solved, solve, swap_neighbours
+from support.settled import SETTLED
 
 
 def build(**parameters: Any) -> FSSMSC:
-    return FSSMSC(**{"n_landmarks": 100, "random_state": 0, "n_jobs": 1, **parameters})
+    return FSSMSC(**{**SETTLED, "n_landmarks": 100, "random_state": 0, "n_jobs": 1, **parameters})
 
 
 def flip(y: np.ndarray, share: float, n_classes: int, seed: int = 0) -> tuple[np.ndarray, np.ndarray]:

@@ -10,10 +10,11 @@ import pytest
 from anchorview import FSSMSC, Views
 from anchorview.datasets import hide_labels, make_multiview_subspaces
 from anchorview.labelling.suggest import code_coordinates, suggest_rows
+from support.settled import SETTLED
 
 
 def build(**parameters: Any) -> FSSMSC:
-    return FSSMSC(**{"n_landmarks": 60, "random_state": 0, "n_jobs": 1, **parameters})
+    return FSSMSC(**{**SETTLED, "n_landmarks": 60, "random_state": 0, "n_jobs": 1, **parameters})
 
 
 @pytest.fixture(scope="module")
