@@ -20,13 +20,12 @@ from ..data.views import Views
 from ..engine.blocks import map_blocks, row_blocks
 from .scaling import BLOCK_ROWS, ViewsScaler
 
-MAX_ITER = 5  # accuracy hardly depends on how far k-means has converged (docs/performance.md)
+MAX_ITER = 6  # accuracy hardly depends on how far k-means has converged (docs/performance.md)
 ROWS_PER_LANDMARK = 20  # size of the sample that k-means sees
 PROJECTION = 256  # features of the projection in which rows are assigned
 FULL_SPACE_ENTRIES = 2**24  # rows × features up to which sparse rows may be filled in for k-means: 64-128 MB
 FULL_SPACE_WORK = 5e9  # rows × features × landmarks up to which k-means takes well under a second without a projection
 _BLOCK_ROWS = 1024  # of k-means
-_ROUNDS = 10  # in which first centres are drawn, but for the first few
 _CANDIDATES = 8  # centres, as near as the nearest but for rounding, that are compared anew; more are mostly the same
 _DIFFERENCES = 2**20  # entries of differences made at a time
 
@@ -215,7 +214,7 @@ def kmeans_labels(
     n_threads: int = 1,
     max_iter: int = MAX_ITER,
 ) -> ClassIds:
-    """Assign rows to clusters by Lloyd's k-means, from rows far from each other.
+    """Assign rows to clusters by Lloyd's k-means from random rows.
 
     An emptied cluster takes the row farthest from its centre.
 
@@ -227,8 +226,8 @@ def kmeans_labels(
     array([0, 0, 1, 1])
     """
     sample = sample if isinstance(sample, Sample) else Sample(sample)
+    centres = _first_centres(sample, n_clusters, rng)
     squared = np.einsum("ij,ij->i", sample.rows, sample.rows)
-    centres = _first_centres(sample, squared, n_clusters, rng)
     labels = np.full(len(sample), -1)
     for _ in range(max_iter):
         previous = labels
@@ -240,49 +239,16 @@ def kmeans_labels(
     return labels
 
 
-def _first_centres(sample: Sample, squared: Matrix, n_clusters: int, rng: np.random.RandomState) -> Matrix:
-    """Rows far from each other, drawn by their squared distance from those drawn before (k-means++).
-
-    In rounds of several rows, as in k-means‖, so that all of it takes no longer than assigning rows once. A view that
-    such a row lacks is filled with the mean of the rows that have it.
-    """
-    n_rows = len(sample)
-    weights = np.ones(n_rows) if sample.weights is None else sample.weights.astype(np.float64)
-    mean = None if sample.present is None else _cluster_means(sample, np.zeros(n_rows, dtype=np.intp), 1)[0]
-
-    def centres_of(rows: Rows) -> Matrix:
-        centres = sample.rows[rows]
-        if mean is not None and sample.present is not None:
-            for number, columns in enumerate(sample.columns):
-                centres[np.flatnonzero(~sample.present[rows, number]), columns] = mean[columns]
-        return centres
-
-    chosen = newest = rng.choice(n_rows, 1, p=weights / weights.sum())
-    nearest = np.full(n_rows, np.inf)
-    rounding = 16 * np.finfo(sample.rows.dtype).eps * float(squared.max(initial=0.0))
-    while len(chosen) < n_clusters:
-        for part in sample.blocks:
-            nearest[part] = np.minimum(nearest[part], _distances(sample, squared, part, centres_of(newest)).min(axis=1))
-        nearest[chosen] = 0.0
-        chances = np.where(nearest > rounding, nearest, 0.0) * weights
-        size = min(len(chosen), -(-n_clusters // _ROUNDS), n_clusters - len(chosen))
-        if np.count_nonzero(chances) < size:  # hardly any row is different from those that are there
-            others = np.setdiff1d(np.flatnonzero(weights > 0), chosen)
-            chosen = np.concatenate([chosen, rng.choice(others, n_clusters - len(chosen), replace=False)])
-            break
-        newest = rng.choice(n_rows, size, replace=False, p=chances / chances.sum())
-        chosen = np.concatenate([chosen, newest])
-    return centres_of(chosen)
-
-
-def _distances(sample: Sample, squared: Matrix, block: slice, centres: Matrix) -> Matrix:
-    """Squared distances of a block of rows to centres, over the views that a row has."""
-    half = np.einsum("ij,ij->i", centres, centres) / 2
+def _first_centres(sample: Sample, n_clusters: int, rng: np.random.RandomState) -> Matrix:
+    """Random rows; a view that such a row lacks is filled with the mean of the rows that have it."""
+    chances = None if sample.weights is None else sample.weights / sample.weights.sum()
+    chosen = rng.choice(len(sample), n_clusters, replace=False, p=chances)
+    centres = sample.rows[chosen]
     if sample.present is not None:
-        by_view = np.array([np.einsum("ij,ij->i", centres[:, c], centres[:, c]) / 2 for c in sample.columns])
-        half = sample.present[block].astype(centres.dtype) @ by_view
-    result: Matrix = np.maximum(squared[block, None] - 2 * (sample.rows[block] @ centres.T - half), 0.0)
-    return result
+        mean = _cluster_means(sample, np.zeros(len(sample), dtype=np.intp), 1)[0]
+        for number, columns in enumerate(sample.columns):
+            centres[np.flatnonzero(~sample.present[chosen, number]), columns] = mean[columns]
+    return centres
 
 
 def _assign(sample: Sample, squared: Matrix, centres: Matrix, n_threads: int) -> ClassIds:
