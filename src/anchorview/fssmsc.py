@@ -64,7 +64,6 @@ from .solver.weights import DEFAULTS, UNITS, ModelWeights
 from .supervision.conflicts import count_violations
 from .supervision.constraints import Constraints
 from .supervision.known import Supervision
-from .tuning.auto import Asked, LabelledRows, choose, describe
 from .tuning.settings import one_name
 from .tuning.units import DENSE, SettledWeights, settle_weights
 
@@ -498,6 +497,8 @@ class FSSMSC(MultiViewClassifier):
         self, given: FitInput, plan: Plan, rng: np.random.RandomState, n_threads: int
     ) -> tuple[ModelWeights, str]:
         """Settle what is "auto": the scaling in the plan, the weights, and what reads the labels."""
+        from .tuning.auto import Asked, LabelledRows, choose, describe  # loads numba: not before a fit needs it
+
         usual, is_auto = DEFAULTS[self.units], self.units == "data"
         l1, ridge, must, coupling = (
             getattr(usual, name) if value == "auto" else float(value)
