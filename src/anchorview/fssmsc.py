@@ -348,7 +348,7 @@ class FSSMSC(MultiViewClassifier):
             check_memory(estimate_memory(replace(sizes, nonzeros=count_nonzeros(source, self))), available)
         progress.stage("solver", "solving")
         progress.begin_round()
-        with one_blas_thread():
+        with one_blas_thread(), progress.watch():
             known, problem, result = self._solve(given, plan, source, rng, n_threads, progress)
         progress.stage("labels", "reading labels from the embedding")
         self._describe(plan, result)

@@ -275,14 +275,16 @@ class FSSMSCCV(MultiViewClassifier):
         outcomes: list[Outcome] = []
         data = self._search_data(given, options, scalings[0], progress, outcomes)
         base = Setting(scaling=scalings[0], n_landmarks=data.n_landmarks)
-        self._search(data, base, scalings, outcomes)
+        with progress.watch():
+            self._search(data, base, scalings, outcomes)
         judgements = sorted(data.judged.values(), key=lambda judgement: judgement.belief)
         chosen = choose_averaged(data, judgements, self.n_averaged)
         progress.stage("fits", f"averaging {len(chosen)} of {len(judgements)} settings")
         ensemble = Ensemble(data)
-        ensemble.add(chosen, data.told())
-        if options.second_fit:
-            ensemble.add_sure_rows(chosen)
+        with progress.watch():
+            ensemble.add(chosen, data.told())
+            if options.second_fit:
+                ensemble.add_sure_rows(chosen)
         progress.stage("labels", "reading labels off the average")
         self.classes_ = given.known.classes
         self._groups: list[ExpertGroup] = list(ensemble.groups.values())

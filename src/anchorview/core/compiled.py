@@ -22,6 +22,9 @@ Function = TypeVar("Function", bound=Callable[..., Any])
 def compiled(**options: Any) -> Callable[[Function], Function]:
     """Compile a function without the GIL, with options of `numba.njit`; what is compiled is kept for other processes.
 
+    It is compiled again for every combination of argument types, and 0 written into a call is a type of its own: give
+    ``np.int64(0)``, and arrays of the same dtype and layout, wherever one compiled function calls another.
+
     Examples
     --------
     >>> @compiled(fastmath=True)
@@ -32,7 +35,7 @@ def compiled(**options: Any) -> Callable[[Function], Function]:
     """
 
     def compile_function(function: Function) -> Function:
-        kernel: Any = numba.njit(nogil=True, **options)(function)
+        kernel: Any = numba.njit(nogil=True, no_cfunc_wrapper=True, **options)(function)
         if hasattr(kernel, "_cache"):  # not so if NUMBA_DISABLE_JIT is set
             cache = _find_cache(function)
             if cache is not None:
