@@ -1,4 +1,4 @@
-"""Codes of two checkouts side by side: are they the same, and are they as fast?
+"""Codes of two checkouts side by side: whether they are the same, and as fast.
 
     python benchmarks/steady.py --against ../main
 

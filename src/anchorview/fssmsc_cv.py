@@ -291,7 +291,8 @@ class FSSMSCCV(MultiViewClassifier):
         self._temperature = average_temperature(
             averaged_hidden(chosen), data.class_ids[data.judged_rows], data.judged_weights
         )
-        self._embed_rows(ensemble, best_on_codes(data, base))
+        with progress.watch():
+            self._embed_rows(ensemble, best_on_codes(data, base))
         self._read_labels(given, data, settle(ensemble.votes(), self._temperature))
         self._summarise(judgements, chosen)
         estimate = judge_average(data, judgements, self.n_averaged)

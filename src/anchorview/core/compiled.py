@@ -35,7 +35,7 @@ def compiled(**options: Any) -> Callable[[Function], Function]:
     """
 
     def compile_function(function: Function) -> Function:
-        kernel: Any = numba.njit(nogil=True, no_cfunc_wrapper=True, **options)(function)
+        kernel: Any = numba.njit(nogil=True, **options)(function)
         if hasattr(kernel, "_cache"):  # not so if NUMBA_DISABLE_JIT is set
             cache = _find_cache(function)
             if cache is not None:

@@ -74,9 +74,7 @@ def map_blocks(function: Callable[[T], R], items: Sequence[T], n_threads: int, n
     return list(iter_blocks(function, items, n_threads, name))
 
 
-def iter_blocks(
-    function: Callable[[T], R], items: Sequence[T], n_threads: int, name: str | None = None
-) -> Iterator[R]:
+def iter_blocks(function: Callable[[T], R], items: Sequence[T], n_threads: int, name: str | None = None) -> Iterator[R]:
     """Like :func:`map_blocks`, one result after the other: what the caller does not keep is freed.
 
     With a `name`, who watches (`core.ticker`) is told now and then how many blocks are done.

@@ -108,13 +108,16 @@ def solve_rows(
     moves = state[MOVES]
     ignored = state[IGNORED]
     spent, reason = 0, FINISHED
+    zero: Any = np.int64(
+        0
+    )  # the type of every size; 0 itself has one of its own, for which all would be compiled again
     while row < n_rows:
         b = linear[row]
         if moves < 0:  # a new row
             if indptr[row] + m > len(indices):
                 reason = SHORT_OF_ROOM
                 break
-            size = np.int64(0)
+            size = zero
             if start_row[row] >= 0:
                 start = start_indices[start_indptr[start_row[row]] : start_indptr[start_row[row] + 1]]
                 if len(start) > capacity:
@@ -157,7 +160,7 @@ def solve_rows(
             size = add_indices(hessian, b, inverse, x, passive, size, violated[:n_violated], work)
             size = drop_non_positive(inverse, x, passive, size, work[0][0])
             if gain(b, x, passive, size) <= gain_before * (1.0 + 1e-14):
-                size = add_indices(hessian, b, inverse, x, passive, np.int64(0), before[:size_before], work)
+                size = add_indices(hessian, b, inverse, x, passive, zero, before[:size_before], work)
                 if size < size_before:  # rounding has made singular what was not: `current` no longer fits
                     break
                 size = add_indices(hessian, b, inverse, x, passive, size, violated[:1], work)

@@ -100,7 +100,8 @@ def step_back(inverse: Any, x: Any, passive: Any, size: int, current: Any, work:
     `current` holds the positive values of the present solution, in the order of P, and 0 for the index added last.
     """
     while True:
-        step, blocking = 2.0, np.int64(-1)
+        step = 2.0
+        blocking: Any = np.int64(-1)
         for i in range(size):
             if x[i] <= 0.0:
                 reach = current[i] / (current[i] - x[i]) if current[i] > 0.0 else 0.0

@@ -246,7 +246,7 @@ def remove_index(inverse: Any, x: Any, passive: Any, size: int, p: int, c: Any) 
 def drop_non_positive(inverse: Any, x: Any, passive: Any, size: int, c: Any) -> int:
     """Drop the most negative index until the solution on P is positive; return the size left."""
     while size > 0:
-        worst = np.int64(0)
+        worst: Any = np.int64(0)
         for i in range(1, size):
             if x[i] < x[worst]:
                 worst = i

@@ -31,7 +31,7 @@ class RowSolver:
     linear : ndarray of shape (rows, m)
         b of each row, of the same dtype.
     pattern : tuple of ndarray
-        Where rows start: `start_row`, `start_indptr`, `start_indices`, `offsets` and `inverses` of `kernels.solve_rows`.
+        Where rows start: `start_row`, `start_indptr`, `start_indices`, `offsets`, `inverses` of `kernels.solve_rows`.
     upper, tol : float
         Upper bound of every entry; gradient below which an index counts as optimal at zero.
     """
@@ -70,7 +70,7 @@ class RowSolver:
         from . import kernels
 
         n_rows, m = self._linear.shape
-        problem = (self._hessian, self._linear, *self._pattern, self._upper, self._tol, BUDGET, self._state)
+        problem: Any = (self._hessian, self._linear, *self._pattern, self._upper, self._tol, BUDGET, self._state)
         while True:
             kernels.solve_rows(  # type: ignore[call-arg]
                 *problem, self._inverse, self._x, *self._space, self._indptr, self._indices, self._data
@@ -120,7 +120,7 @@ class RowSolver:
         at_once, is_solved, n_done = max(1, BUDGET // m**2), False, 0
         while not is_solved and n_done < _MAX_SWEEPS:
             n_sweeps = min(at_once, _MAX_SWEEPS - n_done)
-            is_solved = box_descent(  # type: ignore[call-arg]
+            is_solved = box_descent(
                 self._hessian, self._linear[row], z, w, self._upper, INEXACT * self._tol, n_done == 0, n_sweeps
             )
             n_done += n_sweeps

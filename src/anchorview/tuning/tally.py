@@ -60,5 +60,3 @@ def _seconds(left: Iterable[Setting], judged: Iterable[Judgement], more: float) 
     usual = float(np.mean([seconds for part in times.values() for seconds in part]))
     of_heads = {head: float(np.mean(part)) for head, part in times.items()}
     return sum(of_heads.get(setting.head, usual) for setting in left) + more * usual
-
-
