@@ -10,10 +10,10 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from tests.support.dense_codes import make_labels, make_views
 
 from anchorview import FSSMSC, FSSMSCCV
 from anchorview.core import ticker
-from tests.support.dense_codes import make_labels, make_views
 
 SCRIPT = Path(__file__).parents[1] / "support" / "dense_codes.py"
 WITHIN = 4.0  # seconds on a busy machine; a twentieth of one on an idle one

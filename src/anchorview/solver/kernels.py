@@ -108,9 +108,10 @@ def solve_rows(
     moves = state[MOVES]
     ignored = state[IGNORED]
     spent, reason = 0, FINISHED
-    zero: Any = np.int64(
-        0
-    )  # the type of every size; 0 itself has one of its own, for which all would be compiled again
+    # Of the type of every size: 0 and 1 themselves have types of their own, for which all would be compiled again.
+    zero: Any = np.int64(0)
+    one: Any = np.int64(1)
+    spare = work[0][0]
     while row < n_rows:
         b = linear[row]
         if moves < 0:  # a new row
@@ -118,17 +119,20 @@ def solve_rows(
                 reason = SHORT_OF_ROOM
                 break
             size = zero
-            if start_row[row] >= 0:
-                start = start_indices[start_indptr[start_row[row]] : start_indptr[start_row[row] + 1]]
-                if len(start) > capacity:
-                    state[NEEDED] = len(start)
+            pattern = start_row[row]
+            if pattern >= 0:
+                first: Any = np.int64(start_indptr[pattern])
+                last: Any = np.int64(start_indptr[pattern + 1])
+                if last - first > capacity:
+                    state[NEEDED] = last - first
                     reason = SHORT_OF_SPACE
                     break
                 if len(offsets) == 0:
-                    size = add_indices(hessian, b, inverse, x, passive, size, start, work)
-                elif offsets[start_row[row]] >= 0:
-                    size = start_from(b, start, inverses[offsets[start_row[row]] :], inverse, x, passive)
-                size = drop_non_positive(inverse, x, passive, size, work[0][0])
+                    size = add_indices(hessian, b, inverse, x, passive, zero, start_indices, first, last, work)
+                elif offsets[pattern] >= 0:
+                    size = last - first
+                    start_from(b, start_indices, first, size, inverses, offsets[pattern], inverse, x, passive)
+                size = drop_non_positive(inverse, x, passive, size, spare)
             moves = 0
             ignored = -1  # an index whose violation rounding made: adding it changes nothing
         is_solved = False
@@ -157,16 +161,16 @@ def solve_rows(
             for i in range(size):
                 before[i] = passive[i]
                 current[i] = x[i]
-            size = add_indices(hessian, b, inverse, x, passive, size, violated[:n_violated], work)
-            size = drop_non_positive(inverse, x, passive, size, work[0][0])
+            size = add_indices(hessian, b, inverse, x, passive, size, violated, zero, n_violated, work)
+            size = drop_non_positive(inverse, x, passive, size, spare)
             if gain(b, x, passive, size) <= gain_before * (1.0 + 1e-14):
-                size = add_indices(hessian, b, inverse, x, passive, zero, before[:size_before], work)
+                size = add_indices(hessian, b, inverse, x, passive, zero, before, zero, size_before, work)
                 if size < size_before:  # rounding has made singular what was not: `current` no longer fits
                     break
-                size = add_indices(hessian, b, inverse, x, passive, size, violated[:1], work)
+                size = add_indices(hessian, b, inverse, x, passive, size, violated, zero, one, work)
                 if size > size_before:
                     current[size_before] = 0.0
-                    size = step_back(inverse, x, passive, size, current, work[0][0])
+                    size = step_back(inverse, x, passive, size, current, spare)
                 if gain(b, x, passive, size) <= gain_before * (1.0 + 1e-14):
                     if ignored == violated[0]:
                         break

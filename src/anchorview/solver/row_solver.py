@@ -41,7 +41,7 @@ class RowSolver:
     ) -> None:
         from .kernels import MOVES, NEEDED
         from .moves import GROUP
-        from .passive_set import BLOCK, make_square, make_work
+        from .passive_set import BLOCK, make_work, make_zeros
 
         self._hessian, self._linear, self._pattern = hessian, linear, pattern
         self._upper, self._tol = upper, tol
@@ -49,15 +49,15 @@ class RowSolver:
         padded = -(-m // GROUP) * GROUP
         self._state = np.zeros(NEEDED + 1, np.int64)
         self._state[MOVES] = -1
-        self._inverse = make_square(_CAPACITY)
-        self._x, self._passive = np.zeros(padded), np.empty(m, np.int32)
+        self._inverse = make_zeros((_CAPACITY, _CAPACITY))
+        self._x, self._passive = make_zeros((padded,)), make_zeros((m,), np.int32)
         self._space = (
-            np.empty(padded),
+            make_zeros((padded,)),
             self._passive,
-            np.empty(m, np.int32),
-            np.empty(BLOCK, np.int32),
-            np.empty(padded, linear.dtype),
-            np.empty(padded // GROUP, linear.dtype),
+            make_zeros((m,), np.int32),
+            make_zeros((BLOCK,), np.int32),
+            make_zeros((padded,), linear.dtype),
+            make_zeros((padded // GROUP,), linear.dtype),
             make_work(padded),
         )
         self._indptr = np.zeros(n_rows + 1, np.int64)
@@ -101,9 +101,10 @@ class RowSolver:
 
     def _make_space(self, needed: int, size: int) -> None:
         """Make room for larger passive sets; the inverse on the present one is kept."""
-        from .passive_set import make_square
+        from .passive_set import make_zeros
 
-        larger = make_square((2 * needed + 15) // 16 * 16 + 8)
+        capacity = (2 * needed + 15) // 16 * 16 + 8
+        larger = make_zeros((capacity, capacity))
         kept = min(size, len(self._inverse))
         larger[:kept, :kept] = self._inverse[:kept, :kept]
         self._inverse = larger
@@ -147,8 +148,8 @@ def invert_patterns(hessian: Matrix, codes: sparse.csr_array) -> tuple[npt.NDArr
     ends = np.cumsum(lengths**2)
     offsets, inverses = ends - lengths**2, np.empty(int(ends[-1]))
     for row, count in enumerate(lengths):
-        wanted = codes.indices[codes.indptr[row] : codes.indptr[row + 1]]
-        if add_indices(hessian, zero, inverse, x, passive, 0, wanted, work) < count:
+        first, last = codes.indptr[row : row + 2].tolist()
+        if add_indices(hessian, zero, inverse, x, passive, 0, codes.indices, first, last, work) < count:
             offsets[row] = -1
         else:
             inverses[ends[row] - count**2 : ends[row]] = inverse[:count, :count].ravel()
