@@ -332,7 +332,7 @@ class FSSMSC(MultiViewClassifier):
         n_labelled = int(np.count_nonzero(given.known.class_ids >= 0))
         progress.stage("scaling", "%r, %d labelled in %d classes", given.views, n_labelled, len(given.known.classes))
         if _COMPILED not in sys.modules:
-            progress.log("loading the compiled kernels (the first run on a machine compiles them: 10-20 s)")
+            progress.log("loading the compiled kernels (the first run on a machine compiles them: 5-15 s)")
         rows: dict[str, Any] = {"present": given.present, "weights": given.weights}
         scaler = fit_scaling(given.views, plan.scaling, n_threads, rng=rng, **rows)
         progress.stage("landmarks", f"choosing {plan.n_landmarks} landmarks")
