@@ -214,7 +214,7 @@ class MultiViewClassifier(
                 check_finite(views, present=present)
             return self._embed(self._encoder.encode(products, cross.present_in(block)))
 
-        return np.concatenate(map_blocks(embed, cross.blocks, n_threads))
+        return np.concatenate(map_blocks(embed, cross.blocks, n_threads, "encoding"))
 
     def _embed(self, codes: sparse.csr_array) -> Matrix:
         embedding: Matrix = (codes @ self.landmark_embedding_.T).astype(self._scaler.dtype)

@@ -221,7 +221,7 @@ class FSSMSC(MultiViewClassifier):
     status_ : str
         A summary of the fit in words.
     stage_seconds_ : dict
-        Seconds spent on scaling, landmarks, solver and labels.
+        Seconds spent on choice (of what is "auto"), scaling, landmarks, solver and labels.
     n_features_in_ : int
         Features of all views together.
     view_names_, view_sizes_ : list
@@ -357,10 +357,12 @@ class FSSMSC(MultiViewClassifier):
         check_memory(estimate_memory(replace(sizes, nonzeros=1)), available)  # whatever the codes will be
         progress = Progress(self, self.verbose, self.max_iter, self.tol, n_solves=1 if self.relabel is None else 2)
         n_labelled = int(np.count_nonzero(given.known.class_ids >= 0))
-        progress.stage("scaling", "%r, %d labelled in %d classes", given.views, n_labelled, len(given.known.classes))
+        progress.stage("choice", "%r, %d labelled in %d classes", given.views, n_labelled, len(given.known.classes))
         if _COMPILED not in sys.modules:
-            progress.log("loading the compiled kernels (the first run on a machine compiles them: 10-20 s)")
-        asked, inference = self._choose(given, plan, rng, n_threads)
+            progress.log("loading the compiled kernels (the first run on a machine compiles them: 5-15 s)")
+        with progress.watch():
+            asked, inference = self._choose(given, plan, rng, n_threads)
+        progress.stage("scaling", "scaling: " + ", ".join(plan.scaling))
         rows: dict[str, Any] = {"present": given.present, "weights": given.weights}
         scaler = fit_scaling(given.views, plan.scaling, n_threads, rng=rng, **rows)
         progress.stage("landmarks", f"choosing {plan.n_landmarks} landmarks")
@@ -377,7 +379,7 @@ class FSSMSC(MultiViewClassifier):
             check_memory(estimate_memory(replace(sizes, nonzeros=settled.nonzeros)), available)
         progress.stage("solver", "solving")
         progress.begin_round()
-        with one_blas_thread():
+        with one_blas_thread(), progress.watch():
             known, problem, result = self._solve(given, plan, source, settled.weights, rng, n_threads, progress)
         progress.stage("labels", "reading labels from the embedding")
         self._describe(plan, result)

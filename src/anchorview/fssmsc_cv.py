@@ -275,21 +275,24 @@ class FSSMSCCV(MultiViewClassifier):
         outcomes: list[Outcome] = []
         data = self._search_data(given, options, scalings[0], progress, outcomes)
         base = Setting(scaling=scalings[0], n_landmarks=data.n_landmarks)
-        self._search(data, base, scalings, outcomes)
+        with progress.watch():
+            self._search(data, base, scalings, outcomes)
         judgements = sorted(data.judged.values(), key=lambda judgement: judgement.belief)
         chosen = choose_averaged(data, judgements, self.n_averaged)
         progress.stage("fits", f"averaging {len(chosen)} of {len(judgements)} settings")
         ensemble = Ensemble(data)
-        ensemble.add(chosen, data.told())
-        if options.second_fit:
-            ensemble.add_sure_rows(chosen)
+        with progress.watch():
+            ensemble.add(chosen, data.told())
+            if options.second_fit:
+                ensemble.add_sure_rows(chosen)
         progress.stage("labels", "reading labels off the average")
         self.classes_ = given.known.classes
         self._groups: list[ExpertGroup] = list(ensemble.groups.values())
         self._temperature = average_temperature(
             averaged_hidden(chosen), data.class_ids[data.judged_rows], data.judged_weights
         )
-        self._embed_rows(ensemble, best_on_codes(data, base))
+        with progress.watch():
+            self._embed_rows(ensemble, best_on_codes(data, base))
         self._read_labels(given, data, settle(ensemble.votes(), self._temperature))
         self._summarise(judgements, chosen)
         estimate = judge_average(data, judgements, self.n_averaged)

@@ -16,7 +16,7 @@ from scipy.optimize import lsq_linear, nnls
 from sklearn.linear_model import ElasticNet
 
 from anchorview.core.progress import Outcome
-from anchorview.solver import active_set
+from anchorview.solver import active_set, row_solver
 from anchorview.solver.active_set import solve_active_set
 from anchorview.solver.elastic_net import ElasticNetEncoder, hessian_of, optimality_tol, solve_codes
 from anchorview.solver.objective import coupling_gradient, objective
@@ -340,15 +340,11 @@ def test_codes_over_duplicated_landmarks_stay_within_their_bounds(dtype: Any, ri
 
 
 def test_codes_that_were_cut_short_are_reported(monkeypatch: pytest.MonkeyPatch) -> None:
-    from anchorview.solver import kernels
-
-    def unfinished(*args: Any) -> Any:
-        return *solve_rows(*args)[:3], 2
-
-    solve_rows = kernels.solve_rows
-    monkeypatch.setattr(kernels, "solve_rows", unfinished)
-    with pytest.warns(UserWarning, match="2 of 5 rows .* larger ridge"):
-        solve_codes(np.eye(3), np.ones((5, 3)), 1e-9)
+    monkeypatch.setattr(row_solver, "_MAX_SWEEPS", 1)
+    hessian = np.array([[1.0, 0.99], [0.99, 1.0]])
+    linear = np.array([[3.0, 2.8], [0.5, 0.1], [3.0, 2.9]])  # the first and the last meet the upper bound
+    with pytest.warns(UserWarning, match="2 of 3 rows .* larger ridge"):
+        solve_codes(hessian, linear, 1e-9)
 
 
 def test_the_floor_of_the_ridge_keeps_codes_of_few_features_apart() -> None:

@@ -21,7 +21,8 @@ class Passive:
 
     def add(self, *wanted: int) -> None:
         array = np.array(wanted, np.int32)
-        self.size = add_indices(self.hessian, self.b, self.inverse, self.x, self.passive, self.size, array, self.work)
+        state = self.hessian, self.b, self.inverse, self.x, self.passive, self.size
+        self.size = add_indices(*state, array, 0, len(array), self.work)
 
     def remove(self, place: int) -> None:
         remove_index(self.inverse, self.x, self.passive, self.size, place, self.work[0][0])

@@ -82,7 +82,7 @@ def demo(
 
     digits = datasets.load_handwritten()
     console.print(f"Handwritten digits: {digits.views!r}")
-    with console.status("Compiling the kernels (first run on this machine only, 10-20 s) …"):
+    with console.status("Compiling the kernels (first run on this machine only, 5-15 s) …"):
         start = time.perf_counter()
         FSSMSC(n_landmarks=50, random_state=0).fit(digits.views[::5], digits.target[::5])
         console.print(f"Kernels ready after {time.perf_counter() - start:.1f} s.")

@@ -22,6 +22,9 @@ Function = TypeVar("Function", bound=Callable[..., Any])
 def compiled(**options: Any) -> Callable[[Function], Function]:
     """Compile a function without the GIL, with options of `numba.njit`; what is compiled is kept for other processes.
 
+    It is compiled again for every combination of argument types, and 0 written into a call is a type of its own: give
+    ``np.int64(0)``, and arrays of the same dtype and layout, wherever one compiled function calls another.
+
     Examples
     --------
     >>> @compiled(fastmath=True)

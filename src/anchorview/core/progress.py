@@ -5,9 +5,12 @@ from __future__ import annotations
 import logging
 import time
 from collections.abc import Callable
+from contextlib import AbstractContextManager
 from dataclasses import dataclass
 from enum import Enum
 from typing import TYPE_CHECKING, Any
+
+from .ticker import watch
 
 try:
     from sklearn.callback import CallbackSupportMixin, with_callbacks
@@ -157,6 +160,10 @@ class Progress:
         """Write a line if verbose; `values` are put into the message only then, as in `logging`."""
         if self._verbose:
             _LOGGER.info("%6.2f s  %s", time.perf_counter() - self._start, message % values if values else message)
+
+    def watch(self) -> AbstractContextManager[None]:
+        """Within the context, long work by blocks writes a line every few seconds, if verbose."""
+        return watch(self.log if self._verbose else None)
 
     def begin_round(self) -> None:
         """Open scikit-learn's task for the next round."""

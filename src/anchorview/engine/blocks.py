@@ -15,11 +15,13 @@ import threading
 from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
+from functools import partial
 from typing import Any, Protocol, TypeVar
 
 from threadpoolctl import ThreadpoolController
 
 from ..core.arrays import Rows
+from ..core.ticker import Ticker
 
 T = TypeVar("T")
 R = TypeVar("R")
@@ -67,24 +69,77 @@ def map_rows(function: Callable[[Any, slice], R], source: Any, size: int, n_thre
     return map_blocks(of_block, row_blocks(source.shape[0], size), n_threads)
 
 
-def map_blocks(function: Callable[[T], R], items: Sequence[T], n_threads: int) -> list[R]:
+def map_blocks(function: Callable[[T], R], items: Sequence[T], n_threads: int, name: str | None = None) -> list[R]:
     """Apply ``function`` to every item with ``n_threads`` threads; results in the order of the items."""
-    return list(iter_blocks(function, items, n_threads))
+    return list(iter_blocks(function, items, n_threads, name))
 
 
-def iter_blocks(function: Callable[[T], R], items: Sequence[T], n_threads: int) -> Iterator[R]:
-    """Like :func:`map_blocks`, one result after the other: what the caller does not keep is freed."""
+def iter_blocks(function: Callable[[T], R], items: Sequence[T], n_threads: int, name: str | None = None) -> Iterator[R]:
+    """Like :func:`map_blocks`, one result after the other: what the caller does not keep is freed.
+
+    With a `name`, who watches (`core.ticker`) is told now and then how many blocks are done.
+    """
+    work = _Work(name, len(items))
     with one_blas_thread():
         if n_threads == 1 or len(items) <= 1:
             for item in items:
-                yield function(item)
+                yield work.run(function, item)
             return
         with ThreadPoolExecutor(n_threads, initializer=_hold_this_thread) as pool:
             try:
-                yield from pool.map(function, items)
-            except BaseException:  # an interrupt must not wait for the blocks still queued
+                yield from pool.map(partial(work.run, function), items)
+            except BaseException:  # an interrupt must wait neither for the blocks still queued nor for those begun
+                work.stopped = True
                 pool.shutdown(wait=False, cancel_futures=True)
                 raise
+
+
+class StoppedError(BaseException):
+    """Ends a block whose result nobody waits for any more; no `Exception`, or it could be taken for a failure."""
+
+
+class _Work:
+    """Blocks that are worked on together: whether somebody still wants them, and how many are done."""
+
+    def __init__(self, name: str | None, total: int) -> None:
+        self.stopped = False
+        self._outer: _Work | None = getattr(_here, "work", None)  # if it is part of a block itself
+        self.ticker = Ticker(name, total)
+
+    def run(self, function: Callable[[T], R], item: T) -> R:
+        """Work on one block, in any thread."""
+        before, _here.work = getattr(_here, "work", None), self
+        try:
+            result = function(item)
+        finally:
+            _here.work = before
+        self.ticker.done()
+        return result
+
+    def is_stopped(self) -> bool:
+        """Tell whether this work, or the one it is part of, was given up."""
+        return self.stopped or (self._outer is not None and self._outer.is_stopped())
+
+
+_here = threading.local()  # `work` that this thread does
+
+
+def checkpoint(share: float) -> None:
+    """Call this every tenth of a second or so in long work on a block: a chance to stop, and to say how far it is.
+
+    In the main thread Python itself raises a KeyboardInterrupt here. Other threads never get one: they are ended if the
+    thread that waits for their blocks has.
+
+    Parameters
+    ----------
+    share : float
+        Part of the block that is done, about.
+    """
+    work: _Work | None = getattr(_here, "work", None)
+    if work is not None:
+        if work.is_stopped():
+            raise StoppedError
+        work.ticker.tick(share)
 
 
 class OneThread:

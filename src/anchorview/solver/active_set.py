@@ -159,7 +159,7 @@ def _encode_all(problem: Problem, encoder: ElasticNetEncoder, cross: CrossProduc
     encoder.prepare(np.dtype(cross.dtype))  # before the threads start, or they would wait for the first
     m = len(problem.gram)
     stack, reduction = CodeStack(m), Reduction(np.zeros((m, m)), 0.0, 0.0)
-    for codes, part in iter_blocks(encode, cross.blocks, n_threads):  # sums of one block at a time are held
+    for codes, part in iter_blocks(encode, cross.blocks, n_threads, "encoding"):  # sums of one block at a time are held
         reduction = reduction + part
         stack.add(codes)
     encoded = stack.codes()

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -11,9 +11,10 @@ import numpy.typing as npt
 from scipy import sparse
 
 from ..core.arrays import Matrix, Rows, Weights
-from ..engine.blocks import row_blocks
+from ..engine.blocks import checkpoint, row_blocks
 
 _BLOCK_ROWS = 4096  # copied at a time
+_PAIRS = 50_000_000  # of non-zeros, between two chances to interrupt
 _GROWTH = 1.1  # of arrays that are too short
 
 
@@ -32,9 +33,18 @@ def code_gram(codes: sparse.csr_array, weights: Weights = None) -> Matrix:
     m = codes.shape[1]
     gram = np.zeros((m, m))
     weights = np.ones(codes.shape[0]) if weights is None else weights
-    add_code_gram(codes.indptr, codes.indices, codes.data, weights, gram)
+    for part in _pieces(codes, codes.shape[0]):
+        add_code_gram(codes.indptr[part.start : part.stop + 1], codes.indices, codes.data, weights[part], gram)
     mirror_upper(gram)
     return gram
+
+
+def _pieces(codes: sparse.csr_array, n_rows: int) -> Iterator[slice]:
+    """Cut so many rows of the codes so that a sum over pairs of non-zeros can be interrupted between two pieces."""
+    mean = codes.nnz / max(codes.shape[0], 1)
+    for part in row_blocks(n_rows, max(1, int(_PAIRS / max(mean, 1.0) ** 2))):
+        yield part
+        checkpoint(1.0)
 
 
 @dataclass
@@ -201,5 +211,7 @@ def reduce_codes(
         total = float(codes.data.sum(dtype=np.float64))
     else:
         total = float(np.repeat(weights, np.diff(codes.indptr)) @ codes.data)
-    quadratic = sum(float(quadratic_codes(*arrays, each, gram, rows)) for gram, rows in groups)
+    quadratic = 0.0
+    for gram, rows in groups:
+        quadratic += sum(float(quadratic_codes(*arrays, each, gram, rows[part])) for part in _pieces(codes, len(rows)))
     return Reduction(code_gram(codes, each), dot_codes(*arrays, each, cross), total, quadratic)

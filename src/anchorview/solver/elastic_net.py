@@ -15,6 +15,7 @@ from ..core.arrays import Mask, Matrix, Presence, Rows
 from ..core.cache import Cache
 from .codes import gather_rows
 from .grams import PatternGrams, pattern_groups
+from .row_solver import RowSolver, invert_patterns
 
 _MAX_START_BYTES = 64 * 2**20
 _MAX_HESSIAN_BYTES = 256 * 2**20  # of rows that lack views, all together
@@ -48,26 +49,28 @@ def solve_codes(
     `start` guesses the non-zeros: the pattern of a matrix, row by row, or that of the nearest landmark. It changes how
     long it takes, not the codes.
     """
-    from .kernels import nearest_landmarks, solve_rows
+    from .kernels import nearest_landmarks
 
-    n_rows, m = linear.shape
+    n_rows = len(linear)
     none = (np.zeros(0, np.int64), np.zeros(0))
     pattern: Any
     if start is None:
         pattern = (np.full(n_rows, -1), np.zeros(1, np.int32), np.zeros(0, np.int32), *none)
     elif isinstance(start, Starts):
-        nearest = start.of_landmark[nearest_landmarks(linear, start.half_squares)]
-        pattern = (nearest, start.codes.indptr, start.codes.indices, start.offsets, start.inverses)
+        nearest = np.empty(n_rows, np.int64)
+        nearest_landmarks(linear, start.half_squares, nearest)
+        pattern = (start.of_landmark[nearest], start.codes.indptr, start.codes.indices, start.offsets, start.inverses)
     else:
         pattern = (np.arange(n_rows), start.indptr, start.indices, *none)
-    indptr, indices, data, n_unfinished = solve_rows(hessian, linear, *pattern, UPPER, tol)  # type: ignore[call-arg]
-    if n_unfinished:
+    solver = RowSolver(hessian, linear, pattern, UPPER, tol)
+    codes = solver.solve()
+    if solver.n_unfinished:
         warnings.warn(
-            f"The codes of {n_unfinished} of {n_rows} rows are optimal to less than rounding: landmarks are nearly "
-            "linearly dependent. A larger ridge, or fewer landmarks, cures it.",
+            f"The codes of {solver.n_unfinished} of {n_rows} rows are optimal to less than rounding: landmarks are "
+            "nearly linearly dependent. A larger ridge, or fewer landmarks, cures it.",
             stacklevel=2,
         )
-    return sparse.csr_array((data, indices, indptr.astype(np.int32)), shape=(n_rows, m))
+    return codes
 
 
 @dataclass(frozen=True)
@@ -88,8 +91,6 @@ class Starts:
 
 def make_starts(gram: Matrix, hessian: Matrix, l1: float, tol: float) -> Starts | None:
     """Solve the landmarks' own problems and invert H on their patterns; None if that would take much memory."""
-    from .kernels import invert_patterns
-
     leaders, of_landmark = _leaders(gram)
     codes = solve_codes(hessian, (gram[leaders] - l1).astype(hessian.dtype), tol)
     of_row = np.repeat(np.arange(len(leaders)), np.diff(codes.indptr))
@@ -98,9 +99,7 @@ def make_starts(gram: Matrix, hessian: Matrix, l1: float, tol: float) -> Starts 
     sizes = np.diff(codes.indptr).astype(np.int64) ** 2
     if 8 * sizes.sum() > _MAX_START_BYTES:
         return None
-    offsets = np.concatenate([[0], np.cumsum(sizes)[:-1]]).astype(np.int64)
-    inverses = np.empty(int(sizes.sum()))
-    invert_patterns(hessian, codes.indptr, codes.indices, offsets, inverses)
+    offsets, inverses = invert_patterns(hessian, codes)
     return Starts(codes, of_landmark, (np.diagonal(gram) / 2).astype(hessian.dtype), offsets, inverses)
 
 

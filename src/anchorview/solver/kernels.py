@@ -11,11 +11,12 @@ and a single-index step with a ratio test (Lawson and Hanson's) is made instead,
 passive sets are finitely many and strictly falling, so the method ends.
 
 Where H is nearly singular (duplicated landmarks, no ridge), rounding can still spoil M, and x with it. So every
-solution is checked before it is stored, 0 < x ≤ u and H x = b on P, and one that fails is finished by coordinate
-descent in the box, which no rounding can lead out of it.
+solution is checked before it is stored, 0 < x ≤ u and H x = b on P, and one that fails is handed back, to be finished
+by coordinate descent in the box, which no rounding can lead out of it (`row_solver`).
 
 At most `BLOCK` indices enter in one move: more are mostly dropped again, fewer need more moves. Everything here runs
-without the GIL on one thread; `anchorview.engine` runs blocks of rows in parallel.
+without the GIL on one thread; `anchorview.engine` runs blocks of rows in parallel. While a kernel runs nobody can
+interrupt it, so those that may take long stop in between and can be called again.
 """
 
 from __future__ import annotations
@@ -25,24 +26,25 @@ from typing import Any
 import numpy as np
 
 from ..core.compiled import compiled
-from .moves import GROUP, box_descent, gain, largest_violations, negative_gradient, single_step
-from .passive_set import BLOCK, WIDTH, add_indices, drop_non_positive, make_work, start_from
+from .moves import gain, largest_violations, negative_gradient, step_back
+from .passive_set import BLOCK, add_indices, drop_non_positive, start_from
 
 INEXACT = 100.0  # times the tolerance: a gradient on P that the rounding of M does not explain
+ROW, SIZE, MOVES, IGNORED, REASON, NEEDED = range(6)  # places in the state of `solve_rows`
+FINISHED, PAUSED, SHORT_OF_ROOM, SHORT_OF_SPACE, NOT_SOLVED = range(5)  # why it stopped
 
 
 @compiled()
-def nearest_landmarks(linear: Any, half_squares: Any) -> Any:
-    """Return the landmark nearest to each row: the largest b_j − G_jj / 2."""
-    nearest = np.zeros(len(linear), np.int64)
+def nearest_landmarks(linear: Any, half_squares: Any, nearest: Any) -> None:
+    """Write the landmark nearest to each row to `nearest`: the largest b_j − G_jj / 2."""
     for row in range(len(linear)):
         best = linear[row, 0] - half_squares[0]
+        nearest[row] = 0
         for j in range(1, linear.shape[1]):
             value = linear[row, j] - half_squares[j]
             if value > best:
                 best = value
                 nearest[row] = j
-    return nearest
 
 
 @compiled()
@@ -56,8 +58,24 @@ def solve_rows(
     inverses: Any,
     upper: float,
     tol: float,
-) -> Any:
-    """Solve the box-constrained problem of every row.
+    budget: int,
+    state: Any,
+    inverse: Any,
+    x: Any,
+    current: Any,
+    passive: Any,
+    before: Any,
+    violated: Any,
+    w: Any,
+    maxima: Any,
+    work: Any,
+    indptr: Any,
+    indices: Any,
+    data: Any,
+) -> None:
+    """Solve the box-constrained problem of row after row, from where `state` says on, and leave there why it stopped.
+
+    Nothing is allocated here: numba would compile each allocation, and its caller has to be asked anyway.
 
     Parameters
     ----------
@@ -73,43 +91,56 @@ def solve_rows(
         Upper bound of every entry.
     tol : float
         An index may be left out while its gradient is above −tol.
-
-    Returns
-    -------
-    indptr, indices, data : CSR arrays with sorted indices.
-    n_unfinished : number of rows that are optimal to less than `tol`, because coordinate descent was cut short.
+    budget : int
+        Stop after about so many multiplications.
+    state : ndarray of int
+        The row that is next; if it is begun (`MOVES` not negative) also the size of P, the moves made, the index that
+        is ignored; the reason of the stop; and for `SHORT_OF_SPACE` the number of indices that `inverse` must hold.
+    inverse, x, current, passive, before, violated, w, maxima, work : ndarray
+        Work space: see `row_solver`.
+    indptr, indices, data : ndarray
+        CSR arrays that take the codes, with sorted indices.
     """
     n_rows, m = linear.shape
-    padded = (m + GROUP - 1) // GROUP * GROUP
-    maxima = np.empty(padded // GROUP, linear.dtype)
-    capacity = 72  # strides of a power of two would fall on the same lines of the cache
-    inverse = np.zeros((capacity, capacity))
-    x, current, work = np.zeros(padded), np.empty(padded), make_work(padded)
-    passive, before = np.empty(m, np.int32), np.empty(m, np.int32)
-    violated = np.empty(BLOCK, np.int32)
-    z, gradient = np.zeros(m), np.empty(m)
-    w = np.empty(padded, linear.dtype)
-    indptr = np.zeros(n_rows + 1, np.int64)
-    indices = np.empty(n_rows * 32 + m, np.int32)
-    data = np.empty(n_rows * 32 + m, linear.dtype)
-    n_stored, n_unfinished = 0, 0
-
-    for row in range(n_rows):
+    capacity = len(inverse)
+    row = state[ROW]
+    size = state[SIZE]
+    moves = state[MOVES]
+    ignored = state[IGNORED]
+    spent, reason = 0, FINISHED
+    # Of the type of every size: 0 and 1 themselves have types of their own, for which all would be compiled again.
+    zero: Any = np.int64(0)
+    one: Any = np.int64(1)
+    spare = work[0][0]
+    while row < n_rows:
         b = linear[row]
-        size = 0
-        if start_row[row] >= 0:
-            start = start_indices[start_indptr[start_row[row]] : start_indptr[start_row[row] + 1]]
-            if len(start) > capacity:
-                capacity = (2 * len(start) + 15) // 16 * 16 + 8
-                inverse = np.zeros((capacity, capacity))
-            if len(offsets) == 0:
-                size = add_indices(hessian, b, inverse, x, passive, 0, start, work)
-            elif offsets[start_row[row]] >= 0:
-                size = start_from(b, start, inverses[offsets[start_row[row]] :], inverse, x, passive)
-            size = drop_non_positive(inverse, x, passive, size, work[0][0])
-        ignored = -1  # an index whose violation rounding made: adding it changes nothing
+        if moves < 0:  # a new row
+            if indptr[row] + m > len(indices):
+                reason = SHORT_OF_ROOM
+                break
+            size = zero
+            pattern = start_row[row]
+            if pattern >= 0:
+                first: Any = np.int64(start_indptr[pattern])
+                last: Any = np.int64(start_indptr[pattern + 1])
+                if last - first > capacity:
+                    state[NEEDED] = last - first
+                    reason = SHORT_OF_SPACE
+                    break
+                if len(offsets) == 0:
+                    size = add_indices(hessian, b, inverse, x, passive, zero, start_indices, first, last, work)
+                elif offsets[pattern] >= 0:
+                    size = last - first
+                    start_from(b, start_indices, first, size, inverses, offsets[pattern], inverse, x, passive)
+                size = drop_non_positive(inverse, x, passive, size, spare)
+            moves = 0
+            ignored = -1  # an index whose violation rounding made: adding it changes nothing
         is_solved = False
-        for _ in range(10 * m):
+        while moves < 10 * m:
+            if spent > budget:
+                reason = PAUSED
+                break
+            spent += m + size * (m + 2 * BLOCK * size)
             negative_gradient(hessian, b, x, passive, size, w)
             error = 0.0
             for i in range(size):
@@ -122,84 +153,50 @@ def solve_rows(
                 is_solved = ignored < 0 and error <= INEXACT * tol
                 break
             if size + n_violated > capacity:
-                capacity = (2 * (size + n_violated) + 15) // 16 * 16 + 8
-                larger = np.zeros((capacity, capacity))
-                for i in range(size):  # loops: a slice would make numba compile the text of an error
-                    for t in range(size):
-                        larger[i, t] = inverse[i, t]
-                inverse = larger
+                state[NEEDED] = size + n_violated
+                reason = SHORT_OF_SPACE
+                break
+            moves += 1
             size_before, gain_before = size, gain(b, x, passive, size)
             for i in range(size):
                 before[i] = passive[i]
                 current[i] = x[i]
-            size = add_indices(hessian, b, inverse, x, passive, size, violated[:n_violated], work)
-            size = drop_non_positive(inverse, x, passive, size, work[0][0])
+            size = add_indices(hessian, b, inverse, x, passive, size, violated, zero, n_violated, work)
+            size = drop_non_positive(inverse, x, passive, size, spare)
             if gain(b, x, passive, size) <= gain_before * (1.0 + 1e-14):
-                size = add_indices(hessian, b, inverse, x, passive, 0, before[:size_before], work)
+                size = add_indices(hessian, b, inverse, x, passive, zero, before, zero, size_before, work)
                 if size < size_before:  # rounding has made singular what was not: `current` no longer fits
                     break
-                size = single_step(hessian, b, inverse, x, passive, size, violated[0], current, work)
+                size = add_indices(hessian, b, inverse, x, passive, size, violated, zero, one, work)
+                if size > size_before:
+                    current[size_before] = 0.0
+                    size = step_back(inverse, x, passive, size, current, spare)
                 if gain(b, x, passive, size) <= gain_before * (1.0 + 1e-14):
                     if ignored == violated[0]:
                         break
-                    ignored = violated[0]
+                    ignored = np.int64(violated[0])
+        if reason != FINISHED:
+            break
 
         for i in range(size):
             is_solved = is_solved and 0.0 < x[i] <= upper
         if not is_solved:
-            for j in range(m):
-                z[j] = 0.0
-            for i in range(size):
-                z[passive[i]] = min(x[i], upper) if x[i] > 0.0 else 0.0
-            n_unfinished += not box_descent(hessian, b, z, gradient, upper, INEXACT * tol)
-            size = 0
-            for j in range(m):
-                if z[j] > 0.0:
-                    passive[size] = j
-                    x[size] = z[j]
-                    size += 1
-
-        if n_stored + size > len(indices):
-            longer = max(2 * len(indices), n_stored + size)
-            new_indices, new_data = np.empty(longer, np.int32), np.empty(longer, linear.dtype)
-            for t in range(n_stored):
-                new_indices[t], new_data[t] = indices[t], data[t]
-            indices, data = new_indices, new_data
+            reason = NOT_SOLVED
+            break
+        n_stored = indptr[row]
         for i in range(size):  # in ascending order, by counting: P is short, and no branch has to be guessed
-            rank = 0
+            rank = n_stored
             for t in range(size):
                 rank += passive[t] < passive[i]
-            indices[n_stored + rank], data[n_stored + rank] = passive[i], x[i]
-        n_stored += size
-        indptr[row + 1] = n_stored
-    return indptr, indices[:n_stored].copy(), data[:n_stored].copy(), n_unfinished
-
-
-@compiled()
-def invert_patterns(hessian: Any, indptr: Any, indices: Any, offsets: Any, out: Any) -> None:
-    """Write the inverse of H on each row of a CSR pattern to out[offsets[row]:offsets[row + 1]].
-
-    A set on which H is numerically singular gets offset −1.
-    """
-    m = len(hessian)
-    padded = (m + WIDTH - 1) // WIDTH * WIDTH
-    zero, x = np.zeros(m), np.zeros(padded)
-    passive = np.empty(m, np.int32)
-    work = make_work(padded)
-    longest = 1
-    for row in range(len(indptr) - 1):
-        longest = max(longest, indptr[row + 1] - indptr[row])
-    capacity = (longest + BLOCK + WIDTH) // WIDTH * WIDTH
-    inverse = np.zeros((capacity, capacity))
-    for row in range(len(indptr) - 1):
-        wanted = indices[indptr[row] : indptr[row + 1]]
-        count = len(wanted)
-        if add_indices(hessian, zero, inverse, x, passive, 0, wanted, work) < count:
-            offsets[row] = -1
-            continue
-        for i in range(count):
-            for t in range(count):
-                out[offsets[row] + i * count + t] = inverse[i, t]
+            indices[rank], data[rank] = passive[i], x[i]
+        row += 1
+        indptr[row] = n_stored + size
+        moves = -1
+    state[ROW] = row
+    state[SIZE] = size
+    state[MOVES] = moves
+    state[IGNORED] = ignored
+    state[REASON] = reason
 
 
 @compiled()

@@ -7,10 +7,9 @@ from typing import Any
 import numpy as np
 
 from ..core.compiled import compiled
-from .passive_set import FAST, add_indices, remove_index
+from .passive_set import FAST, remove_index
 
 GROUP = 16  # entries of the gradient looked at together
-MAX_SWEEPS = 10_000  # of coordinate descent: where landmarks are nearly dependent it creeps, near the optimum
 
 
 @compiled(fastmath=FAST)
@@ -32,10 +31,22 @@ def negative_gradient(hessian: Any, b: Any, x: Any, passive: Any, size: int, w: 
         w[j] = -1.0
     i, number = 0, w.dtype.type
     while i + 7 < size:  # eight rows at a time: w is read and written an eighth as often
-        p0, p1, p2, p3 = passive[i], passive[i + 1], passive[i + 2], passive[i + 3]
-        p4, p5, p6, p7 = passive[i + 4], passive[i + 5], passive[i + 6], passive[i + 7]
-        x0, x1, x2, x3 = number(x[i]), number(x[i + 1]), number(x[i + 2]), number(x[i + 3])
-        x4, x5, x6, x7 = number(x[i + 4]), number(x[i + 5]), number(x[i + 6]), number(x[i + 7])
+        p0 = passive[i]
+        p1 = passive[i + 1]
+        p2 = passive[i + 2]
+        p3 = passive[i + 3]
+        p4 = passive[i + 4]
+        p5 = passive[i + 5]
+        p6 = passive[i + 6]
+        p7 = passive[i + 7]
+        x0 = number(x[i])
+        x1 = number(x[i + 1])
+        x2 = number(x[i + 2])
+        x3 = number(x[i + 3])
+        x4 = number(x[i + 4])
+        x5 = number(x[i + 5])
+        x6 = number(x[i + 6])
+        x7 = number(x[i + 7])
         for j in range(m):
             first = x0 * hessian[p0, j] + x1 * hessian[p1, j] + x2 * hessian[p2, j] + x3 * hessian[p3, j]
             w[j] -= first + x4 * hessian[p4, j] + x5 * hessian[p5, j] + x6 * hessian[p6, j] + x7 * hessian[p7, j]
@@ -83,20 +94,14 @@ def largest_violations(w: Any, maxima: Any, tol: float, violated: Any) -> int:
 
 
 @compiled()
-def single_step(
-    hessian: Any, b: Any, inverse: Any, x: Any, passive: Any, size: int, j: int, current: Any, work: Any
-) -> int:
-    """Lawson and Hanson's step: add index j and move towards each new solution until one is positive.
+def step_back(inverse: Any, x: Any, passive: Any, size: int, current: Any, work: Any) -> int:
+    """Move towards the solution on P until it is positive, as Lawson and Hanson do; return the size left.
 
-    `current` holds the positive values of the present solution, in the order of P.
+    `current` holds the positive values of the present solution, in the order of P, and 0 for the index added last.
     """
-    added = add_indices(hessian, b, inverse, x, passive, size, np.array([j], np.int32), work)
-    if added == size:
-        return size
-    current[size] = 0.0
-    size += 1
     while True:
-        step, blocking = 2.0, -1
+        step = 2.0
+        blocking: Any = np.int64(-1)
         for i in range(size):
             if x[i] <= 0.0:
                 reach = current[i] / (current[i] - x[i]) if current[i] > 0.0 else 0.0
@@ -106,25 +111,27 @@ def single_step(
             return size
         for i in range(size):
             current[i] += step * (x[i] - current[i])
-        remove_index(inverse, x, passive, size, blocking, work[0][0])
+        remove_index(inverse, x, passive, size, blocking, work)
         size -= 1
         current[blocking] = current[size]
 
 
 @compiled(fastmath=FAST)
-def box_descent(hessian: Any, b: Any, z: Any, w: Any, upper: float, tol: float) -> bool:
+def box_descent(hessian: Any, b: Any, z: Any, w: Any, upper: float, tol: float, is_new: bool, n_sweeps: int) -> bool:
     """Coordinate descent with both bounds, for the rare row that the active set does not solve.
 
-    Takes z within the box and leaves the solution in it; w is work space. False if it was cut short.
+    Takes z within the box and moves it by some sweeps, keeping w = b − H z, which it computes if the row is new. True
+    if z is the solution.
     """
     m = len(b)
-    for j in range(m):
-        w[j] = b[j]
-    for j in range(m):  # w = b − H z
-        if z[j] != 0.0:
-            for t in range(m):
-                w[t] -= z[j] * hessian[j, t]
-    for _ in range(MAX_SWEEPS):
+    if is_new:
+        for j in range(m):
+            w[j] = b[j]
+        for j in range(m):
+            if z[j] != 0.0:
+                for t in range(m):
+                    w[t] -= z[j] * hessian[j, t]
+    for _ in range(n_sweeps):
         largest = 0.0
         for j in range(m):
             value = min(max(z[j] + w[j] / hessian[j, j], 0.0), upper)

@@ -4,19 +4,26 @@ An index that enters or leaves P changes M by a matrix of rank one and x by a mu
 multiplications in plain loops, where a Cholesky factor would need short recurrences and a new factor after each
 removal. Up to eight indices enter together, by a change of rank eight that reads M twice instead of sixteen times.
 Rows and columns of `inverse` beyond P hold finite leftovers.
+
+Assignments stand one on a line: numba builds and takes apart a tuple for each line that holds several, which takes it
+longer to compile.
 """
 
 from __future__ import annotations
 
+import math
 from typing import Any
 
 import numpy as np
+import numpy.typing as npt
 
+from ..core.arrays import Matrix
 from ..core.compiled import compiled
 
 FAST = {"reassoc", "contract", "arcp", "nsz"}  # vectorised sums; NaN and infinity keep their meaning
 WIDTH = 8  # inner loops run over whole groups of this size, so that no entry is left to a scalar loop
 BLOCK = 8  # indices that enter together
+_LINE = 64  # bytes of a line of the cache
 _SINGULAR = 1e-12  # a pivot below this part of the diagonal is rounding
 _DEPENDENT = 1e-4  # indices with smaller pivots enter one by one, which loses less precision
 
@@ -68,11 +75,13 @@ def _add_block(
     passive: Any,
     size: int,
     wanted: Any,
+    first: int,
+    count: int,
     columns: Any,
     wide: Any,
     small: Any,
 ) -> bool:
-    """Add the indices Q = `wanted`, at most eight, together.
+    """Add the indices Q, `count` (at most eight) of `wanted` from `first` on, together.
 
     With C = H_PQ, V = M C and S = H_QQ − CᵀV,
 
@@ -82,15 +91,15 @@ def _add_block(
     `wide` (8×padded: Vᵀ) and `small` (8×16: S, its inverse, the right-hand side, y) are work space. Fewer than eight
     indices are filled up with zeros, so that the inner sums have a fixed number of terms.
     """
-    count = len(wanted)
     padded = (size + WIDTH - 1) // WIDTH * WIDTH
     for k in range(BLOCK):
         for t in range(padded):
             columns[k, t] = 0.0
             wide[k, t] = 0.0
     for k in range(count):
+        j = wanted[first + k]
         for i in range(size):
-            columns[k, i] = hessian[wanted[k], passive[i]]
+            columns[k, i] = hessian[j, passive[i]]
     for i in range(size):  # V = M C, eight sums in one pass over a row of M
         a0 = a1 = a2 = a3 = a4 = a5 = a6 = a7 = 0.0
         for t in range(padded):
@@ -103,27 +112,35 @@ def _add_block(
             a5 += value * columns[5, t]
             a6 += value * columns[6, t]
             a7 += value * columns[7, t]
-        wide[0, i], wide[1, i], wide[2, i], wide[3, i] = a0, a1, a2, a3
-        wide[4, i], wide[5, i], wide[6, i], wide[7, i] = a4, a5, a6, a7
+        wide[0, i] = a0
+        wide[1, i] = a1
+        wide[2, i] = a2
+        wide[3, i] = a3
+        wide[4, i] = a4
+        wide[5, i] = a5
+        wide[6, i] = a6
+        wide[7, i] = a7
     for k in range(BLOCK):
         for other in range(BLOCK):
             small[k, other] = 0.0
         small[k, 8] = 0.0
         small[k, 9] = 0.0
     for k in range(count):
+        j = wanted[first + k]
         for other in range(k + 1):
-            total = np.float64(hessian[wanted[k], wanted[other]])
+            total = np.float64(hessian[j, wanted[first + other]])
             for t in range(padded):
                 total -= wide[other, t] * columns[k, t]
             small[k, other] = total
             small[other, k] = total
-        total = np.float64(b[wanted[k]])
+        total = np.float64(b[j])
         for t in range(size):
             total -= columns[k, t] * x[t]
         small[k, 8] = total
     for k in range(count):  # Gauss-Jordan inversion in place: S is positive definite and needs no pivoting
         pivot = small[k, k]
-        if pivot <= _DEPENDENT * hessian[wanted[k], wanted[k]]:
+        j = wanted[first + k]
+        if pivot <= _DEPENDENT * hessian[j, j]:
             return False
         scale = 1.0 / pivot
         small[k, k] = 1.0
@@ -139,20 +156,32 @@ def _add_block(
         for other in range(count):
             small[k, 9] += small[k, other] * small[other, 8]
     for k in range(BLOCK):  # S⁻¹ Vᵀ, over the C that is no longer needed
-        s0, s1, s2, s3 = small[k, 0], small[k, 1], small[k, 2], small[k, 3]
-        s4, s5, s6, s7 = small[k, 4], small[k, 5], small[k, 6], small[k, 7]
+        s0 = small[k, 0]
+        s1 = small[k, 1]
+        s2 = small[k, 2]
+        s3 = small[k, 3]
+        s4 = small[k, 4]
+        s5 = small[k, 5]
+        s6 = small[k, 6]
+        s7 = small[k, 7]
         for t in range(padded):
-            first = s0 * wide[0, t] + s1 * wide[1, t] + s2 * wide[2, t] + s3 * wide[3, t]
-            columns[k, t] = first + s4 * wide[4, t] + s5 * wide[5, t] + s6 * wide[6, t] + s7 * wide[7, t]
+            some = s0 * wide[0, t] + s1 * wide[1, t] + s2 * wide[2, t] + s3 * wide[3, t]
+            columns[k, t] = some + s4 * wide[4, t] + s5 * wide[5, t] + s6 * wide[6, t] + s7 * wide[7, t]
     for i in range(size):
         for k in range(count):
             x[i] -= wide[k, i] * small[k, 9]
-        v0, v1, v2, v3 = wide[0, i], wide[1, i], wide[2, i], wide[3, i]
-        v4, v5, v6, v7 = wide[4, i], wide[5, i], wide[6, i], wide[7, i]
+        v0 = wide[0, i]
+        v1 = wide[1, i]
+        v2 = wide[2, i]
+        v3 = wide[3, i]
+        v4 = wide[4, i]
+        v5 = wide[5, i]
+        v6 = wide[6, i]
+        v7 = wide[7, i]
         for t in range(padded):
-            first = v0 * columns[0, t] + v1 * columns[1, t] + v2 * columns[2, t] + v3 * columns[3, t]
-            last = v4 * columns[4, t] + v5 * columns[5, t] + v6 * columns[6, t] + v7 * columns[7, t]
-            inverse[i, t] += first + last
+            some = v0 * columns[0, t] + v1 * columns[1, t] + v2 * columns[2, t] + v3 * columns[3, t]
+            others = v4 * columns[4, t] + v5 * columns[5, t] + v6 * columns[6, t] + v7 * columns[7, t]
+            inverse[i, t] += some + others
         for k in range(count):
             inverse[i, size + k] = -columns[k, i]
             inverse[size + k, i] = -columns[k, i]
@@ -160,28 +189,38 @@ def _add_block(
         for other in range(count):
             inverse[size + k, size + other] = small[k, other]
         x[size + k] = small[k, 9]
-        passive[size + k] = wanted[k]
+        passive[size + k] = wanted[first + k]
     return True
 
 
-@compiled()
-def make_work(padded: int) -> Any:
+def make_zeros(shape: tuple[int, ...], dtype: npt.DTypeLike = np.float64) -> npt.NDArray[Any]:
+    """Return zeros that begin with a line of the cache: NumPy's begin anywhere, and can be a third slower to use."""
+    n_bytes = math.prod(shape) * np.dtype(dtype).itemsize
+    memory = np.zeros(n_bytes + _LINE, np.uint8)
+    start = -memory.ctypes.data % _LINE
+    return memory[start : start + n_bytes].view(dtype).reshape(shape)
+
+
+def make_work(padded: int) -> tuple[Matrix, Matrix, Matrix]:
     """Return work space for sets of up to `padded` indices."""
-    return np.empty((BLOCK, padded)), np.empty((BLOCK, padded)), np.empty((BLOCK, 16))
+    return make_zeros((BLOCK, padded)), make_zeros((BLOCK, padded)), make_zeros((BLOCK, 16))
 
 
 @compiled()
-def add_indices(hessian: Any, b: Any, inverse: Any, x: Any, passive: Any, size: int, wanted: Any, work: Any) -> int:
-    """Add some indices to P, those that would make H on it singular left out; return its new size."""
+def add_indices(
+    hessian: Any, b: Any, inverse: Any, x: Any, passive: Any, size: int, wanted: Any, first: int, last: int, work: Any
+) -> int:
+    """Add the indices wanted[first:last] to P, those that would make H on it singular left out; return its new size."""
     columns, wide, small = work
-    for first in range(0, len(wanted), BLOCK):
-        part = wanted[first : first + BLOCK]
-        if len(part) > 2 and _add_block(hessian, b, inverse, x, passive, size, part, columns, wide, small):
-            size += len(part)
-            continue
-        for j in part:
-            if _add(hessian, b, inverse, x, passive, size, j, columns[0], wide[0]):
-                size += 1
+    while first < last:
+        count = min(last - first, BLOCK)
+        if count > 2 and _add_block(hessian, b, inverse, x, passive, size, wanted, first, count, columns, wide, small):
+            size += count
+        else:
+            for k in range(first, first + count):
+                if _add(hessian, b, inverse, x, passive, size, wanted[k], columns[0], wide[0]):
+                    size += 1
+        first += count
     return size
 
 
@@ -215,7 +254,7 @@ def remove_index(inverse: Any, x: Any, passive: Any, size: int, p: int, c: Any) 
 def drop_non_positive(inverse: Any, x: Any, passive: Any, size: int, c: Any) -> int:
     """Drop the most negative index until the solution on P is positive; return the size left."""
     while size > 0:
-        worst = 0
+        worst: Any = np.int64(0)
         for i in range(1, size):
             if x[i] < x[worst]:
                 worst = i
@@ -227,17 +266,17 @@ def drop_non_positive(inverse: Any, x: Any, passive: Any, size: int, c: Any) -> 
 
 
 @compiled(fastmath=FAST)
-def start_from(b: Any, start: Any, start_inverse: Any, inverse: Any, x: Any, passive: Any) -> int:
-    """Set P, its inverse and x from a set whose inverse is known; return its size."""
-    size = len(start)
+def start_from(
+    b: Any, start: Any, first: int, size: int, inverses: Any, offset: int, inverse: Any, x: Any, passive: Any
+) -> None:
+    """Set P to `size` indices of `start` from `first` on, its inverse, which is known, and x."""
     padded = (size + WIDTH - 1) // WIDTH * WIDTH
     for i in range(size):
-        passive[i] = start[i]
+        passive[i] = start[first + i]
         total = 0.0
         for t in range(size):
-            inverse[i, t] = start_inverse[i * size + t]
-            total += start_inverse[i * size + t] * b[start[t]]
+            inverse[i, t] = inverses[offset + i * size + t]
+            total += inverses[offset + i * size + t] * b[start[first + t]]
         for t in range(size, padded):
             inverse[i, t] = 0.0
         x[i] = total
-    return size

@@ -131,7 +131,7 @@ class RowWork:
         nothing = Reduction(np.zeros_like(complete), 0.0, 0.0)
         old_sums, new_sums = nothing, nothing  # added up as they come: those of all chunks are many m×m matrices
         stack = CodeStack(len(complete))
-        for codes, old, new in iter_blocks(of_chunk, range(len(self.chunks)), self.n_threads):
+        for codes, old, new in iter_blocks(of_chunk, range(len(self.chunks)), self.n_threads, "moving codes"):
             stack.add(codes)
             old_sums, new_sums = old_sums + old, new_sums + new
         return in_order(stack.codes(), self.chunks), old_sums, new_sums

@@ -101,7 +101,7 @@ class ExpertGroup:
                 for expert in self.on_features:
                     expert.vote(features, votes, block)
 
-        map_blocks(of_block, cross.blocks, n_threads)
+        map_blocks(of_block, cross.blocks, n_threads, "reading votes")
 
 
 def count_votes(groups: list[ExpertGroup], views: Views, present: Presence, n_classes: int, n_threads: int) -> Matrix:

@@ -53,7 +53,7 @@ def encode(source: Representation, l1: float, ridge: float, weights: Weights, n_
 
     m = len(source.landmarks)
     blocks, gram = [], np.zeros((m, m))
-    for codes, part in iter_blocks(of_block, cross.blocks, n_threads):
+    for codes, part in iter_blocks(of_block, cross.blocks, n_threads, "encoding"):
         blocks.append(codes)
         gram += part
     return CodeSet(encoder, stack_codes(blocks, m), gram)

@@ -7,6 +7,7 @@ from collections.abc import Collection, Iterable, Mapping
 
 import numpy as np
 
+from ..core.ticker import time_left
 from .search_data import Judgement
 from .settings import Setting
 
@@ -40,7 +41,7 @@ def progress_line(
     done = f"{len(judged):>{len(str(total))}}/{total}"
     what = f"accuracy {judgement.accuracy:.3f}, log loss {judgement.loss:.3f}"
     seconds = _seconds(left, judged.values(), n_fits / len(judgement.split_accuracies))
-    return f"[{done}] {_name(judgement.setting)}: {what} ({_in_words(seconds)})"
+    return f"[{done}] {_name(judgement.setting)}: {what} ({time_left(seconds)})"
 
 
 def _name(setting: Setting) -> str:
@@ -59,9 +60,3 @@ def _seconds(left: Iterable[Setting], judged: Iterable[Judgement], more: float) 
     usual = float(np.mean([seconds for part in times.values() for seconds in part]))
     of_heads = {head: float(np.mean(part)) for head, part in times.items()}
     return sum(of_heads.get(setting.head, usual) for setting in left) + more * usual
-
-
-def _in_words(seconds: float) -> str:
-    if seconds < 90:
-        return f"about {seconds:.0f} s left"
-    return f"about {seconds / 60:.0f} min left" if seconds < 5400 else f"about {seconds / 3600:.1f} h left"

@@ -1,0 +1,156 @@
+"""The compiled row solver, called in pieces: its work space, its results, and chances to interrupt it.
+
+A kernel does not hear Ctrl-C. So it gets a budget of work, and is called again until all rows are done. It keeps its
+place within a row, so the codes do not depend on where it paused.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+from scipy import sparse
+
+from ..core.arrays import Matrix
+from ..engine.blocks import checkpoint
+
+BUDGET = 50_000_000  # multiplications between two chances to interrupt: some hundredths of a second
+_MAX_SWEEPS = 10_000  # of coordinate descent: where landmarks are nearly dependent it creeps, near the optimum
+_CAPACITY = 72  # indices at first; strides of a power of two would fall on the same lines of the cache
+_USUAL = 32  # non-zeros of a row for which there is room at first
+
+
+class RowSolver:
+    """Rows of one block: the problem, the work space of the kernel, and the codes so far.
+
+    Parameters
+    ----------
+    hessian : ndarray of shape (m, m)
+        H, positive definite.
+    linear : ndarray of shape (rows, m)
+        b of each row, of the same dtype.
+    pattern : tuple of ndarray
+        Where rows start: `start_row`, `start_indptr`, `start_indices`, `offsets`, `inverses` of `kernels.solve_rows`.
+    upper, tol : float
+        Upper bound of every entry; gradient below which an index counts as optimal at zero.
+    """
+
+    def __init__(
+        self, hessian: Matrix, linear: Matrix, pattern: tuple[npt.NDArray[Any], ...], upper: float, tol: float
+    ) -> None:
+        from .kernels import MOVES, NEEDED
+        from .moves import GROUP
+        from .passive_set import BLOCK, make_work, make_zeros
+
+        self._hessian, self._linear, self._pattern = hessian, linear, pattern
+        self._upper, self._tol = upper, tol
+        n_rows, m = linear.shape
+        padded = -(-m // GROUP) * GROUP
+        self._state = np.zeros(NEEDED + 1, np.int64)
+        self._state[MOVES] = -1
+        self._inverse = make_zeros((_CAPACITY, _CAPACITY))
+        self._x, self._passive = make_zeros((padded,)), make_zeros((m,), np.int32)
+        self._space = (
+            make_zeros((padded,)),
+            self._passive,
+            make_zeros((m,), np.int32),
+            make_zeros((BLOCK,), np.int32),
+            make_zeros((padded,), linear.dtype),
+            make_zeros((padded // GROUP,), linear.dtype),
+            make_work(padded),
+        )
+        self._indptr = np.zeros(n_rows + 1, np.int64)
+        self._indices = np.empty(n_rows * _USUAL + m, np.int32)
+        self._data = np.empty(len(self._indices), linear.dtype)
+        self.n_unfinished = 0  # rows that are optimal to less than `tol`, because coordinate descent was cut short
+
+    def solve(self) -> sparse.csr_array:
+        """Return the codes of all rows."""
+        from . import kernels
+
+        n_rows, m = self._linear.shape
+        problem: Any = (self._hessian, self._linear, *self._pattern, self._upper, self._tol, BUDGET, self._state)
+        while True:
+            kernels.solve_rows(  # type: ignore[call-arg]
+                *problem, self._inverse, self._x, *self._space, self._indptr, self._indices, self._data
+            )
+            row, reason = int(self._state[kernels.ROW]), self._state[kernels.REASON]
+            if reason == kernels.FINISHED:
+                break
+            checkpoint(row / n_rows)
+            if reason == kernels.SHORT_OF_ROOM:
+                self._make_room(row)
+            elif reason == kernels.SHORT_OF_SPACE:
+                self._make_space(int(self._state[kernels.NEEDED]), int(self._state[kernels.SIZE]))
+            elif reason == kernels.NOT_SOLVED:
+                self._finish_in_box(row, int(self._state[kernels.SIZE]))
+                self._state[[kernels.ROW, kernels.MOVES]] = row + 1, -1
+        end = self._indptr[-1]
+        arrays = self._data[:end].copy(), self._indices[:end].copy(), self._indptr.astype(np.int32)
+        return sparse.csr_array(arrays, shape=(n_rows, m))
+
+    def _make_room(self, row: int) -> None:
+        """Lengthen the arrays that take the codes; they hold those of the rows before."""
+        end = self._indptr[row]
+        for name in ("_indices", "_data"):
+            array = getattr(self, name)
+            longer = np.empty(2 * len(array) + self._linear.shape[1], array.dtype)
+            longer[:end] = array[:end]
+            setattr(self, name, longer)
+
+    def _make_space(self, needed: int, size: int) -> None:
+        """Make room for larger passive sets; the inverse on the present one is kept."""
+        from .passive_set import make_zeros
+
+        capacity = (2 * needed + 15) // 16 * 16 + 8
+        larger = make_zeros((capacity, capacity))
+        kept = min(size, len(self._inverse))
+        larger[:kept, :kept] = self._inverse[:kept, :kept]
+        self._inverse = larger
+
+    def _finish_in_box(self, row: int, size: int) -> None:
+        """Solve by coordinate descent a row that the active set does not solve, and store its code."""
+        from .kernels import INEXACT
+        from .moves import box_descent
+
+        m = self._linear.shape[1]
+        z, w = np.zeros(m), np.empty(m)
+        x = self._x[:size]
+        z[self._passive[:size]] = np.where(x > 0.0, np.minimum(x, self._upper), 0.0)  # NaN counts as zero
+        at_once, is_solved, n_done = max(1, BUDGET // m**2), False, 0
+        while not is_solved and n_done < _MAX_SWEEPS:
+            n_sweeps = min(at_once, _MAX_SWEEPS - n_done)
+            is_solved = box_descent(
+                self._hessian, self._linear[row], z, w, self._upper, INEXACT * self._tol, n_done == 0, n_sweeps
+            )
+            n_done += n_sweeps
+            checkpoint(row / len(self._linear))
+        self.n_unfinished += not is_solved
+        positive = np.flatnonzero(z > 0.0)
+        place = slice(self._indptr[row], self._indptr[row] + len(positive))
+        self._indices[place], self._data[place] = positive, z[positive]
+        self._indptr[row + 1] = place.stop
+
+
+def invert_patterns(hessian: Matrix, codes: sparse.csr_array) -> tuple[npt.NDArray[np.int64], Matrix]:
+    """Return the inverses of H on the non-zeros of each row, one after the other, and where each begins.
+
+    A set on which H is numerically singular gets offset −1.
+    """
+    from .passive_set import BLOCK, WIDTH, add_indices, make_work
+
+    m, lengths = len(hessian), np.diff(codes.indptr).astype(np.int64)
+    padded = -(-m // WIDTH) * WIDTH
+    zero, x, passive, work = np.zeros(m, hessian.dtype), np.zeros(padded), np.empty(m, np.int32), make_work(padded)
+    capacity = (int(lengths.max(initial=1)) + BLOCK + WIDTH) // WIDTH * WIDTH
+    inverse = np.zeros((capacity, capacity))
+    ends = np.cumsum(lengths**2)
+    offsets, inverses = ends - lengths**2, np.empty(int(ends[-1]))
+    for row, count in enumerate(lengths):
+        first, last = codes.indptr[row : row + 2].tolist()
+        if add_indices(hessian, zero, inverse, x, passive, 0, codes.indices, first, last, work) < count:
+            offsets[row] = -1
+        else:
+            inverses[ends[row] - count**2 : ends[row]] = inverse[:count, :count].ravel()
+    return offsets, inverses
