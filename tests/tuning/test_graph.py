@@ -7,6 +7,7 @@ import pytest
 from scipy import sparse
 
 from anchorview.tuning.graph import FittedRows, GraphHead, make_graph, make_space, propagate, share_scores
+from anchorview.tuning.poisson import solve_potential
 
 RNG = np.random.RandomState(0)
 
@@ -26,7 +27,7 @@ def test_constant_landmarks_leave_no_direction() -> None:
 @pytest.mark.parametrize("n_rows", [1, 2, 5, 60])
 def test_the_graph_is_symmetric_and_joins_near_rows(n_rows: int) -> None:
     points = RNG.normal(size=(n_rows, 3)).astype(np.float32)
-    graph = make_graph(points)
+    graph, _ = make_graph(points)
     assert abs(graph - graph.T).max() < 1e-6
     assert graph.diagonal().max() == 0
     assert np.linalg.eigvalsh(graph.toarray()).max() <= 1 + 1e-5
@@ -38,14 +39,14 @@ def test_the_graph_is_symmetric_and_joins_near_rows(n_rows: int) -> None:
 def test_doubles_do_not_break_the_graph() -> None:
     points = np.zeros((40, 2), np.float32)
     points[30:] = 1.0
-    graph = make_graph(points)
+    graph, _ = make_graph(points)
     assert np.isfinite(graph.data).all()
     assert graph[:30, 30:].nnz == 0
 
 
 def test_spreading_is_the_sum_over_walks() -> None:
     points = RNG.normal(size=(50, 3)).astype(np.float32)
-    graph = make_graph(points)
+    graph, _ = make_graph(points)
     rows, classes = np.array([3, 9, 20]), np.array([0, 1, 1])
     seeds = np.zeros((50, 2))
     seeds[rows, classes] = 1
@@ -72,3 +73,30 @@ def test_a_row_of_the_fit_keeps_its_shares_and_a_new_one_takes_the_mean() -> Non
     np.testing.assert_allclose(head.scores(rows.weights(landmarks @ landmarks.T)), share_scores(shares), atol=1e-3)
     middle = np.exp(head.scores(rows.weights(np.array([[5.0, 0.0]]) @ landmarks.T)))[0]
     assert 0.2 < middle[0] < 0.9
+
+
+def test_the_potential_solves_its_equation() -> None:
+    """Against dense linear algebra, for two sets of labels at once."""
+    rng = np.random.default_rng(0)
+    points = rng.normal(size=(60, 3)).astype(np.float32)
+    graph, inverse_root = make_graph(points)
+    sets = [(np.array([0, 5, 9]), np.array([0, 1, 1])), (np.array([3, 4]), np.array([2, 0]))]
+    found = solve_potential(graph, inverse_root, sets, 3, 0.99)
+    for (rows, classes), potential in zip(sets, found, strict=True):
+        own = np.eye(3)[classes]
+        sources = np.zeros((60, 3))
+        sources[rows] = own - own.mean(axis=0)
+        matrix = np.diag(1 / inverse_root) @ (np.eye(60) - 0.99 * graph.toarray()) @ np.diag(1 / inverse_root)
+        expected = np.linalg.solve(matrix, sources)
+        np.testing.assert_allclose(potential, expected, atol=0.01 * np.abs(expected).max())
+        np.testing.assert_array_equal(potential[rows].argmax(axis=1), classes)
+
+
+def test_a_part_of_the_graph_without_labels_has_no_potential() -> None:
+    points = np.concatenate([np.random.default_rng(0).normal(size=(30, 2)) + shift for shift in (0, 100)])
+    graph, inverse_root = make_graph(points.astype(np.float32))
+    labels = [(np.array([0, 1]), np.array([0, 1]))]
+    potential = solve_potential(graph, inverse_root, labels, 2, 0.99)[0]
+    assert np.abs(potential[:30]).min() > 0
+    np.testing.assert_array_equal(potential[30:], 0.0)
+    assert not solve_potential(graph, inverse_root, [(np.array([], int), np.array([], int))], 2, 0.99).any()

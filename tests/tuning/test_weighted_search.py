@@ -171,10 +171,10 @@ def test_temperatures_and_choices_of_weighted_rows() -> None:
 def test_a_heavy_row_speaks_louder_in_the_graph() -> None:
     points = np.random.default_rng(0).normal(size=(40, 2)).astype(np.float32)
     rows, class_ids = np.array([3, 17]), np.array([0, 1])
-    even = propagate(make_graph(points), [(rows, class_ids)], 2, 0.9)[0]
-    same = propagate(make_graph(points, 1, np.full(40, 7.0)), [(rows, class_ids)], 2, 0.9)[0]
+    even = propagate(make_graph(points)[0], [(rows, class_ids)], 2, 0.9)[0]
+    same = propagate(make_graph(points, 1, np.full(40, 7.0))[0], [(rows, class_ids)], 2, 0.9)[0]
     np.testing.assert_allclose(same, even, atol=1e-5)
     heavy = np.where(np.arange(40) == 3, 5.0, 1.0)
-    loud = propagate(make_graph(points, 1, heavy), [(rows, class_ids)], 2, 0.9)[0]
+    loud = propagate(make_graph(points, 1, heavy)[0], [(rows, class_ids)], 2, 0.9)[0]
     others = np.setdiff1d(np.arange(40), rows)
     assert loud[others, 0].mean() > even[others, 0].mean() + 0.1

@@ -13,9 +13,10 @@ from .experts import Expert, ExpertGroup, fit_head, head_features, stack_feature
 from .graph import GraphHead
 from .heads import Head
 from .links import Told, settle_pairs
+from .poisson import PoissonHead
 from .representation import embed_code_set
 from .search_data import Judgement, SearchData
-from .settings import Setting
+from .settings import ON_GRAPH, Setting
 from .voting import empty_votes, temper
 
 _BLOCK_ROWS = 4096
@@ -57,9 +58,11 @@ class Ensemble:
     ) -> tuple[Head, Matrix | None]:
         """Return the head of a setting and, if it reads one, the landmarks' embedding."""
         data = self.data
-        if setting.head == "graph":
-            labels = [(told.rows, told.class_ids)]
-            return GraphHead(data.graph(setting).spread(labels, data.n_classes, setting.strength)[0]), None
+        if setting.head in ON_GRAPH:
+            labels, graph = [(told.rows, told.class_ids)], data.graph(setting)
+            if setting.head == "graph":
+                return GraphHead(graph.spread(labels, data.n_classes, setting.strength)[0]), None
+            return PoissonHead(graph.potential(labels, data.n_classes, setting.strength)[0]), None
         embedding = None
         if setting.head == "features":
             features = stack_features(data.source(setting).scaler.take(data.views, told.rows, data.present))
@@ -78,7 +81,7 @@ class Ensemble:
         group = self.groups.setdefault(place, ExpertGroup(source.scaler, source.landmarks))
         if setting.head == "features":
             return group.on_features
-        if setting.head == "graph":
+        if setting.head in ON_GRAPH:
             group.fitted_rows = data.graph(setting).rows
             return group.on_graph
         key = (*place, setting.l1, setting.ridge)
@@ -120,7 +123,7 @@ class Ensemble:
         if len(every) > data.options.max_sure:
             every = np.random.RandomState(data.seed).choice(every, data.options.max_sure, replace=False)
         every = np.union1d(every, told.rows)
-        again = [(judgement, weight) for judgement, weight in chosen if judgement.setting.head != "graph"]
+        again = [(judgement, weight) for judgement, weight in chosen if judgement.setting.head not in ON_GRAPH]
         self.add(again, replace(told, rows=every, class_ids=numbers[every], weights=data.weights_of(every)), True)
 
     def votes(self) -> Matrix:

@@ -17,7 +17,7 @@ from ..features.scaling import ScaledRows, ViewsScaler, check_finite
 from ..solver.elastic_net import ElasticNetEncoder
 from .graph import FittedRows
 from .heads import Head, fit_linear_head, fit_neighbour_head
-from .settings import N_VOTES, Setting
+from .settings import N_VOTES, WITHOUT_CODES, Setting
 from .voting import empty_votes
 
 
@@ -39,8 +39,8 @@ class Expert:
 
 
 def head_features(head: str, rows: Any, embedding: Matrix | None) -> Any:
-    """Turn codes (for "features" scaled rows, for "graph" weights of fitted rows) into what the head reads."""
-    if head in ("features", "graph"):
+    """Turn codes (for "features" scaled rows, on a graph weights of fitted rows) into what the head reads."""
+    if head in WITHOUT_CODES:
         return rows
     if head == "codes":
         return unit_sparse_rows(rows)

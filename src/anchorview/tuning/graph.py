@@ -18,6 +18,7 @@ from scipy import sparse
 
 from ..core.arrays import ClassIds, Matrix, Rows, Weights
 from ..features.neighbours import nearest_points
+from .poisson import solve_potential
 
 N_NEIGHBORS = 10
 _N_DIRECTIONS = 50
@@ -48,8 +49,8 @@ def make_space(landmarks: Matrix) -> GraphSpace:
     return GraphSpace((vectors[:, kept] / np.sqrt(values[kept])).astype(landmarks.dtype))
 
 
-def make_graph(points: Matrix, n_threads: int = 1, row_weights: Weights = None) -> sparse.csr_array:
-    """Return D^-½ W D^-½ of the graph that joins each row with its nearest ones.
+def make_graph(points: Matrix, n_threads: int = 1, row_weights: Weights = None) -> tuple[sparse.csr_array, Matrix]:
+    """Return D^-½ W D^-½ of the graph that joins each row with its nearest ones, and the diagonal of D^-½.
 
     w_ij = exp(−d_ij² / (σ_i σ_j)), σ_i being the distance to the last of the neighbours; the larger of w_ij and w_ji
     counts. With weights s > 0 a row speaks as often as s says: W diag(s) takes the place of W, and D of its row sums.
@@ -66,10 +67,13 @@ def make_graph(points: Matrix, n_threads: int = 1, row_weights: Weights = None) 
     directed = sparse.csr_array((weights.ravel(), index.ravel(), starts), shape=(n, n))
     graph = sparse.csr_array(directed.maximum(directed.T))
     if row_weights is None:
-        root = sparse.diags_array(1 / np.sqrt(np.maximum(np.asarray(graph.sum(axis=1)).ravel(), 1e-12)))
-        return sparse.csr_array((root @ graph @ root).astype(np.float32))
-    root = sparse.diags_array(1 / np.sqrt(np.maximum(graph @ row_weights, 1e-12 * row_weights.max())))
-    return sparse.csr_array((root @ graph @ sparse.diags_array(row_weights) @ root).astype(np.float32))
+        inverse_root = 1 / np.sqrt(np.maximum(np.asarray(graph.sum(axis=1)).ravel(), 1e-12))
+        root = sparse.diags_array(inverse_root)
+        return sparse.csr_array((root @ graph @ root).astype(np.float32)), inverse_root
+    inverse_root = 1 / np.sqrt(np.maximum(graph @ row_weights, 1e-12 * row_weights.max()))
+    root = sparse.diags_array(inverse_root)
+    weighted = root @ graph @ sparse.diags_array(row_weights) @ root
+    return sparse.csr_array(weighted.astype(np.float32)), inverse_root
 
 
 def propagate(
@@ -138,16 +142,26 @@ class Graph:
 
     rows: FittedRows
     edges: sparse.csr_array
+    inverse_root: Matrix  # of the degrees
     members: Rows  # numbers of the rows in the graph, ascending
     every: sparse.csr_array  # of each row of the fit, weights of the members
 
     def spread(self, labels: Sequence[tuple[Rows, ClassIds]], n_classes: int, alpha: float) -> npt.NDArray[np.float32]:
         """Spread several sets of labels; labels of rows outside the graph are left out. See `propagate`."""
+        return propagate(self.edges, self._inside(labels), n_classes, alpha)
+
+    def potential(
+        self, labels: Sequence[tuple[Rows, ClassIds]], n_classes: int, alpha: float
+    ) -> npt.NDArray[np.float32]:
+        """Return the potentials of several sets of labels; see `poisson`."""
+        return solve_potential(self.edges, self.inverse_root, self._inside(labels), n_classes, alpha)
+
+    def _inside(self, labels: Sequence[tuple[Rows, ClassIds]]) -> list[tuple[Rows, ClassIds]]:
         inside = []
         for rows, class_ids in labels:
             kept = np.isin(rows, self.members)
             inside.append((np.searchsorted(self.members, rows[kept]), class_ids[kept]))
-        return propagate(self.edges, inside, n_classes, alpha)
+        return inside
 
 
 def join_rows(points: npt.NDArray[np.float32], space: GraphSpace, weights: Weights, n_threads: int) -> Graph:
@@ -155,13 +169,13 @@ def join_rows(points: npt.NDArray[np.float32], space: GraphSpace, weights: Weigh
     if weights is None:
         everyone = np.arange(len(points))
         alone = sparse.eye_array(len(points), format="csr", dtype=np.float32)
-        return Graph(FittedRows(space, points), make_graph(points, n_threads), everyone, sparse.csr_array(alone))
+        return Graph(FittedRows(space, points), *make_graph(points, n_threads), everyone, sparse.csr_array(alone))
     members, others = np.flatnonzero(weights > 0), np.flatnonzero(weights == 0)
     fitted = FittedRows(space, points[members])
     alone = sparse.eye_array(len(members), format="csr", dtype=np.float32)
     both = sparse.vstack([alone, fitted.weights_at(points[others])], format="csr")
     every = sparse.csr_array(both[np.argsort(np.concatenate([members, others]))])
-    return Graph(fitted, make_graph(fitted.points, n_threads, weights[members]), members, every)
+    return Graph(fitted, *make_graph(fitted.points, n_threads, weights[members]), members, every)
 
 
 @dataclass(frozen=True)

@@ -25,7 +25,7 @@ from .graph import share_scores
 from .links import Told
 from .representation import embed_code_set
 from .search_data import Judgement, SearchData
-from .settings import Setting, count_changes
+from .settings import ON_GRAPH, Setting, count_changes
 
 Embeddings = dict[Any, list[Matrix]]
 ON_EMBEDDING = ("nearest", "knn", "embedding")
@@ -81,12 +81,15 @@ def _judge_one(data: SearchData, setting: Setting, embeddings: Embeddings) -> Ju
 
 def _judge_of(data: SearchData, setting: Setting, embeddings: Embeddings) -> Callable[[int, Rows, Rows], Matrix]:
     """Return what scores the rows of a fold by those outside it."""
-    if setting.head == "graph":
+    if setting.head in ON_GRAPH:
         graph = data.graph(setting)
         told = [data.told(fold) for fold in range(len(data.folds))]  # spread together: one pass over the graph
         labels = [(part.rows, part.class_ids) for part in told]
-        spread = graph.spread(labels, data.n_classes, setting.strength)
-        return lambda fold, hidden, _: share_scores(spread[fold][np.searchsorted(graph.members, data.rows[hidden])])
+        if setting.head == "graph":
+            scores = share_scores(graph.spread(labels, data.n_classes, setting.strength))
+        else:
+            scores = graph.potential(labels, data.n_classes, setting.strength)
+        return lambda fold, hidden, _: scores[fold][np.searchsorted(graph.members, data.rows[hidden])]
     if setting.head == "features":
         rows = stack_features(data.source(setting).scaler.take(data.views, data.known_rows, data.present))
     else:

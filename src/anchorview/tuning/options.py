@@ -12,7 +12,7 @@ from ..features.auto import SCALINGS
 
 def _prior_losses() -> dict[str, float]:
     """With next to no labels the nearest row and the graph are hard to beat, and regressions have little to go by."""
-    return {"nearest": 0.0, "graph": 0.0, "embedding": 0.1, "knn": 0.2, "features": 0.4, "codes": 0.5}
+    return {"nearest": 0.0, "graph": 0.0, "poisson": 0.0, "embedding": 0.1, "knn": 0.2, "features": 0.4, "codes": 0.5}
 
 
 @dataclass(frozen=True)
@@ -30,6 +30,7 @@ class SearchOptions:
     count_zeros: float = 0.9  # a non-negative view with a larger part of zeros may be counts of words
     feature_strengths: tuple[float, ...] = (1.0, 10.0, 100.0)  # C of the regressions on features
     graph_strengths: tuple[float, ...] = (0.8, 0.95)  # how far labels spread
+    poisson_strengths: tuple[float, ...] = (0.99,)  # how little the potential is damped: walks of some 100 edges count
     ridges: tuple[float, ...] = (0.3, 3.0)  # besides the default
     l1s: tuple[float, ...] = (0.05,)
     must_link_weights: tuple[float, ...] = (1e3, 1e5)
@@ -62,6 +63,7 @@ _NUMBERS: dict[str, Number] = {
     "count_zeros": Number(0),
     "feature_strengths": Number(0, strict=True),
     "graph_strengths": Number(0, strict=True),
+    "poisson_strengths": Number(0, strict=True),
     "ridges": Number(0),
     "l1s": Number(0),
     "must_link_weights": Number(0),
@@ -122,5 +124,5 @@ def _check_option(name: str, value: Any) -> None:
         else:
             rule = _NUMBERS[name]
             check_number(label, item, rule.low, integer=rule.integer, strict=rule.strict)
-            if (name in _AT_MOST_ONE and item > 1) or (name == "graph_strengths" and item >= 1):
+            if (name in _AT_MOST_ONE and item > 1) or (name in ("graph_strengths", "poisson_strengths") and item >= 1):
                 raise ValueError(f"{label} must be {'at most' if name in _AT_MOST_ONE else 'below'} 1; got {item!r}.")

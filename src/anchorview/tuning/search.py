@@ -10,7 +10,7 @@ from ..core.arrays import Mask, Matrix
 from .judging import judge, prior_doubt
 from .search_data import Judgement, SearchData
 from .selection import select
-from .settings import Scaling, Setting, heads_of
+from .settings import WITHOUT_CODES, Scaling, Setting, heads_of
 
 Batch = list[Setting]  # settings that share most of the work
 
@@ -78,6 +78,7 @@ def _on_features(data: SearchData, base: Setting, scalings: list[Scaling]) -> li
         result.append([replace(first, head="features", strength=c) for c in data.options.feature_strengths])
         if data.has_graph:
             result.append([replace(first, head="graph", strength=alpha) for alpha in data.options.graph_strengths])
+            result.append([replace(first, head="poisson", strength=alpha) for alpha in data.options.poisson_strengths])
     return result
 
 
@@ -137,7 +138,7 @@ def _beside(data: SearchData, best: Setting, base: Setting, *, known: bool = Tru
 
 def best_on_codes(data: SearchData, base: Setting) -> Setting:
     """Return the best setting that has codes, `base` if none was judged."""
-    on_codes = [setting for setting in data.judged if setting.head not in ("features", "graph")]
+    on_codes = [setting for setting in data.judged if setting.head not in WITHOUT_CODES]
     return min(on_codes, key=lambda setting: data.judged[setting].belief, default=base)
 
 

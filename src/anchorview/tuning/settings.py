@@ -14,6 +14,8 @@ from .options import SearchOptions
 Scaling = str | tuple[str, ...]  # of all views, or of each
 N_VOTES = 5  # labelled rows that vote in the head "knn"
 FOR_FSSMSC = ("nearest", "knn")  # heads that `FSSMSC` has too
+ON_GRAPH = ("graph", "poisson")
+WITHOUT_CODES = ("features", *ON_GRAPH)
 _WEIGHTS = ("l1", "ridge", "must_link_weight")
 
 
@@ -28,14 +30,15 @@ class Setting:
     n_landmarks : int
         Number of landmarks.
     l1, ridge, must_link_weight : float
-        λ_Z, μ and λ_M of the model; without meaning for the heads "features" and "graph".
+        λ_Z, μ and λ_M of the model; without meaning for heads without codes.
     units : {"paper", "data"}
         What these are measured in; see `solver.weights`.
-    head : {"nearest", "knn", "embedding", "codes", "features", "graph"}
+    head : {"nearest", "knn", "embedding", "codes", "features", "graph", "poisson"}
         What reads the label: the nearest labelled row of the embedding or the five nearest, or a logistic regression
-        on the embedding, on the codes, or on the scaled features alone, or labels spread over a graph of neighbours.
+        on the embedding, on the codes, or on the scaled features alone, or labels spread over a graph of neighbours,
+        or their potential on it.
     strength : float
-        C of the logistic regression; how far labels spread over the graph.
+        C of the logistic regression; how far labels spread over the graph, how little the potential is damped.
     """
 
     scaling: Scaling
@@ -68,7 +71,7 @@ class Setting:
 
 def count_changes(setting: Setting) -> int:
     """Return how many of λ_Z, μ and λ_M are not the defaults, where they have a meaning."""
-    if setting.head in ("features", "graph"):
+    if setting.head in WITHOUT_CODES:
         return 0
     return sum(getattr(setting, name) != getattr(DEFAULTS[setting.units], name) for name in _WEIGHTS)
 

@@ -14,7 +14,7 @@ from ..core.digest import content_key
 from ..data.views import Views
 from ..supervision.pairs import ResolvedPairs
 from .search_data import Judgement, SearchData
-from .settings import Scaling
+from .settings import WITHOUT_CODES, Scaling
 
 _NOT_JUDGED = (
     "verbose",
@@ -65,7 +65,7 @@ def describe_search(
         f"averaged {len(chosen)} of them."
     ]
     unjudged = len(data.planned - data.judged.keys())
-    on_codes = {setting.scaling for setting in judged if setting.head not in ("features", "graph")}
+    on_codes = {setting.scaling for setting in judged if setting.head not in WITHOUT_CODES}
     given_up = [_written(scaling) for scaling in scalings if scaling not in on_codes]
     if given_up and not unjudged:
         said.append(

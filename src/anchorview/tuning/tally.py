@@ -9,7 +9,7 @@ import numpy as np
 
 from ..core.ticker import time_left
 from .search_data import Judgement
-from .settings import Setting
+from .settings import WITHOUT_CODES, Setting
 
 
 def progress_line(
@@ -46,7 +46,7 @@ def progress_line(
 
 def _name(setting: Setting) -> str:
     scaling = setting.scaling if isinstance(setting.scaling, str) else "+".join(setting.scaling)
-    if setting.head in ("features", "graph"):
+    if setting.head in WITHOUT_CODES:
         return f"scaling={scaling} head={setting.head} strength={setting.strength:g}"
     values = f"l1={setting.l1:g} ridge={setting.ridge:g} must_link_weight={setting.must_link_weight:g}"
     return f"scaling={scaling} n_landmarks={setting.n_landmarks} {values} head={setting.head}"

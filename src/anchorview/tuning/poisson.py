@@ -1,0 +1,86 @@
+"""Poisson learning over the neighbour graph: labels as sources and sinks of a potential (Calder et al., 2020).
+
+With the graph's weights W, degrees D and labels Y of the labelled rows, the potential u solves (D − W) u = Y − ȳ, where
+ȳ is the mean label: a class flows out of its own labelled rows and into those of the others. Unlike labels that spread
+and fade, it does not forget how many labels there are of each class, and with one or two of each it is often the best
+that can be done. The equation is singular, and parts of the graph need not be in balance; so u is damped a little:
+
+    (I − α S) D^½ u = D^-½ (Y − ȳ),    S = D^-½ W D^-½.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+from scipy import sparse
+
+from ..core.arrays import ClassIds, Matrix, Rows
+
+_LEFT = 0.01  # part of the solution that may be missing
+
+
+def solve_potential(
+    graph: sparse.csr_array,
+    inverse_root: Matrix,
+    labels: Sequence[tuple[Rows, ClassIds]],
+    n_classes: int,
+    alpha: float,
+) -> npt.NDArray[np.float32]:
+    """Return the potential of each class at each row, for several sets of labels.
+
+    Parameters
+    ----------
+    graph : csr_array
+        S, whose eigenvalues lie in [−1, 1].
+    inverse_root : ndarray of shape (n_rows,)
+        The diagonal of D^-½.
+    labels : sequence of (rows, classes)
+        Several sets of labels.
+    alpha : float
+        How little it is damped, below 1.
+
+    Returns
+    -------
+    ndarray of shape (n_sets, n_rows, n_classes)
+        Zero where no label is felt.
+    """
+    n = graph.shape[0]
+    sources = np.zeros((n, len(labels), n_classes), np.float32)
+    for number, (rows, classes) in enumerate(labels):
+        if len(rows):
+            own = np.eye(n_classes, dtype=np.float32)[classes]
+            sources[rows, number] = own - own.mean(axis=0)
+    root = inverse_root.astype(np.float32)[:, None]
+    solved = root * _chebyshev(graph, root * sources.reshape(n, -1), alpha)
+    return np.ascontiguousarray(solved.reshape(n, len(labels), n_classes).transpose(1, 0, 2))
+
+
+def _chebyshev(graph: sparse.csr_array, right: Matrix, alpha: float) -> Matrix:
+    """Solve (I − α S) x = b by Chebyshev's iteration: a tenth of the products that plain sums of walks take."""
+    condition = np.sqrt((1 + alpha) / (1 - alpha))
+    n_steps = int(np.ceil(np.log(_LEFT / 2) / np.log((condition - 1) / (condition + 1)))) if alpha > 0 else 0
+    solution, residual, step = np.zeros_like(right), right.copy(), right.copy()
+    factor = alpha
+    for _ in range(n_steps):
+        solution += step
+        residual -= step - np.float32(alpha) * (graph @ step)
+        previous, factor = factor, 1 / (2 / alpha - factor)
+        step = np.float32(factor * previous) * step + np.float32(2 * factor / alpha) * residual
+    result: Matrix = solution + step
+    return result
+
+
+@dataclass(frozen=True)
+class PoissonHead:
+    """Potentials of the rows of the graph; a new row takes their weighted mean."""
+
+    potential: npt.NDArray[np.float32]
+
+    def scores(self, features: Any) -> Matrix:
+        """Return one number per row and class, for weights of the rows of the graph."""
+        result: Matrix = features @ self.potential
+        return result
