@@ -33,15 +33,15 @@ from anchorview.bench.records import Records
 from anchorview.bench.scripts import DataSets, Runs, add_draws, describe_result, make_parser, warm_up
 from anchorview.bench.sources import Source, load
 from anchorview.bench.worker import Worker
-from rivals import RIVALS, Rival
+from rivals import DEFAULTS, RIVALS, Rival
 
 LIMITS: dict[str, Any] = {"time_limit": 1800.0, "memory_limit": 12 * 2**30}
 OURS = {
-    PLAIN: KNOWN["FSSMSC"],
+    PLAIN: Method(PLAIN, "anchorview.fssmsc", PLAIN),
     TUNED: Method(TUNED, "anchorview.fssmsc_cv", TUNED),
     "FSSMSC-paper": replace(KNOWN["FSSMSC-ADMM"], name="FSSMSC-paper"),
 }
-METHODS = [*OURS, *RIVALS]
+METHODS = [*OURS, *RIVALS, *DEFAULTS]
 
 
 def job_fit(place: str, method: str, seed: int, fraction: float) -> dict[str, float]:

@@ -13,7 +13,7 @@ from anchorview.bench.protocol import average, label_fraction
 from anchorview.bench.records import Records
 from anchorview.bench.scripts import SCORES
 from anchorview.plotting.ranks import mean_ranks
-from rivals import RIVALS
+from rivals import DEFAULTS, RIVALS
 
 PLAIN, TUNED = "FSSMSC", "FSSMSCCV"
 OURS = (PLAIN, TUNED, "FSSMSC-paper")
@@ -58,7 +58,7 @@ def gather(records: Records, today: dict[str, Any], fractions: Iterable[float] |
 
 def methods_of(grid: Grid) -> list[str]:
     """Return the methods that were tried, in the order of the tables."""
-    every = [*OURS, *RIVALS]
+    every = [*OURS, *RIVALS, *DEFAULTS]
     return [method for method in every if any(method in cells for cells in grid.values())]
 
 
@@ -68,15 +68,15 @@ def was_tried(cells: dict[str, Cell], method: str) -> bool:
     return method in cells and (bool(cells[method].failed) or 2 * len(cells[method].values) >= most)
 
 
-def compare(grid: Grid) -> list[dict[str, Any]]:
-    """Return, for each data set, FSSMSCCV minus the best of the rivals (by mean ACC), over the draws of both."""
+def compare(grid: Grid, method: str = TUNED, rivals: Iterable[str] = RIVALS) -> list[dict[str, Any]]:
+    """Return, for each data set, one of ours minus the best of the rivals (by mean ACC), over the draws of both."""
     differences = []
     for name, cells in grid.items():
-        means = {m: mean[0] for m in RIVALS if was_tried(cells, m) and (mean := cells[m].mean("acc")) is not None}
-        if not means or TUNED not in cells:
+        means = {m: mean[0] for m in rivals if was_tried(cells, m) and (mean := cells[m].mean("acc")) is not None}
+        if not means or method not in cells:
             continue
         best = max(means, key=lambda method: means[method])
-        ours, theirs = cells[TUNED].values, cells[best].values
+        ours, theirs = cells[method].values, cells[best].values
         gaps = np.array([ours[seed]["acc"] - theirs[seed]["acc"] for seed in sorted(ours.keys() & theirs.keys())])
         if len(gaps):
             error = float(gaps.std(ddof=1) / np.sqrt(len(gaps))) if len(gaps) > 1 else None

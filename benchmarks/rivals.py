@@ -3,7 +3,12 @@
 Every rival chooses its parameters by cross-validation on the labelled rows (LabelHidingKFold: a class with one labelled
 row is always in training), and with them the scaling of the features, among those that FSSMSCCV tries: each view is
 scaled and its rows brought to unit length. Sparse views are reduced to 150 features (LSA); logistic regression may
-also choose tf-idf. The rows of LabelSpreading and SelfTrainingClassifier include the unlabelled ones.
+also choose tf-idf. The rows of LabelSpreading, Poisson and SelfTrainingClassifier include the unlabelled ones. Poisson
+learning (Calder et al., 2020) has no implementation among the libraries used here; it is the one of anchorview.tuning.
+Average is the mean of the probabilities of logistic regression, SVC and label spreading, each tuned, and of a logistic
+regression for each view.
+
+The names that end in "-default" choose nothing: scikit-learn's own defaults, min-max scaling.
 """
 
 from __future__ import annotations
@@ -16,6 +21,7 @@ from typing import Any, Self
 
 import numpy as np
 from scipy import sparse
+from scipy.special import softmax
 from sklearn.base import clone
 from sklearn.linear_model import LogisticRegression
 from sklearn.neighbors import KNeighborsClassifier, NearestNeighbors
@@ -26,7 +32,10 @@ from anchorview import LabelHidingKFold, Views
 from anchorview.core.arrays import ClassIds, Matrix, Rows, is_sparse
 from anchorview.data.labels import encode_labels
 from anchorview.engine.blocks import count_threads
+from anchorview.features.neighbours import nearest_points
 from anchorview.features.scaling import fit_scaling
+from anchorview.tuning.graph import make_graph
+from anchorview.tuning.poisson import solve_potential
 
 N_FOLDS = 5
 SCALINGS = {"dense": ["minmax", "symmetric", "standard", "l2"], "sparse": ["lsa"]}
@@ -35,8 +44,15 @@ GRIDS: dict[str, dict[str, list[Any]]] = {
     "LogisticRegression": {"C": [10.0, 1.0, 0.1, 1e2, 1e3, 1e4], "scalings_sparse": ["lsa", "tfidf"]},
     "SVC": {"C": [10.0, 1.0, 1e2, 1e3], "gamma": [1.0, 0.03, 0.1, 0.3, 3.0]},  # gamma: times scikit-learn's "scale"
     "LabelSpreading": {"n_neighbors": [7, 5, 10, 20], "alpha": [0.2, 0.5, 0.8, 0.95]},
+    "Poisson": {"alpha": [0.99, 0.999, 0.9]},
+    "Average": {},
     "KNeighborsClassifier": {"n_neighbors": [1, 3, 5, 10, 20], "weights": ["distance", "uniform"]},
     "SelfTrainingClassifier": {"threshold": [0.75, 0.6, 0.9, 0.98], "C": [10.0, 1.0, 0.1, 1e2, 1e3, 1e4]},
+}
+DEFAULTS: dict[str, dict[str, Any]] = {
+    "LogisticRegression-default": {"C": 1.0},
+    "LabelSpreading-default": {"n_neighbors": 7, "alpha": 0.2},
+    "Poisson-default": {"alpha": 0.99},
 }
 TUNING_ROWS = 2000  # unlabelled rows that SelfTrainingClassifier sees while its threshold is tuned
 _LEAST = 1e-3  # smallest probability that counts in a likelihood
@@ -69,6 +85,8 @@ class Rival:
 
     def parameters(self) -> dict[str, Any]:
         """Return what the choice is made from."""
+        if self.kind in DEFAULTS:
+            return DEFAULTS[self.kind]
         return {"grid": GRIDS[self.kind], "scalings": SCALINGS, "n_folds": N_FOLDS}
 
     def fit(self, views: Views, y: Any) -> Self:
@@ -80,7 +98,10 @@ class Rival:
             splits = [test for _, test in folds.split(class_ids, class_ids)]
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")  # a regression that took all its rounds
-            best = choose(_CHOICES[self.kind](views, class_ids, splits, self.random_state), class_ids, splits)
+            if self.kind in DEFAULTS:
+                best = by_default(self.kind, views, class_ids, self.random_state)
+            else:
+                best = choose(_CHOICES[self.kind](views, class_ids, splits, self.random_state), class_ids, splits)
             probabilities = best.predict(class_ids, np.arange(len(class_ids)))
         guessed = np.where(class_ids >= 0, class_ids, probabilities.argmax(axis=1))
         self.labels_, self.best_params_ = classes[guessed], best.setting
@@ -211,6 +232,60 @@ def label_spreading(views: Views, class_ids: ClassIds, splits: list[Rows], seed:
                 yield Choice(setting, _spread(graph, alpha))
 
 
+def poisson(views: Views, class_ids: ClassIds, splits: list[Rows], seed: int) -> Iterator[Choice]:
+    """Poisson learning on the graph of the ten nearest rows, which is built once for all settings of a scaling."""
+    for scaling, features in scaled(views, seed):
+        graph = make_graph(np.ascontiguousarray(features, dtype=np.float32))
+        for alpha in GRIDS["Poisson"]["alpha"]:
+            yield Choice({"scaling": scaling, "alpha": alpha}, _potential(graph, alpha))
+
+
+def _potential(graph: tuple[Any, Matrix], alpha: float) -> Callable[[ClassIds, Rows], Matrix]:
+    def predict(class_ids: ClassIds, rows: Rows) -> Matrix:
+        labelled = np.flatnonzero(class_ids >= 0)
+        labels = [(labelled, class_ids[labelled])]
+        potential = solve_potential(*graph, labels, int(class_ids.max()) + 1, alpha)[0]
+        unit = max(float(np.abs(potential[labelled]).mean()), 1e-30)
+        return softmax(potential[rows] / unit, axis=1)
+
+    return predict
+
+
+def average(views: Views, class_ids: ClassIds, splits: list[Rows], seed: int) -> Iterator[Choice]:
+    """Average three tuned methods and a regression for each view."""
+    tuned = [
+        choose(_CHOICES[kind](views, class_ids, splits, seed), class_ids, splits)
+        for kind in ("LogisticRegression", "SVC", "LabelSpreading")
+    ]
+    scaling, strength = tuned[0].setting["scaling"], tuned[0].setting["C"]
+    single = [Views([array]) for array in views.arrays]
+    features = [scale(view, [kind], seed) for view, kind in zip(single, scaling, strict=True)]
+    fused = [_classify(_regression(strength), part) for part in features]
+
+    def predict(known: ClassIds, rows: Rows) -> Matrix:
+        late = np.mean([fit(known, rows) for fit in fused], axis=0)
+        result: Matrix = np.mean([*(choice.predict(known, rows) for choice in tuned), late], axis=0)
+        return result
+
+    yield Choice({"of": [choice.setting for choice in tuned]}, predict)
+
+
+def by_default(kind: str, views: Views, class_ids: ClassIds, seed: int) -> Choice:
+    """Return a method with its own defaults, on min-max scaled views."""
+    scaling = ["lsa" if is_sparse(array) else "minmax" for array in views.arrays]
+    features, setting = scale(views, scaling, seed), DEFAULTS[kind]
+    if kind == "LogisticRegression-default":
+        return Choice(setting, _classify(_regression(setting["C"]), features))
+    points = np.ascontiguousarray(features, dtype=np.float32)
+    if kind == "Poisson-default":
+        return Choice(setting, _potential(make_graph(points), setting["alpha"]))
+    number = min(setting["n_neighbors"], len(points))
+    nearest = nearest_points(points, points, number)[0]
+    ends = np.arange(0, len(points) * number + 1, number)
+    graph = sparse.csr_matrix((np.ones(ends[-1]), nearest.ravel(), ends), shape=(len(points),) * 2)
+    return Choice(setting, _spread(graph, setting["alpha"]))
+
+
 def _spread(graph: Any, alpha: float) -> Callable[[ClassIds, Rows], Matrix]:
     def predict(class_ids: ClassIds, rows: Rows) -> Matrix:
         model = LabelSpreading(kernel=lambda a, b: graph, alpha=alpha, max_iter=50)
@@ -236,6 +311,8 @@ _CHOICES: dict[str, Callable[[Views, ClassIds, list[Rows], int], Iterator[Choice
     "LogisticRegression": logistic_regression,
     "SVC": svc,
     "LabelSpreading": label_spreading,
+    "Poisson": poisson,
+    "Average": average,
     "KNeighborsClassifier": nearest_neighbours,
     "SelfTrainingClassifier": self_training,
 }

@@ -15,6 +15,7 @@ from typing import Any
 from ..baselines._graph_builder import GraphBuilder
 
 _NOT_A_SETTING = ("n_clusters", "views", "random_state", "n_jobs", "verbose")
+_ALWAYS_WAS = {"units": "paper"}  # until there were others
 
 
 @dataclass(frozen=True)
@@ -77,13 +78,15 @@ class Method:
     def all_parameters(self, parameters: dict[str, Any]) -> dict[str, Any]:
         """Return every parameter of a fit that is not off, so that a changed default is another fit.
 
-        What is off (None, False, empty) is left out: a parameter that a later version adds leaves old fits as they are.
+        What is off (None, False, empty), or as it always was, is left out: a parameter that a later version adds leaves
+        old fits as they are.
         """
         given = self.estimator()(**{**self.fixed, **parameters}).get_params()
         return {
             name: value
             for name, value in given.items()
-            if name not in _NOT_A_SETTING and not (value is None or value is False or value in ((), [], {}))
+            if name not in _NOT_A_SETTING
+            and not (value is None or value is False or value in ((), [], {}) or _ALWAYS_WAS.get(name) == value)
         }
 
 
@@ -94,7 +97,16 @@ _GRID = {
 }
 _ANCHORS = ("k", 100, 200, 300, 500)
 _BASELINES = "anchorview.baselines"
-_ADMM = {"solver": "admm", "ridge": 0.0, "solver_options": {"mode": "released"}, "scaling": "l2"}
+# The model as the paper has it: its own weights, at constants that suit its data, and its rule for labels.
+_PAPER = {
+    "units": "paper",
+    "l1": 0.2,
+    "ridge": 1.0,
+    "must_link_weight": 1e4,
+    "coupling": 1e-4,
+    "inference": "nearest",
+}
+_ADMM = {**_PAPER, "solver": "admm", "ridge": 0.0, "solver_options": {"mode": "released"}, "scaling": "l2"}
 
 TUNED = "FSSMSCCV"  # chooses by the given labels, whatever is asked of the others
 
@@ -143,7 +155,7 @@ METHODS: dict[str, Method] = {
             grid={"graph_weight": (1e-3, 1e-2, 1e-1), "orthogonality": (0.5, 1.0, 5.0)},
             keeps_graphs=True,
         ),
-        Method("FSSMSC", "anchorview.fssmsc", "FSSMSC", grid=_GRID, ours=True),
+        Method("FSSMSC", "anchorview.fssmsc", "FSSMSC", fixed=_PAPER, grid=_GRID, ours=True),
         Method(TUNED, "anchorview.fssmsc_cv", "FSSMSCCV", in_paper=False, ours=True),
         Method("FSSMSC-ADMM", "anchorview.fssmsc", "FSSMSC", fixed=_ADMM, grid=_GRID, in_paper=False),
         Method("k-means", f"{_BASELINES}.concat_kmeans", "ConcatKMeans", uses_labels=False, in_paper=False),
@@ -175,5 +187,7 @@ def choose_methods(names: Sequence[str], among: Sequence[str] = tuple(METHODS)) 
 
 
 def for_data(method: Method, is_sparse: bool) -> dict[str, Any]:
-    """Return parameters that the kind of data asks for: rows of unit length for counts of words."""
-    return {"scaling": "l2"} if is_sparse and method.class_name not in ("FSSMSC", "FSSMSCCV") else {}
+    """Return parameters that the kind of data asks for: for counts of words rows of unit length, or LSA for ours."""
+    if method.class_name == "FSSMSC":
+        return {} if "scaling" in method.fixed else {"scaling": "lsa" if is_sparse else "minmax"}
+    return {"scaling": "l2"} if is_sparse and method.class_name != "FSSMSCCV" else {}
