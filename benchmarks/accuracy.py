@@ -23,21 +23,23 @@ from typing import Any
 
 import numpy as np
 
-from accuracy_results import CURVE_LABELS, CURVE_SETS, PLAIN, TUNED
+from accuracy_results import CONSTANT, CURVE_LABELS, CURVE_SETS, PLAIN, TUNED
 from accuracy_tables import write_tables
 from anchorview.bench.environment import describe_environment
 from anchorview.bench.methods import METHODS as KNOWN
-from anchorview.bench.methods import Method
+from anchorview.bench.methods import Method, for_data
 from anchorview.bench.protocol import label_fraction, run_once
 from anchorview.bench.records import Records
 from anchorview.bench.scripts import DataSets, Runs, add_draws, describe_result, make_parser, warm_up
 from anchorview.bench.sources import Source, load
 from anchorview.bench.worker import Worker
+from anchorview.core.arrays import is_sparse
 from rivals import DEFAULTS, RIVALS, Rival
 
 LIMITS: dict[str, Any] = {"time_limit": 1800.0, "memory_limit": 12 * 2**30}
 OURS = {
     PLAIN: Method(PLAIN, "anchorview.fssmsc", PLAIN),
+    CONSTANT: replace(KNOWN["FSSMSC"], name=CONSTANT),
     TUNED: Method(TUNED, "anchorview.fssmsc_cv", TUNED),
     "FSSMSC-paper": replace(KNOWN["FSSMSC-ADMM"], name="FSSMSC-paper"),
 }
@@ -52,7 +54,8 @@ def job_fit(place: str, method: str, seed: int, fraction: float) -> dict[str, fl
         warnings.simplefilter("ignore")  # fewer landmarks than asked for, a round too few: not twenty times
         if method in OURS:
             warm_up(OURS[PLAIN if method == TUNED else method].make({}, 3, 0))
-            model = OURS[method].make({}, len(np.unique(target)), seed)
+            settings = for_data(OURS[method], any(map(is_sparse, data.views.arrays))) if method == CONSTANT else {}
+            model = OURS[method].make(settings, len(np.unique(target)), seed)
         else:
             model = Rival(method, seed)
         return run_once(model, data.views, target, seed, fraction)

@@ -15,8 +15,8 @@ from anchorview.bench.scripts import SCORES
 from anchorview.plotting.ranks import mean_ranks
 from rivals import DEFAULTS, RIVALS
 
-PLAIN, TUNED = "FSSMSC", "FSSMSCCV"
-OURS = (PLAIN, TUNED, "FSSMSC-paper")
+PLAIN, TUNED, CONSTANT = "FSSMSC", "FSSMSCCV", "FSSMSC-constants"
+OURS = (PLAIN, TUNED, CONSTANT, "FSSMSC-paper")
 CURVE_SETS = ("hw", "caltech101_20_re", "hdigit", "ng20")
 CURVE_LABELS = (0.005, 0.01, 0.02, 0.05, 0.1)
 
