@@ -39,10 +39,11 @@ the search of FSSMSCCV were made by us with some of these data sets in sight: wh
 since fits were made, docs/accuracy.md tells. FSSMSC: defaults. FSSMSCCV: chooses and averages settings by the labels
 given. FSSMSC-constants: what FSSMSC's defaults were, min-max scaling (LSA for sparse views), λ_Z = 0.2, μ = 1, λ_M =
 1e4, β = 1e-4 and the nearest labelled row. FSSMSC-paper: the authors' algorithm (ADMM, 30 rounds) with the
-normalisations of their released code, λ_Z = 0.2, λ_M = 1e4 and β = 1e-4, rows of unit length. The others choose their parameters by 5-fold
-cross-validation on the labelled rows, and with them the scaling of the views, which stand side by side: min-max,
-[-1, 1], z-score or none, then rows of unit length in each view; LSA of 150 features for sparse views, for logistic
-regression also tf-idf. This is generous: nothing in scikit-learn would choose the scaling for them. Average: the mean
+normalisations of their released code, λ_Z = 0.2, λ_M = 1e4 and β = 1e-4, rows of unit length. The others choose their
+parameters by 5-fold cross-validation on the labelled rows, and with them the scaling of the views, which stand side by
+side: min-max, [-1, 1], z-score or none, then rows of unit length in each view; LSA of 150 features for sparse views,
+for logistic regression also tf-idf. This is generous: nothing in scikit-learn would choose the scaling for them.
+Average: the mean
 of three of them and of a regression for each view. Names with "-default" choose nothing: min-max scaling and the
 methods' own defaults. The grids are in benchmarks/rivals.py. Seconds are those of fit, all tuning included."""
 
