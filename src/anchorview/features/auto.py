@@ -88,7 +88,7 @@ def suit_view(array: Any, has_view: Mask | None = None) -> str:
     """
     if is_sparse(array) or zero_share(array) > _TEXT_ZEROS:
         return "lsa"
-    some = _some_rows(array, has_view, _SOME_ROWS)
+    some = some_rows(array, has_view, _SOME_ROWS)
     signed = is_signed(some)
     if signed and have_same_length(some):
         return "l2"
@@ -97,7 +97,7 @@ def suit_view(array: Any, has_view: Mask | None = None) -> str:
     return "symmetric" if signed else "standard"
 
 
-def _some_rows(array: npt.NDArray[Any], has_view: Mask | None, number: int) -> npt.NDArray[np.float64]:
+def some_rows(array: npt.NDArray[Any], has_view: Mask | None, number: int) -> npt.NDArray[np.float64]:
     """Return about so many rows, all over the view, without those that lack it or are not finite."""
     step = max(1, len(array) // number)
     some = np.asarray(array[::step], dtype=np.float64)
@@ -122,7 +122,7 @@ def have_same_length(rows: npt.NDArray[Any]) -> bool:
 
 def zero_share(array: npt.NDArray[Any]) -> float:
     """Return the part of zeros in some rows of a dense view; 0 if it has negative or few features, or only zeros."""
-    some = _some_rows(array, None, _SOME_ROWS)
+    some = some_rows(array, None, _SOME_ROWS)
     if array.shape[1] < _TEXT_FEATURES or not some.any() or (some < 0).any():
         return 0.0
     return float((some == 0).mean())
@@ -143,7 +143,7 @@ def mean_cosine(rows: npt.NDArray[Any]) -> float:
 
 def scaled_cosine(array: npt.NDArray[Any], has_view: Mask | None = None) -> float:
     """Return the mean cosine between rows of a dense view once they are scaled to 0 … 1 and to unit length."""
-    many = _some_rows(array, has_view, _RANGE_ROWS)
+    many = some_rows(array, has_view, _RANGE_ROWS)
     if len(many) < 2:
         return 0.0
     with np.errstate(over="ignore", invalid="ignore"):

@@ -12,9 +12,12 @@ from ..core.arrays import Mask, Matrix, Weights, is_sparse
 from ..core.checks import NotFiniteError
 from ..core.compiled import compiled
 from ..engine.blocks import map_rows, row_blocks, rows_of
+from .auto import have_same_length, is_signed, some_rows
 
 _PASS_ROWS = 512  # minima and maxima are two passes; the second finds the block in the cache
 _LARGEST = 1e30  # of a float32 range that is scaled in float32
+_SOME_ROWS = 200  # that tell an embedding from other features
+_ROUNDINGS = 8.0
 
 
 @dataclass(frozen=True)
@@ -155,6 +158,19 @@ def _moments(
     return origin + first, deviation
 
 
+def _noise_of(array: npt.NDArray[Any], counted: Mask | None) -> float:
+    """Return the half range below which a column of an embedding holds nothing but rounding; 0 for other features.
+
+    Rows of an embedding have all the same length, and columns the same unit. A column that the model left constant
+    varies by a few roundings of that length, and scaled to its own range
+    it would be noise as loud as any feature. Where columns have units of their own, small values may mean something.
+    """
+    some = some_rows(array, counted, _SOME_ROWS)
+    if not (is_signed(some) and have_same_length(some)):
+        return 0.0
+    return _ROUNDINGS * float(np.finfo(np.float32).eps) * float(np.linalg.norm(some, axis=1).mean())
+
+
 def fit_dense(
     array: npt.NDArray[Any],
     kind: str,
@@ -179,9 +195,12 @@ def fit_dense(
         return DenseScaler(n_out, None, None, unit_rows=True)
     spread: Matrix = high / 2 - low / 2  # halves: the difference itself could overflow
     spread[spread < np.finfo(np.float64).tiny] = 0.0  # one over it would overflow
+    spread[spread <= _noise_of(array, counted)] = 0.0
     extreme = bool(np.any(spread > _LARGEST) or np.any((spread > 0) & (spread < 1 / _LARGEST)))
     if kind == "standard":
-        shift, spread = _moments(array, np.where(spread > 0, spread, 1.0), n_threads, counted, weights)
+        is_constant = spread == 0
+        shift, spread = _moments(array, np.where(is_constant, 1.0, spread), n_threads, counted, weights)
+        spread[is_constant] = 0.0
         factor = 1.0 / np.where(spread > 0, spread, 1.0)
     else:
         shift = low if kind == "minmax" else low / 2 + high / 2
