@@ -16,6 +16,7 @@ from sklearn.exceptions import NotFittedError
 
 from anchorview import FSSMSC, Views, cost, datasets
 from support.processes import run
+from support.settled import SETTLED
 
 
 def test_a_fit_that_cannot_succeed_is_refused_with_the_numbers() -> None:
@@ -102,7 +103,9 @@ def make_rows(
 def test_a_fit_takes_what_the_estimate_says(case: str) -> None:
     """By the arrays that NumPy allocates; benchmarks/memory.py looks at processes, at sizes where it matters."""
     settings = dict(CASES[case])
-    model = FSSMSC(n_landmarks=40, solver=settings.pop("solver", "active_set"), max_iter=3, n_jobs=1, random_state=0)
+    solver = settings.pop("solver", "active_set")
+    scaling = {"scaling": "lsa"} if settings.get("is_sparse") else {}
+    model = FSSMSC(**{**SETTLED, **scaling}, n_landmarks=40, solver=solver, max_iter=3, n_jobs=1, random_state=0)
     model.fit(*make_rows(1000, **settings))  # loads everything
     views, y = make_rows(50_000, **settings)
     estimate = model.estimate_memory(X=views, y=y)

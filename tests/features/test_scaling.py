@@ -315,7 +315,7 @@ def test_text_that_was_filled_in_is_scaled_as_text() -> None:
     missing = words.copy()
     missing[3] = np.nan
     views = Views([words, pixels, few, signed, empty, missing])
-    assert resolve_scaling(views, "auto") == ["lsa", "minmax", "minmax", "symmetric", "minmax", "lsa"]
+    assert resolve_scaling(views, "auto") == ["lsa", "minmax", "minmax", "standard", "minmax", "lsa"]
     assert resolve_scaling(views, "minmax") == ["minmax"] * 6
 
 

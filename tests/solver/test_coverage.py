@@ -129,7 +129,7 @@ topics = rng.dirichlet(np.full(4000, 0.05), size=4)
 truth = rng.integers(0, 4, 300)
 X = sparse.csr_array(np.stack([rng.multinomial(12, topics[t]) for t in truth]).astype(float))
 y = np.where(rng.random(300) < 0.08, truth, -1)
-model = FSSMSC(scaling="l2", random_state=0).fit(X, y)
+model = FSSMSC(scaling="l2", units="paper", inference="nearest", random_state=0).fit(X, y)
 """
 
 

@@ -28,7 +28,7 @@ FOR_SPARSE = ("auto", "minmax", "l2", "tfidf", "lsa", "none")
 _TEXT_ZEROS, _TEXT_FEATURES = 0.95, 100  # a dense view with as many zeros and features is text that was filled in
 _SOME_ROWS = 1000
 _RANGE_ROWS = 20_000  # that ranges are taken from: they grow with the rows, and cosines with the ranges
-_SIGNED = 0.1  # share of negative values among those that are not zero; a few are noise about zero
+_SIGNED = 0.1  # share of either sign among values that are not zero; a few are noise about zero
 _SAME_LENGTH = 0.01  # deviation of lengths, to their mean
 
 ScalingChoice = str | Sequence[str] | Mapping[str, str]
@@ -89,12 +89,11 @@ def suit_view(array: Any, has_view: Mask | None = None) -> str:
     if is_sparse(array) or zero_share(array) > _TEXT_ZEROS:
         return "lsa"
     some = some_rows(array, has_view, _SOME_ROWS)
-    signed = is_signed(some)
-    if signed and have_same_length(some):
+    if are_embedded(some):
         return "l2"
     if scaled_cosine(array, has_view) <= PARALLEL:
         return "minmax"
-    return "symmetric" if signed else "standard"
+    return "symmetric" if is_signed(some) else "standard"
 
 
 def some_rows(array: npt.NDArray[Any], has_view: Mask | None, number: int) -> npt.NDArray[np.float64]:
@@ -110,14 +109,26 @@ def some_rows(array: npt.NDArray[Any], has_view: Mask | None, number: int) -> np
 def is_signed(rows: npt.NDArray[Any]) -> bool:
     """Tell whether values are of both signs, as in embeddings and principal components."""
     n_other = np.count_nonzero(rows)
-    return bool(np.count_nonzero(rows < 0) > _SIGNED * n_other)
+    return bool(_SIGNED * n_other < np.count_nonzero(rows < 0) < (1 - _SIGNED) * n_other)
 
 
-def have_same_length(rows: npt.NDArray[Any]) -> bool:
-    """Tell whether rows all have the same length, but for what rounding or a few percent of noise make of it."""
+def are_embedded(rows: npt.NDArray[Any]) -> bool:
+    """Tell whether rows are like those of an embedding: signed, and all of the same length, which no column makes up.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> rows = np.random.default_rng(0).normal(size=(50, 8))
+    >>> are_embedded(rows), are_embedded(rows / np.linalg.norm(rows, axis=1, keepdims=True))
+    (False, True)
+    """
+    if not is_signed(rows):
+        return False
     with np.errstate(over="ignore", invalid="ignore"):
-        lengths = np.linalg.norm(rows, axis=1)
-        return bool(len(rows)) and bool(lengths.std() <= _SAME_LENGTH * lengths.mean())
+        squares = rows**2
+        lengths = np.sqrt(squares.sum(axis=1))
+        same = lengths.std() <= _SAME_LENGTH * lengths.mean()
+        return bool(same and squares.sum(axis=0).max() <= 0.5 * squares.sum())
 
 
 def zero_share(array: npt.NDArray[Any]) -> float:

@@ -12,7 +12,7 @@ from ..core.arrays import Mask, Matrix, Weights, is_sparse
 from ..core.checks import NotFiniteError
 from ..core.compiled import compiled
 from ..engine.blocks import map_rows, row_blocks, rows_of
-from .auto import have_same_length, is_signed, some_rows
+from .auto import are_embedded, some_rows
 
 _PASS_ROWS = 512  # minima and maxima are two passes; the second finds the block in the cache
 _LARGEST = 1e30  # of a float32 range that is scaled in float32
@@ -166,7 +166,7 @@ def _noise_of(array: npt.NDArray[Any], counted: Mask | None) -> float:
     it would be noise as loud as any feature. Where columns have units of their own, small values may mean something.
     """
     some = some_rows(array, counted, _SOME_ROWS)
-    if not (is_signed(some) and have_same_length(some)):
+    if not are_embedded(some):
         return 0.0
     return _ROUNDINGS * float(np.finfo(np.float32).eps) * float(np.linalg.norm(some, axis=1).mean())
 

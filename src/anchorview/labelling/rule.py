@@ -25,6 +25,7 @@ from .temperature import Mistakes, choose_temperature, spread
 
 RULES = ("nearest", "euclidean", "knn", "paper")  # "paper" is "euclidean" from the codes of the joint problem
 _BLOCK_ENTRIES = 2**20  # similarities of one block: 4-8 MB
+_COPIES = 4  # of similarities that a vote makes: their order, and which come near
 _SMALLEST = 1e-3  # squared distance, to that of a labelled row from the origin
 _USUAL = 0.15  # usual temperature of held-out rows, in units of the spread of the logits
 SAME = 1e-6  # distances below are zero: such a neighbour outweighs all others
@@ -125,7 +126,8 @@ class LabelledNeighbours:
             rows = self._unit(embedding[block])
             return self._evidence(rows, nearness(rows)).astype(embedding.dtype)
 
-        blocks = row_blocks(len(embedding), max(1, block_entries // len(self.reference)))
+        at_once = block_entries // _COPIES if self.rule == "knn" else block_entries
+        blocks = row_blocks(len(embedding), max(1, at_once // len(self.reference)))
         return np.concatenate(map_blocks(of_block, blocks, n_threads))
 
     def logits(self, evidence: Matrix) -> Matrix:

@@ -16,6 +16,7 @@ import numpy as np
 from ..core.arrays import ClassIds, Presence, Rows, Weights
 from ..data.labels import split_labels
 from ..data.views import Views
+from ..features.scaling import check_finite
 from ..solver.weights import DEFAULTS
 from ..supervision.pairs import ResolvedPairs
 from .judging import judge
@@ -183,10 +184,16 @@ def _sample(rows: LabelledRows, default: Scaling, seed: int, n_threads: int) -> 
     folds = [fold for _ in range(n_repeats) for fold in split_labels(class_ids, _N_FOLDS, rng)]
     if not folds or n_classes < 2:
         return None
-    weights = rows.sample_weight
+    weights, views = rows.sample_weight, rows.views[chosen]
+    present = None if rows.present is None else rows.present[chosen]
+    try:
+        check_finite(views, n_threads, present)
+    except ValueError:
+        check_finite(rows.views, n_threads, rows.present)  # the same, by the numbers that rows have there
+        raise
     return SearchData(
-        views=rows.views[chosen],
-        present=None if rows.present is None else rows.present[chosen],
+        views=views,
+        present=present,
         weights=None if rows.weights is None else rows.weights[chosen],
         rows=np.flatnonzero(given >= 0),
         class_ids=class_ids,
