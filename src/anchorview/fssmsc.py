@@ -625,7 +625,7 @@ class FSSMSC(MultiViewClassifier):
             failed = outcome is Outcome.DIVERGED or (outcome is Outcome.MAX_ITER and not plan.solver.stops_early)
             if failed:
                 warnings.warn(f"{type(self).__name__} {outcome.value}", ConvergenceWarning, stacklevel=5)
-            elif outcome in (Outcome.FEWER_CLASSES, Outcome.MORE_CLASSES):
+            elif outcome in (Outcome.FEWER_CLASSES, Outcome.MORE_CLASSES, Outcome.SINGLE_FEATURE):
                 warnings.warn(f"{type(self).__name__}: {outcome.value}", UserWarning, stacklevel=5)
 
     def _probabilities(self, views: Views, present: Presence, n_threads: int) -> Matrix:

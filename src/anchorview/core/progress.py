@@ -89,6 +89,10 @@ class Outcome(Enum):
         "some rows lie in parts of the graph without any labelled row: their labels rest on the features of the "
         "landmarks alone, and their confidence is low; a smaller l1 links more rows."
     )
+    SINGLE_FEATURE = (
+        "a view of a single feature keeps only its sign once rows have unit length: put it in a view with others, or "
+        "scale it yourself, add a column of ones and pass scaling='none' for that view."
+    )
     DENSE_CODES_MENDED = (
         "codes would have had more than 120 non-zeros: ridge was lowered, or l1 raised, to keep them sparse."
     )
