@@ -6,7 +6,7 @@ import sys
 import warnings
 from collections.abc import Sequence
 from dataclasses import asdict, replace
-from typing import Any, Self
+from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
 import numpy.typing as npt
@@ -67,6 +67,9 @@ from .supervision.known import Supervision
 from .tuning.settings import one_name
 from .tuning.units import DENSE, SettledWeights, settle_weights
 
+if TYPE_CHECKING:
+    from .tuning.auto import Choice as Choices
+
 __all__ = ["FSSMSC"]
 
 _RULES: dict[str, Rule] = {
@@ -90,7 +93,7 @@ _RULES: dict[str, Rule] = {
     "max_iter": COUNT,
     "tol": WEIGHT,
     "inference": Choice(("auto", *RULES)),
-    "n_neighbors": COUNT,
+    "n_neighbors": Number(1, integer=True, or_text=("auto",)),
     "measure_views": Flag(),
 }
 _COMPILED = "anchorview.solver.kernels"  # loaded, and on the first run of a machine compiled, by the first fit
@@ -135,7 +138,7 @@ class FSSMSC(MultiViewClassifier):
     must_link_weight : float or "auto", default="auto"
         Weight λ_M of the distance within classes. "auto" is 0.3, 3 or 30, as hidden labels say; 3 without.
     coupling : float or "auto", default="auto"
-        Weight β of the term that joins codes and embedding; 0 learns the codes from the features alone. "auto" is 0.1.
+        Weight β of the term that joins codes and embedding; 0 learns the codes from the features alone. "auto" is 0.03.
     units : {"data", "paper"}, default="data"
         What these four are measured in. "data": by what they are weighed against, so that they mean the same for any
         number of views and any features (see Notes). "paper": as they stand in the paper's objective; "auto" is then
@@ -166,8 +169,8 @@ class FSSMSC(MultiViewClassifier):
         three read training rows as `predict` would, by codes that know no label. "auto" is one of the first two, as
         hidden labels say; "nearest" with few. "paper", for reproduction, is the plain distance between the codes of the
         joint problem, in which labels have moved those of the labelled rows.
-    n_neighbors : int, default=5
-        For the vote.
+    n_neighbors : int or "auto", default="auto"
+        For the vote. "auto" is 5; with ``inference="auto"`` 5 or 15, as hidden labels say.
     measure_views : bool, default=False
         Fill `view_importance_` at the end of the fit.
     random_state : int, RandomState or None, default=None
@@ -213,7 +216,7 @@ class FSSMSC(MultiViewClassifier):
         with true labels.
     chosen_ : dict
         What "auto" has become: ``scaling`` (of each view), ``l1``, ``ridge``, ``must_link_weight`` and ``coupling`` in
-        `units`, and ``inference``. As parameters they give the same fit again.
+        `units`, ``inference`` and ``n_neighbors``. As parameters they give the same fit again.
     paper_weights_ : dict
         The four weights as they stand in the paper's objective: for ``units="paper"``.
     nonzeros_ : float
@@ -230,10 +233,10 @@ class FSSMSC(MultiViewClassifier):
     Notes
     -----
     With ``units="data"`` the paper's weights are λ_Z = l1 · ē, μ = ridge · s², λ_M = must_link_weight · m / ζ and
-    β = coupling · ζ / m, where ē is the mean over rows of their largest product with a landmark, s² the mean squared
-    distance of the m landmarks from their mean, and ζ the mean squared length of codes, measured on 500 rows. Codes
-    then have some 20 to 100 non-zeros, whatever the features; should they have more than 120, `ridge` and `l1` that
-    are "auto" are changed, and `status_` says so.
+    β = coupling · ζ / (m · max(1, must_link_weight)), where ē is the mean over rows of their largest product with a
+    landmark, s² the mean squared distance of the m landmarks from their mean, and ζ the mean squared length of codes,
+    measured on 500 rows. Codes then have some 20 to 100 non-zeros, whatever the features; should they have more than
+    120, `ridge` and `l1` that are "auto" are changed, and `status_` says so.
 
     With n rows of which n_l are labelled, everything but the labels costs a time proportional to n while codes are
     equally sparse. The labels cost n × n_l distances, in `fit` and `predict`: little with a few thousand labels, but
@@ -276,7 +279,7 @@ class FSSMSC(MultiViewClassifier):
         max_iter: int = 30,
         tol: float = 1e-4,
         inference: str = "auto",
-        n_neighbors: int = 5,
+        n_neighbors: int | str = "auto",
         measure_views: bool = False,
         random_state: int | np.random.RandomState | None = None,
         n_jobs: int | None = None,
@@ -361,7 +364,7 @@ class FSSMSC(MultiViewClassifier):
         if _COMPILED not in sys.modules:
             progress.log("loading the compiled kernels (the first run on a machine compiles them: 5-15 s)")
         with progress.watch():
-            asked, inference = self._choose(given, plan, rng, n_threads)
+            asked, choice = self._choose(given, plan, rng, n_threads)
         progress.stage("scaling", "scaling: " + ", ".join(plan.scaling))
         rows: dict[str, Any] = {"present": given.present, "weights": given.weights}
         scaler = fit_scaling(given.views, plan.scaling, n_threads, rng=rng, **rows)
@@ -386,17 +389,18 @@ class FSSMSC(MultiViewClassifier):
         self._scaler, self._encoder = source.scaler, result.encoder
         self.landmarks_, self.landmark_embedding_ = source.landmarks, result.embedding
         blocks = source.cross.blocks  # SciPy would hold a copy of all codes in double precision
-        read_from = result.codes if inference == "paper" else result.encoded
+        read_from = result.codes if choice.inference == "paper" else result.encoded
         self.codes_ = result.codes
         self.embedding_ = np.concatenate([self._embed(read_from[block]) for block in blocks])
         self.classes_ = known.classes if len(known.classes) else np.arange(plan.n_components)
         self._n_features_out = len(result.embedding)
         with one_blas_thread():
-            self._rule = self._fit_rule(known, problem, result, inference, rng)
+            self._rule = self._fit_rule(known, problem, result, choice, rng)
         self._label_rows(replace(given, known=known), self._rule.read(self.embedding_, n_threads))
         self.constraint_conflicts_ = known.conflicts
         self.constraint_violations_ = None if known.pairs is None else count_violations(self.labels_, known.pairs)
-        self.chosen_ = {"scaling": plan.scaling, **asdict(settled.asked), "inference": inference}
+        self.chosen_ = {"scaling": plan.scaling, **asdict(settled.asked), "inference": choice.inference}
+        self.chosen_["n_neighbors"] = choice.n_votes
         self.paper_weights_ = asdict(settled.weights)
         self.nonzeros_ = float(self.codes_.nnz / max(self.codes_.shape[0], 1))
         self.n_iter_ = result.n_iter
@@ -497,7 +501,7 @@ class FSSMSC(MultiViewClassifier):
 
     def _choose(
         self, given: FitInput, plan: Plan, rng: np.random.RandomState, n_threads: int
-    ) -> tuple[ModelWeights, str]:
+    ) -> tuple[ModelWeights, Choices]:
         """Settle what is "auto": the scaling in the plan, the weights, and what reads the labels."""
         from .tuning.auto import Asked, LabelledRows, choose, describe  # loads numba: not before a fit needs it
 
@@ -512,6 +516,7 @@ class FSSMSC(MultiViewClassifier):
             None if is_auto and self.ridge == "auto" else ridge,
             None if is_auto and self.must_link_weight == "auto" else must,
             None if self.inference == "auto" else self.inference,
+            None if isinstance(self.n_neighbors, str) else int(self.n_neighbors),
             self.units,
         )
         rows = LabelledRows(
@@ -522,7 +527,7 @@ class FSSMSC(MultiViewClassifier):
         kinds = choice.scaling
         plan.scaling = [kinds] * len(plan.scaling) if isinstance(kinds, str) else list(kinds)
         plan.notes += filter(None, [describe(choice, asked, given.views.names)])
-        return ModelWeights(l1, choice.ridge, choice.must_link_weight, coupling), choice.inference
+        return ModelWeights(l1, choice.ridge, choice.must_link_weight, coupling), choice
 
     def _settle(self, source: Representation, asked: ModelWeights, given: FitInput, plan: Plan) -> SettledWeights:
         """Turn weights into the paper's, and keep codes sparse, or say what dense ones cost."""
@@ -605,7 +610,7 @@ class FSSMSC(MultiViewClassifier):
         known: Supervision,
         problem: Problem,
         result: SolverResult,
-        inference: str,
+        choice: Choices,
         rng: np.random.RandomState,
     ) -> LabelledNeighbours | ClusterCentres:
         weights = problem.weights
@@ -615,7 +620,7 @@ class FSSMSC(MultiViewClassifier):
         if weights is not None:  # rows of weight 0 speak for no class, unless it has no others
             counts = weights[rows] > 0
             rows = rows[counts | np.isin(known.class_ids[rows], known.class_ids[rows[counts]], invert=True)]
-        rule = keep_labelled(self.embedding_[rows], known.class_ids[rows], inference, self.n_neighbors)
+        rule = keep_labelled(self.embedding_[rows], known.class_ids[rows], choice.inference, choice.n_votes)
         return calibrate(rule, problem, result, known, rows, self.class_balance)
 
     def _describe(self, plan: Plan, result: SolverResult) -> None:

@@ -249,7 +249,7 @@ def test_weights_are_numbers_from_zero(name: str, value: Any, refuses: Refuses) 
 @pytest.mark.parametrize("value", [0, -3, 2.5, np.nan, True, "3"])
 @pytest.mark.parametrize("name", ["n_clusters", "n_landmarks", "max_iter", "n_neighbors"])
 def test_counts_are_integers_from_one(name: str, value: Any, refuses: Refuses) -> None:
-    with refuses(f"{name} must be an integer of at least 1(, or None)?; got {value!r}"):
+    with refuses(f"{name} must be an integer of at least 1(, or None|, or 'auto')?; got {value!r}"):
         build(**{name: value}, verbose=True).fit([A, B], Y)
 
 

@@ -43,8 +43,8 @@ def test_what_labels_weigh_goes_by_the_length_of_codes() -> None:
     assert sizes.nonzeros == 1.5 and sizes.squares == pytest.approx((0.5 + 0.01) / 2)
     assert measure_codes(codes, np.array([0.0, 2.0])).squares == pytest.approx(0.01)
     must, coupling = for_labels(3.0, 0.1, 3, sizes.squares)
-    assert must == pytest.approx(9 / 0.255) and must * coupling == pytest.approx(0.3)
-    assert for_labels(3.0, 0.1, 3, 0.0) == (9.0, pytest.approx(0.1 / 3))  # codes that are all zero have no length
+    assert must == pytest.approx(9 / 0.255) and must * coupling == pytest.approx(0.1)
+    assert for_labels(3.0, 0.1, 3, 0.0) == (9.0, pytest.approx(0.1 / 9))  # codes that are all zero have no length
 
 
 def test_units_where_nothing_differs() -> None:
@@ -85,7 +85,7 @@ def test_auto_in_the_papers_units_is_a_constant(data: Any) -> None:
     model = fit(data.data, data.y, units="paper", ridge="auto", must_link_weight="auto")
     assert model.paper_weights_ == {"l1": 0.2, "ridge": 1.0, "must_link_weight": 1e4, "coupling": 1e-4}
     assert vars(DEFAULTS["paper"]) == model.paper_weights_
-    assert "chosen" not in model.status_
+    assert "ridge (" not in model.status_
 
 
 KINDS = {

@@ -29,7 +29,7 @@ def units() -> Any:
 
 def asked(**changes: Any) -> Asked:
     usual: dict[str, Any] = {"scaling": ["auto"], "l1": 0.1, "ridge": None, "must_link_weight": None}
-    return Asked(**{**usual, "inference": None, "units": "data", **changes})
+    return Asked(**{**usual, "inference": None, "n_votes": None, "units": "data", **changes})
 
 
 def rows_of(data: Any, **changes: Any) -> LabelledRows:
@@ -51,7 +51,7 @@ def test_labels_overrule_a_scaling_that_hides_the_classes(units: Any) -> None:
 def test_the_attribute_and_the_status_say_what_was_chosen(units: Any) -> None:
     model = FSSMSC(n_landmarks=80, random_state=0).fit(units.views, units.y)
     chosen = model.chosen_
-    assert set(chosen) == {"scaling", "l1", "ridge", "must_link_weight", "coupling", "inference"}
+    assert set(chosen) == {"scaling", "l1", "ridge", "must_link_weight", "coupling", "inference", "n_neighbors"}
     assert f"chosen on {np.count_nonzero(units.y >= 0)} hidden labels" in model.status_
     assert f"ridge ({chosen['ridge']:g})" in model.status_ and f"scaling ({chosen['scaling'][0]})" in model.status_
     assert chosen["ridge"] in (1, 3, 10) and chosen["must_link_weight"] in (0.3, 3, 30)
@@ -147,3 +147,5 @@ def test_classes_without_a_clear_answer_take_a_vote() -> None:
     y = hide_labels(target, 0.3, random_state=0)
     model = FSSMSC(n_landmarks=100, random_state=0).fit([rows], y)
     assert model.chosen_["inference"] == "knn"
+    few = FSSMSC(n_landmarks=100, n_neighbors=3, random_state=0).fit([rows], y)
+    assert few.chosen_["n_neighbors"] == 3 and few._rule.n_neighbors == 3

@@ -6,7 +6,7 @@ rows are, so the same numbers mean something else for one view than for six. In 
     λ_Z = l1 · ē                     ē:  mean, over rows, of the largest entry of the row in E
     μ   = ridge · s²                 s²: mean squared distance of the landmarks from their mean
     λ_M = must_link_weight · m / ζ   ζ:  mean, over rows, of ‖z‖²
-    β   = coupling · ζ / m
+    β   = coupling · ζ / (m · max(1, must_link_weight))
 
 λ_Z is what a landmark's correlation with a row must exceed to be in its code: here a share of what the best landmark
 has. μ decides how a code spreads over landmarks that are alike, and what tells these apart is their distance; the part
@@ -40,7 +40,7 @@ class ModelWeights:
 
 
 # What "auto" stands for where labels do not decide; "paper": constants that suit the sets of the paper.
-DEFAULTS = {"data": ModelWeights(0.1, 3.0, 3.0, 0.1), "paper": ModelWeights(0.2, 1.0, 1e4, 1e-4)}
+DEFAULTS = {"data": ModelWeights(0.1, 3.0, 3.0, 0.03), "paper": ModelWeights(0.2, 1.0, 1e4, 1e-4)}
 
 
 @dataclass(frozen=True)
@@ -95,4 +95,4 @@ def for_codes(l1: float, ridge: float, units: DataUnits) -> tuple[float, float]:
 def for_labels(must_link_weight: float, coupling: float, n_landmarks: int, squares: float) -> tuple[float, float]:
     """Return λ_M and β as the paper has them; of codes that are all zero, as if they had length 1."""
     share = (squares if squares > 0 else 1.0) / n_landmarks
-    return must_link_weight / share, coupling * share
+    return must_link_weight / share, coupling * share / max(1.0, must_link_weight)

@@ -22,7 +22,7 @@ from ..supervision.pairs import ResolvedPairs
 from .judging import judge
 from .options import SearchOptions
 from .search_data import SearchData
-from .settings import FOR_FSSMSC, Scaling, Setting, one_name, scalings_to_try
+from .settings import FOR_FSSMSC, N_VOTES, Scaling, Setting, one_name, scalings_to_try
 
 SAMPLE_ROWS = 1500
 SAMPLE_LANDMARKS = 100  # with 1,500 rows; 200, or all rows and landmarks, chose no better (docs/accuracy.md)
@@ -30,6 +30,7 @@ _N_FOLDS = 3
 _MOST_LABELLED = 750  # of the sample: the others show what unlabelled rows are like
 _RIDGES = (1.0, 10.0)  # besides the default; beyond, codes have too few or too many non-zeros
 _MUST_LINK_WEIGHTS = (0.3, 30.0)
+_MANY_VOTES = 15  # where classes overlap, five labelled rows say little
 _FINALISTS = 2  # scalings whose weights are varied
 _SPARSE = 5  # non-zeros below which a code over 100 landmarks ties its row to next to no others
 
@@ -46,6 +47,8 @@ class Asked:
         Weights, in `units`.
     inference : str or None
         What reads the labels.
+    n_votes : int or None
+        Labelled rows that vote, where they do.
     units : {"data", "paper"}
         Of the weights. Those of the paper are not chosen: by default they are constants.
     """
@@ -55,12 +58,24 @@ class Asked:
     ridge: float | None
     must_link_weight: float | None
     inference: str | None
+    n_votes: int | None
     units: str
 
     @property
     def is_settled(self) -> bool:
         """Whether there is nothing to choose."""
         return "auto" not in self.scaling and None not in (self.ridge, self.must_link_weight, self.inference)
+
+    def readings(self) -> list[tuple[str, int]]:
+        """Return what may read the labels: head and number of votes."""
+        votes = N_VOTES if self.n_votes is None else self.n_votes
+        if self.inference is not None:
+            # The nearest by plain distance, and the paper's rule, are judged as what they are most like.
+            return [(self.inference if self.inference in FOR_FSSMSC else "nearest", votes)]
+        return [
+            ("nearest", votes),
+            *(("knn", n) for n in ([N_VOTES, _MANY_VOTES] if self.n_votes is None else [votes])),
+        ]
 
 
 @dataclass(frozen=True)
@@ -71,6 +86,7 @@ class Choice:
     ridge: float
     must_link_weight: float
     inference: str
+    n_votes: int
     n_judged: int = 0  # hidden labels that decided; 0 if the features' nature did
     n_settings: int = 0
 
@@ -108,38 +124,38 @@ def choose(asked: Asked, default: Scaling, rows: LabelledRows, seed: int, n_thre
         usual.ridge if asked.ridge is None else asked.ridge,
         usual.must_link_weight if asked.must_link_weight is None else asked.must_link_weight,
         asked.inference or "nearest",
+        N_VOTES if asked.n_votes is None else asked.n_votes,
     )
     data = None if asked.is_settled else _sample(rows, default, seed, n_threads)
     if data is None:
         return start
-    head = start.inference if start.inference in FOR_FSSMSC else "nearest"  # rules of the paper are like it
-    weights = asked.l1, start.ridge, start.must_link_weight
-    first = Setting(default, data.n_landmarks, *weights, head, units=asked.units)
-    heads = FOR_FSSMSC if asked.inference is None else (head,)
+    weights, readings = (asked.l1, start.ridge, start.must_link_weight), asked.readings()
+    first = Setting(default, data.n_landmarks, *weights, units=asked.units)
     scalings = _scalings(data, default, asked.scaling)
     for scaling in scalings:
-        _judge(data, replace(first, scaling=scaling), heads)
+        _judge(data, replace(first, scaling=scaling), readings)
     ridges = (first.ridge, *(_RIDGES if asked.ridge is None else ()))
     must_link_weights = (first.must_link_weight, *(_MUST_LINK_WEIGHTS if asked.must_link_weight is None else ()))
     for scaling in _best(data, scalings):
         near = replace(first, scaling=scaling)
         for ridge in ridges:
-            _judge(data, replace(near, ridge=ridge), heads)
+            _judge(data, replace(near, ridge=ridge), readings)
         best = _best_of(data, scaling)
         for weight in must_link_weights:
-            _judge(data, replace(best, must_link_weight=weight), heads)
+            _judge(data, replace(best, must_link_weight=weight), readings)
     if not data.judged:  # codes of every one were too sparse
         return start
     best = _best_of(data)
-    inference = best.head if asked.inference is None else asked.inference
-    return Choice(best.scaling, best.ridge, best.must_link_weight, inference, len(data.judged_rows), len(data.judged))
+    reading = best.head if asked.inference is None else asked.inference, best.n_votes
+    sizes = len(data.judged_rows), len(data.judged)
+    return Choice(best.scaling, best.ridge, best.must_link_weight, *reading, *sizes)
 
 
-def _judge(data: SearchData, setting: Setting, heads: Sequence[str]) -> None:
+def _judge(data: SearchData, setting: Setting, readings: Sequence[tuple[str, int]]) -> None:
     """Judge what reads the labels of a setting, unless codes are too sparse to spread any."""
     codes = data.code_set(setting).codes
     if codes.nnz >= _SPARSE * codes.shape[0]:
-        judge(data, [replace(setting, head=head) for head in heads])
+        judge(data, [replace(setting, head=head, n_votes=n_votes) for head, n_votes in readings])
 
 
 def _best_of(data: SearchData, scaling: Scaling | None = None) -> Setting:
@@ -216,6 +232,10 @@ def _some(rows: Rows, most: int, rng: np.random.RandomState) -> Rows:
     return rows if len(rows) <= most else rng.choice(rows, max(most, 0), replace=False)
 
 
+def _reading(choice: Choice) -> str:
+    return f"{choice.inference} of {choice.n_votes}" if choice.inference == "knn" else choice.inference
+
+
 def describe(choice: Choice, asked: Asked, names: Sequence[str]) -> str:
     """Say in a sentence what was chosen, and by what; nothing if all was settled."""
     if asked.is_settled:
@@ -227,7 +247,7 @@ def describe(choice: Choice, asked: Asked, names: Sequence[str]) -> str:
         "scaling": scaling if "auto" in asked.scaling else None,
         "ridge": f"{choice.ridge:g}" if asked.ridge is None else None,
         "must_link_weight": f"{choice.must_link_weight:g}" if asked.must_link_weight is None else None,
-        "inference": choice.inference if asked.inference is None else None,
+        "inference": _reading(choice) if asked.inference is None else None,
     }
     what = ", ".join(f"{name} ({value})" for name, value in chosen.items() if value is not None)
     if not choice.n_judged:

@@ -17,7 +17,7 @@ from ..features.scaling import ScaledRows, ViewsScaler, check_finite
 from ..solver.elastic_net import ElasticNetEncoder
 from .graph import FittedRows
 from .heads import Head, fit_linear_head, fit_neighbour_head
-from .settings import N_VOTES, WITHOUT_CODES, Setting
+from .settings import WITHOUT_CODES, Setting
 from .voting import empty_votes
 
 
@@ -53,7 +53,7 @@ def fit_head(setting: Setting, features: Any, classes: ClassIds, n_classes: int,
     if setting.head == "nearest":
         return fit_neighbour_head(features, classes, "nearest", 1, weights)
     if setting.head == "knn":
-        return fit_neighbour_head(features, classes, "knn", N_VOTES, weights)
+        return fit_neighbour_head(features, classes, "knn", setting.n_votes, weights)
     return fit_linear_head(features, classes, n_classes, setting.strength, weights)
 
 

@@ -12,7 +12,7 @@ from ..solver.weights import DEFAULTS
 from .options import SearchOptions
 
 Scaling = str | tuple[str, ...]  # of all views, or of each
-N_VOTES = 5  # labelled rows that vote in the head "knn"
+N_VOTES = 5
 FOR_FSSMSC = ("nearest", "knn")  # heads that `FSSMSC` has too
 ON_GRAPH = ("graph", "poisson")
 WITHOUT_CODES = ("features", *ON_GRAPH)
@@ -31,6 +31,8 @@ class Setting:
         Number of landmarks.
     l1, ridge, must_link_weight : float
         λ_Z, μ and λ_M of the model; without meaning for heads without codes.
+    n_votes : int
+        Labelled rows that vote in the head "knn".
     units : {"paper", "data"}
         What these are measured in; see `solver.weights`.
     head : {"nearest", "knn", "embedding", "codes", "features", "graph", "poisson"}
@@ -48,6 +50,7 @@ class Setting:
     must_link_weight: float = DEFAULTS["paper"].must_link_weight
     head: str = "nearest"
     strength: float = 10.0
+    n_votes: int = N_VOTES
     units: str = "paper"
 
     def parameters(self) -> dict[str, Any]:
@@ -60,7 +63,7 @@ class Setting:
         found: dict[str, Any] = {"scaling": scaling, "n_landmarks": self.n_landmarks}
         if self.head in FOR_FSSMSC:  # the others have no codes, or read them in a way of their own
             found |= {name: getattr(self, name) for name in (*_WEIGHTS, "units")}
-            found |= {"inference": self.head} | ({"n_neighbors": N_VOTES} if self.head == "knn" else {})
+            found |= {"inference": self.head} | ({"n_neighbors": self.n_votes} if self.head == "knn" else {})
         return found
 
     @property
