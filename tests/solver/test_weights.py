@@ -82,7 +82,8 @@ def test_the_papers_weights_give_the_same_fit_again(data: Any, solver: str) -> N
 
 
 def test_auto_in_the_papers_units_is_a_constant(data: Any) -> None:
-    model = fit(data.data, data.y, units="paper", ridge="auto", must_link_weight="auto")
+    auto = {"ridge": "auto", "must_link_weight": "auto", "coupling": "auto"}
+    model = fit(data.data, data.y, units="paper", **auto)
     assert model.paper_weights_ == {"l1": 0.2, "ridge": 1.0, "must_link_weight": 1e4, "coupling": 1e-4}
     assert vars(DEFAULTS["paper"]) == model.paper_weights_
     assert "ridge (" not in model.status_

@@ -64,7 +64,7 @@ def test_the_table_of_the_search(fitted: FSSMSCCV) -> None:
     n = len(table["params"])
     assert all(len(values) == n for values in table.values())
     assert {s["scaling"] for s in table["params"]} == {"minmax", "symmetric", "standard", "l2"}
-    assert {"nearest", "knn", "embedding", "codes", "features", "graph"} == set(table["param_head"])
+    assert {"nearest", "knn", "embedding", "codes", "features", "graph", "poisson"} == set(table["param_head"])
     assert len({tuple(sorted(p.items())) for p in table["params"]}) == n  # nothing is judged twice
     assert fitted.best_setting_ == table["params"][fitted.best_index_]
     assert fitted.averaged_[0] == {**fitted.best_setting_, "weight": fitted.averaged_[0]["weight"]}
@@ -233,7 +233,7 @@ def ladder(model: FSSMSCCV, scaling: str) -> dict[float, float]:
     table, result = model.cv_results_, {}
     for setting, belief in zip(table["params"], table["belief"], strict=True):
         paired = setting["must_link_weight"] == 1e4 * (setting["ridge"] if setting["ridge"] >= 10 else 1)
-        on_codes = setting["scaling"] == scaling and setting["head"] not in ("features", "graph")
+        on_codes = setting["scaling"] == scaling and setting["head"] not in ("features", "graph", "poisson")
         if on_codes and paired and setting["l1"] == 0.2:
             result[setting["ridge"]] = min(belief, result.get(setting["ridge"], np.inf))
     return result

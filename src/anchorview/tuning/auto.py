@@ -72,10 +72,8 @@ class Asked:
         if self.inference is not None:
             # The nearest by plain distance, and the paper's rule, are judged as what they are most like.
             return [(self.inference if self.inference in FOR_FSSMSC else "nearest", votes)]
-        return [
-            ("nearest", votes),
-            *(("knn", n) for n in ([N_VOTES, _MANY_VOTES] if self.n_votes is None else [votes])),
-        ]
+        numbers = (N_VOTES, _MANY_VOTES) if self.n_votes is None else (votes,)
+        return [("nearest", votes), *(("knn", number) for number in numbers)]
 
 
 @dataclass(frozen=True)
