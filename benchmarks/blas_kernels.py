@@ -42,7 +42,7 @@ def fit_all(data: Any, seed: int, scalings: list[str], solvers: list[str]) -> di
     hidden, fits = y == -1, {}
     for scaling in scalings:
         for solver in solvers:
-            model = FSSMSC(scaling=scaling, solver=solver, random_state=seed)
+            model = FSSMSC(scaling=scaling, solver=solver, units="paper", inference="nearest", random_state=seed)
             try:
                 model.fit(data.views, y)
             except ValueError as error:

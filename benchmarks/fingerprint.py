@@ -134,9 +134,9 @@ def cases(folder: Path) -> dict[str, Callable[[], Arrays]]:
     found: dict[str, Callable[[], Arrays]] = {}
     for name in SETS:
         found[f"fssmsc/{name}"] = lambda name=name: _fssmsc(load(name))  # type: ignore[misc]
-    found["admm/hw"] = lambda: _fssmsc(load("hw"), solver="admm", ridge=0.0)
+    found["admm/hw"] = lambda: _fssmsc(load("hw"), solver="admm", units="paper", ridge=0.0)
     found["admm/msrcv1"] = lambda: _fssmsc(
-        load("msrcv1"), solver="admm", ridge=0.0, solver_options={"mode": "released"}, scaling="l2"
+        load("msrcv1"), solver="admm", units="paper", ridge=0.0, solver_options={"mode": "released"}, scaling="l2"
     )
     found["knn/scene15"] = lambda: _fssmsc(load("scene15"), inference="knn", landmarks="random")
     found["euclidean/msrcv1"] = lambda: _fssmsc(load("msrcv1"), inference="euclidean", omit=("coupling",))

@@ -45,7 +45,9 @@ def run_text(data: Any, seed: int, fraction: float, model: str) -> Result:
     if setting.pop("mask", False):
         present = np.stack([np.diff(array.indptr) > 0 for array in arrays], axis=1)
         present[~present.any(axis=1), 0] = True  # a text without any known word keeps its empty first view
-    return fit_and_score(FSSMSC(random_state=seed, **setting), Views(arrays, mask=present), y, data.target)
+    usual = {"units": "paper", "scaling": "lsa", "inference": "nearest"}
+    model_of = FSSMSC(**{**usual, **setting}, random_state=seed)
+    return fit_and_score(model_of, Views(arrays, mask=present), y, data.target)
 
 
 def _run_logistic(views: Views, y: Any, target: Any, scaling: str, seed: int) -> Result:

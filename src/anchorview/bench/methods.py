@@ -105,6 +105,7 @@ _PAPER = {
     "must_link_weight": 1e4,
     "coupling": 1e-4,
     "inference": "nearest",
+    "n_neighbors": 5,
 }
 _ADMM = {**_PAPER, "solver": "admm", "ridge": 0.0, "solver_options": {"mode": "released"}, "scaling": "l2"}
 
