@@ -62,9 +62,12 @@ def methods_of(grid: Grid) -> list[str]:
     return [method for method in every if any(method in cells for cells in grid.values())]
 
 
-def was_tried(cells: dict[str, Cell], method: str) -> bool:
-    """Whether a method has enough draws to be compared: half of the most; one that broke a limit was tried."""
-    most = max(len(cell.values) for cell in cells.values())
+def was_tried(cells: dict[str, Cell], method: str, beside: str | None = None) -> bool:
+    """Whether a method has enough draws to be compared: half of the most, or of those of the one it stands `beside`.
+
+    One that broke a limit was tried.
+    """
+    most = max(len(cell.values) for name, cell in cells.items() if beside in (None, name))
     return method in cells and (bool(cells[method].failed) or 2 * len(cells[method].values) >= most)
 
 
@@ -72,8 +75,11 @@ def compare(grid: Grid, method: str = TUNED, rivals: Iterable[str] = RIVALS) -> 
     """Return, for each data set, one of ours minus the best of the rivals (by mean ACC), over the draws of both."""
     differences = []
     for name, cells in grid.items():
-        means = {m: mean[0] for m in rivals if was_tried(cells, m) and (mean := cells[m].mean("acc")) is not None}
-        if not means or method not in cells:
+        if method not in cells:
+            continue
+        tried = [rival for rival in rivals if was_tried(cells, rival, method)]
+        means = {rival: mean[0] for rival in tried if (mean := cells[rival].mean("acc")) is not None}
+        if not means:
             continue
         best = max(means, key=lambda method: means[method])
         ours, theirs = cells[method].values, cells[best].values
