@@ -9,6 +9,7 @@ from sklearn.utils.estimator_checks import parametrize_with_checks
 
 import anchorview
 from anchorview import FSSMSC, FSSMSCCV, baselines
+from support.settled import SETTLED
 
 # Small, and with one thread, so that a check takes tenths of a second.
 SMALL = {"n_landmarks": 12, "random_state": 0, "n_jobs": 1}
@@ -22,8 +23,10 @@ SHORT_SEARCH = {
 ESTIMATORS = [
     FSSMSC(**SMALL, max_iter=8),
     # In single precision, its default, a row alone and among others agree to 3e-7; the checks want 1e-7.
-    FSSMSC(**SMALL, max_iter=8, solver="admm", solver_options={"dtype": "float64"}),
-    FSSMSC(**SMALL, max_iter=8, scaling="standard", landmarks="random", inference="knn"),  # takes no sparse views
+    FSSMSC(**SMALL, **SETTLED, max_iter=8, solver="admm", solver_options={"dtype": "float64"}),
+    FSSMSC(
+        **SMALL, max_iter=8, scaling="standard", landmarks="random", units="paper", inference="knn"
+    ),  # no sparse views
     FSSMSCCV(**SMALL, scaling=["none", "minmax"], n_averaged=2, n_splits=2, n_repeats=1, search_options=SHORT_SEARCH),
     baselines.AMGL(n_jobs=1),
     baselines.BestViewSpectral(3, n_init=2, random_state=0, n_jobs=1),

@@ -10,6 +10,7 @@ from sklearn.exceptions import NotFittedError
 from sklearn.model_selection import cross_val_score
 
 from anchorview import FSSMSC, FSSMSCCV, Views, datasets
+from support.settled import SETTLED
 
 
 @pytest.fixture(scope="module")
@@ -31,7 +32,7 @@ def frames(made, index=None):
 
 
 def build(**parameters):
-    return FSSMSC(n_landmarks=40, random_state=0, **parameters)
+    return FSSMSC(**{**SETTLED, "n_landmarks": 40, "random_state": 0, **parameters})
 
 
 def shuffled_columns(frame, seed=0):

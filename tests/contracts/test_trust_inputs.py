@@ -15,6 +15,7 @@ from anchorview import FSSMSC, FSSMSCCV, Constraints, Views, baselines, datasets
 from anchorview.datasets._mat import load_mat
 from support import processes
 from support.mat_files import write_v5, write_v73
+from support.settled import SETTLED
 
 MADE = datasets.make_multiview_subspaces(120, 3, (6, 4), nonnegative=True, random_state=0)
 A, B = MADE.data
@@ -24,7 +25,7 @@ FRAME = pd.DataFrame(A, columns=COLUMNS, index=[f"a{row}" for row in range(120)]
 
 
 def build(**parameters: Any) -> FSSMSC:
-    return FSSMSC(n_landmarks=30, random_state=0, **parameters)
+    return FSSMSC(**{**SETTLED, "n_landmarks": 30, "random_state": 0, **parameters})
 
 
 @pytest.fixture(scope="module")
