@@ -365,6 +365,7 @@ class FSSMSC(MultiViewClassifier):
             progress.log("loading the compiled kernels (the first run on a machine compiles them: 5-15 s)")
         with progress.watch():
             asked, choice = self._choose(given, plan, rng, n_threads)
+        sizes = fit_sizes(self, given, plan, n_threads)
         progress.stage("scaling", "scaling: " + ", ".join(plan.scaling))
         rows: dict[str, Any] = {"present": given.present, "weights": given.weights}
         scaler = fit_scaling(given.views, plan.scaling, n_threads, rng=rng, **rows)
@@ -531,9 +532,9 @@ class FSSMSC(MultiViewClassifier):
 
     def _settle(self, source: Representation, asked: ModelWeights, given: FitInput, plan: Plan) -> SettledWeights:
         """Turn weights into the paper's, and keep codes sparse, or say what dense ones cost."""
-        is_free = self.units == "data" and self.l1 == "auto" and self.ridge == "auto"
+        is_free = self.units == "data" and self.l1 == "auto" and self.ridge == "auto" and "l1" not in self.omit
         counted = replace(asked, l1=0.0) if "l1" in self.omit else asked
-        settled = settle_weights(source, counted, self.units, given.weights, is_free=is_free and "l1" not in self.omit)
+        settled = settle_weights(source, counted, self.units, given.weights, is_free=is_free)
         if settled.was_dense and is_free:
             plan.outcomes.append(Outcome.DENSE_CODES_MENDED)
         elif settled.was_dense:

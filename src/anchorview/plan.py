@@ -52,6 +52,8 @@ def make_plan(model: Any, given: Any) -> Plan:
         n_landmarks = _count_given(np.asarray(model.landmarks), n_components)
     asked = read_scaling(views, model.scaling)
     scaling = suit_views(views, asked)
+    if not by_name:  # landmarks are in the scaled feature space: labels must not choose another one
+        asked = scaling
     if any(size == 1 and kind != "none" for size, kind in zip(views.sizes, scaling, strict=True)):
         outcomes.append(Outcome.SINGLE_FEATURE)
     if not by_name and "lsa" not in scaling:  # whose number of features is known once it is fitted

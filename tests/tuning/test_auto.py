@@ -149,3 +149,10 @@ def test_classes_without_a_clear_answer_take_a_vote() -> None:
     assert model.chosen_["inference"] == "knn"
     few = FSSMSC(n_landmarks=100, n_neighbors=3, random_state=0).fit([rows], y)
     assert few.chosen_["n_neighbors"] == 3 and few._rule.n_neighbors == 3
+
+
+def test_given_landmarks_are_in_the_space_that_the_features_suggest(units: Any) -> None:
+    """Labels that chose another scaling would make nonsense of them."""
+    landmarks = FSSMSC(n_landmarks=60, scaling="minmax", random_state=0).fit(units.views, units.y).landmarks_
+    model = FSSMSC(landmarks=landmarks, random_state=0).fit(units.views, units.y)
+    assert model.chosen_["scaling"] == ["minmax"] and "scaling (" not in model.status_ and "ridge (" in model.status_
