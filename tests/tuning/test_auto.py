@@ -10,7 +10,7 @@ from sklearn.utils import Bunch
 
 from anchorview import FSSMSC, Constraints, Views
 from anchorview.datasets import hide_labels
-from anchorview.tuning.auto import SAMPLE_LANDMARKS, SAMPLE_ROWS, Asked, LabelledRows, _sample, choose
+from anchorview.tuning.auto import SAMPLE_LANDMARKS, SAMPLE_ROWS, Asked, LabelledRows, _sample, _scalings, choose
 
 
 def blobs(n_rows: int = 400, n_classes: int = 4, seed: int = 0) -> tuple[np.ndarray, np.ndarray]:
@@ -92,6 +92,10 @@ def test_views_keep_the_scaling_that_was_asked_for_them(units: Any) -> None:
     views = {"a": rows, "b": np.abs(rows)}
     model = FSSMSC(n_landmarks=80, scaling={"b": "l2"}, random_state=0).fit(views, units.y)
     assert model.chosen_["scaling"][1] == "l2"
+    data = _sample(rows_of(Bunch(views=Views(views), y=units.y)), ("minmax", "none"), 0, 1)
+    assert data is not None
+    tried = _scalings(data, ("minmax", "none"), ["auto", "none"])
+    assert len(tried) > 2 and {kinds[1] for kinds in tried} == {"none"}
 
 
 def test_the_same_seed_chooses_the_same(units: Any) -> None:
