@@ -235,7 +235,7 @@ class FSSMSC(MultiViewClassifier):
     With ``units="data"`` the paper's weights are λ_Z = l1 · ē, μ = ridge · s², λ_M = must_link_weight · m / ζ and
     β = coupling · ζ / (m · max(1, must_link_weight)), where ē is the mean over rows of their largest product with a
     landmark, s² the mean squared distance of the m landmarks from their mean, and ζ the mean squared length of codes,
-    measured on 500 rows. Codes then have some 20 to 100 non-zeros, whatever the features; should they have more than
+    measured on 500 rows. Codes then mostly have 15 to 100 non-zeros, whatever the features; should they have more than
     120, `ridge` and `l1` that are "auto" are changed, and `status_` says so.
 
     With n rows of which n_l are labelled, everything but the labels costs a time proportional to n while codes are

@@ -12,7 +12,7 @@ rows are, so the same numbers mean something else for one view than for six. In 
 has. μ decides how a code spreads over landmarks that are alike, and what tells these apart is their distance; the part
 that all landmarks have in common can be a hundred times larger and says nothing. φ_M is a mean of squared differences
 of F = Z Aᵀ with orthonormal A, so of the size of ‖z‖² k / m, while φ_s does not know how long codes are. β weighs what
-grows with λ_M. With l1 = 0.1 and ridge = 1 to 3, codes over 500 landmarks have 20 to 100 non-zeros whatever the
+grows with λ_M. With l1 = 0.1 and ridge = 1 to 3, codes over 500 landmarks mostly have 15 to 100 non-zeros whatever the
 features are (docs/method.md).
 """
 
