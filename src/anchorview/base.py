@@ -97,7 +97,7 @@ class MultiViewClassifier(
     def _read_rows(self, X: Any, *, reset: bool) -> tuple[Views, Presence, Mask | None]:
         """Return the views, which rows have which, and which have none: an error unless `on_empty` allows it."""
         takes_sparse = not isinstance(self.scaling, str) or self.scaling in FOR_SPARSE
-        views = read_views(self, X, reset=reset, accept_sparse=takes_sparse, accept_missing=True)
+        views = read_views(self, X, reset=reset, accept_sparse=takes_sparse, accept_missing=True, accept_stored=True)
         present = find_present(views)
         if present is None or present.any(axis=1).all():
             return views, present, None

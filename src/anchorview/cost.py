@@ -18,7 +18,7 @@ from typing import Any
 
 import numpy as np
 
-from .core.arrays import is_sparse
+from .engine.sources.base import holds_sparse
 from .features.landmarks import FULL_SPACE_ENTRIES, FULL_SPACE_WORK, PROJECTION, ROWS_PER_LANDMARK
 from .features.products import CACHE_BYTES
 from .features.text import LSA_COMPONENTS
@@ -199,7 +199,7 @@ def fit_sizes(model: Any, given: Any, plan: Any, n_threads: int) -> FitSizes:
         What it is going to do.
     """
     arrays = given.views.arrays
-    is_text = [is_sparse(array) or kind in ("tfidf", "lsa") for array, kind in zip(arrays, plan.scaling, strict=True)]
+    is_text = [holds_sparse(array) or kind in ("tfidf", "lsa") for array, kind in zip(arrays, plan.scaling, strict=True)]
     texts = [array for array, text in zip(arrays, is_text, strict=True) if text]
     n_rows, n_features = given.views.shape
     return FitSizes(
@@ -212,7 +212,7 @@ def fit_sizes(model: Any, given: Any, plan: Any, n_threads: int) -> FitSizes:
         solver=model.solver,
         state_itemsize=state_itemsize(model),
         n_threads=n_threads,
-        n_text=sum(array.nnz if is_sparse(array) else array.size for array in texts),
+        n_text=sum(array.nnz if holds_sparse(array) else array.size for array in texts),
         lsa="lsa" in plan.scaling,
         n_patterns=1 if given.present is None else len(patterns(given.present)[0]),
     )
