@@ -4,9 +4,8 @@ from __future__ import annotations
 
 import pickle
 import tracemalloc
-from typing import Any
-
 from functools import partial
+from typing import Any
 
 import numpy as np
 import pytest

@@ -246,7 +246,8 @@ def _nan_rows_in_store(array: Any) -> Rows:
 
     def of_block(rows: npt.NDArray[Any], block: slice) -> Rows:
         begin = np.flatnonzero(np.isnan(rows[:, 0]))
-        return block.start + begin[np.isnan(rows[begin]).all(axis=1)]
+        missing: Rows = begin[np.isnan(rows[begin]).all(axis=1)] + block.start
+        return missing
 
     step = max(1, _BLOCK_CELLS // array.shape[1])
     return np.concatenate([np.empty(0, dtype=np.intp), *map_rows(of_block, array, step, 1)])

@@ -19,7 +19,7 @@ from ..engine.blocks import iter_rows, map_rows, one_blas_thread
 
 LSA_COMPONENTS = 150
 _SVD_ITERATIONS = 3
-_PASS_ROWS = 8192  # of a pass over the rows: their images take 6 MB, and a sum over as many features is small beside
+PASS_ROWS = 8192  # of a pass over the rows: their images take 6 MB, and a sum over as many features is small beside
 _CHECK_ROWS = 65_536  # looked at together for NaN and infinity
 _SVD_EXTRA = 20  # columns beyond those asked for, which make the leading ones accurate
 
@@ -90,13 +90,13 @@ def fit_text(
         return TextScaler(n_features, None, None, kind == "l2", dtype)
     if kind == "minmax":
         largest = np.zeros(n_features)
-        for part in iter_rows(partial(_largest, counted=counted), array, _PASS_ROWS, n_threads):
+        for part in iter_rows(partial(_largest, counted=counted), array, PASS_ROWS, n_threads):
             largest = np.maximum(largest, part)
         has_values = largest >= np.finfo(np.float64).tiny  # a feature of zeros tells nothing of new rows
         return TextScaler(n_features, has_values / np.where(has_values, largest, 1.0), None, True, dtype)
     frequency, n_rows = np.zeros(n_features), 0.0
     count = partial(_frequencies, kind=kind, name=name, counted=counted, weights=weights)
-    for found, total in iter_rows(count, array, _PASS_ROWS, n_threads):
+    for found, total in iter_rows(count, array, PASS_ROWS, n_threads):
         frequency += found
         n_rows += total
     inverse_frequency = np.log((1.0 + n_rows) / (1.0 + frequency)) + 1.0
@@ -148,7 +148,8 @@ def _frequencies(
     row_weights = _counted_weights(block, matrix.shape[0], counted, weights)
     is_positive = matrix.data > 0
     each = np.repeat(row_weights, np.diff(matrix.indptr))[is_positive]
-    return np.bincount(matrix.indices[is_positive], each, minlength=matrix.shape[1]), float(row_weights.sum())
+    found: Matrix = np.bincount(matrix.indices[is_positive], each, minlength=matrix.shape[1]).astype(np.float64)
+    return found, float(row_weights.sum())
 
 
 def _scaled_products(
@@ -164,7 +165,7 @@ def _scaled_products(
         return products_of(scaled, basis)
 
     gram, product = np.zeros((basis.shape[1], basis.shape[1])), np.zeros_like(basis)
-    for block_gram, block_product in iter_rows(of_block, array, _PASS_ROWS, n_threads):
+    for block_gram, block_product in iter_rows(of_block, array, PASS_ROWS, n_threads):
         gram += block_gram
         product += block_product
     return gram, product

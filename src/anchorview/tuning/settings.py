@@ -5,8 +5,8 @@ from __future__ import annotations
 from dataclasses import asdict, dataclass, replace
 from typing import Any
 
-from ..engine.sources.base import holds_sparse
 from ..data.views import Views
+from ..engine.sources.base import holds_sparse
 from ..features.auto import resolve_scaling, zero_share
 from ..solver.weights import DEFAULTS
 from .options import SearchOptions

@@ -43,6 +43,49 @@ class SelectedColumns(_Derived):
         return self.source.take(wanted)[:, self._columns]
 
 
+class ReplacedRows(_Derived):
+    """Rows of a source, some of them replaced by others that are in memory; all of them sparse.
+
+    Parameters
+    ----------
+    source : StoredRows
+        The rows.
+    places : ndarray of int
+        Which of them are replaced, ascending.
+    others : csr_array
+        By what.
+    """
+
+    def __init__(self, source: StoredRows, places: Rows, others: sparse.csr_array) -> None:
+        super().__init__(source, source.shape)
+        self._places, self._others = places, others
+
+    @property
+    def nnz(self) -> int:
+        return self.source.nnz - int(self.source.take(self._places).nnz) + int(self._others.nnz)
+
+    def _read(self, start: int, stop: int) -> Any:
+        first, last = np.searchsorted(self._places, [start, stop])
+        rows = self.source.read(start, stop)
+        return self._replace(rows, self._places[first:last] - start, self._others[first:last])
+
+    def _take_sorted(self, wanted: Rows) -> Any:
+        rows, is_replaced = self.source.take(wanted), np.isin(wanted, self._places)
+        others = self._others[np.searchsorted(self._places, wanted[is_replaced])]
+        return self._replace(rows, np.flatnonzero(is_replaced), others)
+
+    @staticmethod
+    def _replace(rows: Any, places: Rows, others: Any) -> Any:
+        if len(places) == 0:
+            return rows
+        order = np.arange(rows.shape[0])
+        order[places] = rows.shape[0] + np.arange(len(places))
+        return sparse.csr_array(sparse.vstack([rows, others], format="csr")[order])
+
+    def __reduce__(self) -> Any:
+        return sparse.csr_array, (self[:],)  # what it is made of ends with this process
+
+
 class PlacedRows(_Derived):
     """Rows of a source at other places: row i is row ``place[i]`` of the source, or zeros where that is -1."""
 
@@ -58,7 +101,9 @@ class PlacedRows(_Derived):
         has = np.flatnonzero(place >= 0)
         found = self.source.take(place[has])
         if self.is_sparse:
-            to_place = sparse.csr_array((np.ones(len(has), self.dtype), (has, np.arange(len(has)))), (len(wanted), len(has)))
+            to_place = sparse.csr_array(
+                (np.ones(len(has), self.dtype), (has, np.arange(len(has)))), (len(wanted), len(has))
+            )
             return sparse.csr_array(to_place @ found)
         out = np.zeros((len(wanted), self.shape[1]), dtype=self.dtype)
         out[has] = found
