@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import pickle
 import tracemalloc
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -19,7 +20,7 @@ from anchorview.core.arrays import unit_rows
 from anchorview.datasets import hide_labels
 from anchorview.features.landmarks import FULL_SPACE_ENTRIES
 from anchorview.features.scaling import ViewsScaler, fit_scaling
-from anchorview.features.text import leading_directions
+from anchorview.features.text import leading_directions, products_of
 
 FOR_BOTH = ["minmax", "l2", "tfidf", "lsa", "none"]
 FORMS: dict[str, Any] = {
@@ -186,7 +187,8 @@ def test_leading_directions_are_the_singular_vectors() -> None:
     (counts,), _ = draw_counts(300, (80,), seed=2, n_topics=6)
     tfidf = TfidfTransformer().fit_transform(counts)
     _, _, right = np.linalg.svd(tfidf.toarray(), full_matrices=False)
-    directions = leading_directions(sparse.csr_array(tfidf), 5, np.random.RandomState(0))
+    products = partial(products_of, sparse.csr_array(tfidf))
+    directions = leading_directions(products, tfidf.shape, tfidf.dtype, 5, np.random.RandomState(0))
     assert directions.shape == (80, 5)
     assert np.degrees(linalg.subspace_angles(directions, right[:5].T)).max() < 0.5
 

@@ -17,6 +17,7 @@ __all__ = [
     "baselines",
     "datasets",
     "metrics",
+    "open_rows",
     "plotting",
 ]
 
@@ -24,6 +25,7 @@ if TYPE_CHECKING:
     from . import baselines, datasets, metrics, plotting
     from .data.per_view import PerView
     from .data.views import Views
+    from .engine.sources.opening import open_rows
     from .fssmsc import FSSMSC
     from .fssmsc_cv import FSSMSCCV
     from .model_selection import LabelHidingKFold
@@ -36,6 +38,7 @@ _MODULE_OF = {
     "LabelHidingKFold": "model_selection",
     "PerView": "data.per_view",
     "Views": "data.views",
+    "open_rows": "engine.sources.opening",
 }
 
 

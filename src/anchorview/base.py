@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from typing import Any
 
@@ -11,14 +12,14 @@ from scipy import sparse
 from sklearn.base import BaseEstimator, ClassifierMixin, ClassNamePrefixFeaturesOutMixin, TransformerMixin
 from sklearn.utils.validation import check_is_fitted
 
-from .core.arrays import Mask, Matrix, Presence, Weights
+from .core.arrays import ClassIds, Mask, Matrix, Presence, Weights
 from .core.progress import CallbackSupportMixin
 from .data.labels import check_weights, encode_labels
 from .data.reading import ColumnGroups
 from .data.refusals import check_no_empty, check_no_empty_view
 from .data.validation import column_of, find_present, read_views
 from .data.views import Views
-from .engine.blocks import count_threads, map_blocks
+from .engine.blocks import count_threads, map_blocks, row_blocks
 from .features.auto import FOR_SPARSE
 from .features.products import ViewCrossProducts
 from .features.scaling import ViewsScaler, check_finite
@@ -26,6 +27,8 @@ from .labelling.suggest import check_request, code_coordinates, restrict, sugges
 from .solver.result import Encoder
 from .supervision.known import Supervision, read_supervision
 from .view_importance import ViewImportance, measure_fit
+
+CHUNK_ROWS = 65_536  # predicted at a time: rows that are read once, and a bound on memory
 
 
 @dataclass(frozen=True)
@@ -96,15 +99,22 @@ class MultiViewClassifier(
 
     def _read_rows(self, X: Any, *, reset: bool) -> tuple[Views, Presence, Mask | None]:
         """Return the views, which rows have which, and which have none: an error unless `on_empty` allows it."""
+        views = self._read_views(X, reset=reset)
+        return views, *self._find_present(views)
+
+    def _read_views(self, X: Any, *, reset: bool) -> Views:
         takes_sparse = not isinstance(self.scaling, str) or self.scaling in FOR_SPARSE
-        views = read_views(self, X, reset=reset, accept_sparse=takes_sparse, accept_missing=True)
+        return read_views(self, X, reset=reset, accept_sparse=takes_sparse, accept_missing=True, accept_stored=True)
+
+    def _find_present(self, views: Views) -> tuple[Presence, Mask | None]:
+        """Return which rows have which view, and which have none."""
         present = find_present(views)
         if present is None or present.any(axis=1).all():
-            return views, present, None
+            return present, None
         if self.on_empty != "drop":
             check_no_empty(present, views.ids)
         empty: Mask = np.logical_not(present.any(axis=1))
-        return views, present, empty
+        return present, empty
 
     def _read_input(self, X: Any, y: Any, sample_weight: Any, constraints: Any = None) -> FitInput:
         """Read and check everything that a fit is given."""
@@ -120,11 +130,14 @@ class MultiViewClassifier(
 
     def _label_rows(self, given: FitInput, probabilities: Matrix) -> None:
         """Set the labels and the confidence of the rows of the fit; labelled rows keep their labels."""
+        self._set_labels(given, probabilities.argmax(axis=1), probabilities.max(axis=1))
+
+    def _set_labels(self, given: FitInput, likeliest: ClassIds, confidence: Matrix) -> None:
         known = given.known
         is_labelled = known.class_ids >= 0
-        class_ids = np.where(is_labelled, known.class_ids, probabilities.argmax(axis=1))
+        class_ids = np.where(is_labelled, known.class_ids, likeliest)
         self.labels_ = self.classes_[class_ids]
-        self.confidence_ = probabilities.max(axis=1)
+        self.confidence_ = confidence
         self.confidence_[is_labelled] = 1.0
         if given.empty is not None:
             self.labels_ = mark_unknown(self.labels_, given.empty)
@@ -154,9 +167,14 @@ class MultiViewClassifier(
         -------
         ndarray of shape (n_rows,)
         """
-        probabilities, empty = self._predict(X)
-        predicted: npt.NDArray[Any] = self.classes_[probabilities.argmax(axis=1)]
-        return predicted if empty is None else mark_unknown(predicted, empty)
+        check_is_fitted(self)
+        views = self._read_views(X, reset=False)
+        class_ids, empty = np.empty(len(views), dtype=np.intp), np.zeros(len(views), dtype=bool)
+        for chunk, probabilities, is_empty in self._iter_probabilities(views):
+            class_ids[chunk] = probabilities.argmax(axis=1)
+            empty[chunk] = False if is_empty is None else is_empty
+        predicted: npt.NDArray[Any] = self.classes_[class_ids]
+        return mark_unknown(predicted, empty) if empty.any() else predicted
 
     def predict_proba(self, X: Any) -> Matrix:
         """Return the probability of each class for each row.
@@ -171,10 +189,13 @@ class MultiViewClassifier(
         ndarray of shape (n_rows, n_classes)
             Equal for all classes where a row has no view at all.
         """
-        probabilities, empty = self._predict(X)
-        if empty is not None:
-            probabilities[empty] = 1 / probabilities.shape[1]
-        return probabilities
+        check_is_fitted(self)
+        parts = []
+        for _, probabilities, empty in self._iter_probabilities(self._read_views(X, reset=False)):
+            if empty is not None:
+                probabilities[empty] = 1 / probabilities.shape[1]
+            parts.append(probabilities)
+        return np.concatenate(parts)
 
     def _restore(self, before: dict[str, Any]) -> None:
         """Put the estimator back as it was before a fit that failed or was interrupted: the old model, or none."""
@@ -182,11 +203,28 @@ class MultiViewClassifier(
         kept = {name: self.__dict__[name] for name in names}  # scikit-learn closes its callbacks after this
         self.__dict__ = before | kept  # at once: one more interrupt must find the old model or the new one
 
-    def _predict(self, X: Any) -> tuple[Matrix, Mask | None]:
-        """Return probabilities of rows, and which of them have no view."""
-        check_is_fitted(self)
-        views, present, empty = self._read_rows(X, reset=False)
-        return self._probabilities(views, present, count_threads(self.n_jobs)), empty
+    def _iter_probabilities(self, views: Views) -> Iterator[tuple[slice, Matrix, Mask | None]]:
+        """Return the probabilities of rows chunk by chunk, with the chunk and which of its rows have no view."""
+        return self._iter_chunks(views, self._probabilities)
+
+    def _iter_chunks(
+        self, views: Views, work: Callable[[Views, Presence, int], Matrix]
+    ) -> Iterator[tuple[slice, Matrix, Mask | None]]:
+        """Work on rows chunk by chunk: rows of a store are read once, and memory does not grow with them."""
+        n_threads = count_threads(self.n_jobs)
+        chunks = row_blocks(len(views), CHUNK_ROWS)
+        views.check_unchanged()
+        for chunk in chunks:
+            part = views if len(chunks) == 1 and not views.is_stored else views[chunk]
+            try:
+                present, empty = self._find_present(part)
+                result = work(part, present, n_threads)
+            except ValueError:
+                if len(chunks) > 1:  # the same, by the numbers that rows have in all of them
+                    check_finite(views, n_threads, self._find_present(views)[0])
+                raise
+            yield chunk, result, empty
+        views.check_unchanged()
 
     def transform(self, X: Any) -> Matrix:
         """Embed rows.
@@ -202,8 +240,8 @@ class MultiViewClassifier(
             Each row depends on that row only.
         """
         check_is_fitted(self)
-        views, present, _ = self._read_rows(X, reset=False)
-        return self._transform(views, present, count_threads(self.n_jobs))
+        views = self._read_views(X, reset=False)
+        return np.concatenate([embedded for _, embedded, _ in self._iter_chunks(views, self._transform)])
 
     def _transform(self, views: Views, present: Presence, n_threads: int) -> Matrix:
         cross = ViewCrossProducts(views, self._scaler, self.landmarks_, present=present, for_prediction=True)
@@ -256,7 +294,7 @@ class MultiViewClassifier(
         float
         """
         check_is_fitted(self)
-        views, _, _ = self._read_rows(X, reset=False)
+        views = self._read_views(X, reset=False)
         y, sample_weight = column_of(X, y, "y"), column_of(X, sample_weight, "sample_weight")
         classes, class_ids = encode_labels(
             y, len(views), fitted=self.classes_, unlabelled=self.unlabelled, ids=views.ids

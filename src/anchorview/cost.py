@@ -18,10 +18,11 @@ from typing import Any
 
 import numpy as np
 
-from .core.arrays import is_sparse
+from .engine.sources.base import holds_sparse
 from .features.landmarks import FULL_SPACE_ENTRIES, FULL_SPACE_WORK, PROJECTION, ROWS_PER_LANDMARK
 from .features.products import CACHE_BYTES
-from .features.text import LSA_COMPONENTS
+from .features.text import LSA_COMPONENTS, PASS_ROWS
+from .labelling.rule import READ_ROWS
 from .solver.grams import patterns
 
 REMEDY = (
@@ -59,6 +60,10 @@ class MemoryEstimate:
         """All of it, in bytes."""
         return sum(self.parts.values())
 
+    def describe_total(self) -> str:
+        """Return the total in words."""
+        return _text(self.total)
+
     def __str__(self) -> str:
         listed = ", ".join(f"{name} {_text(size)}" for name, size in self.parts.items())
         per_row = self.total / max(self.n_rows, 1) / 1e3
@@ -89,6 +94,8 @@ class FitSizes:
         Whether such a view is turned into coordinates.
     n_patterns : int
         Combinations of views that rows have.
+    codes_in_files : bool
+        Whether codes are kept in files, but for where their rows start and those that moved.
     """
 
     n_rows: int
@@ -104,6 +111,7 @@ class FitSizes:
     n_text: int = 0
     lsa: bool = False
     n_patterns: int = 1
+    codes_in_files: bool = False
 
 
 def estimate_memory(sizes: FitSizes) -> MemoryEstimate:
@@ -115,11 +123,12 @@ def estimate_memory(sizes: FitSizes) -> MemoryEstimate:
 
 def _scaling(s: FitSizes) -> dict[str, float]:
     """Fitting the scaling; dense views are passed over in blocks."""
-    # Text: which values are positive (1), their columns, and the weights of their rows twice.
-    text = (1.0 + _INDEX + 2 * 8) * s.n_text
-    if s.lsa:  # scaled rows and their transpose; images of 170 directions, once in double precision
+    # Text, of a block of rows: a copy, which values are positive (1), their columns, and the weights of their rows.
+    share = min(PASS_ROWS / max(s.n_rows, 1), 1.0) * s.n_threads
+    text = share * s.n_text * (2 * (s.itemsize + _INDEX) + 1 + _INDEX + 2 * 8)
+    if s.lsa:  # images of 170 directions, once in double precision; these directions, their products and a sum of such
         width = 1.13 * LSA_COMPONENTS
-        text = max(text, 2 * s.n_text * (s.itemsize + _INDEX) + s.n_rows * width * (2 * s.itemsize + 8))
+        text += share * s.n_rows * width * (s.itemsize + 8) + (2 + 2 * s.n_threads) * s.n_features * width * s.itemsize
     return {"scaling": text}
 
 
@@ -154,20 +163,25 @@ def _kept(s: FitSizes) -> dict[str, float]:
 
 def _active_set(s: FitSizes) -> list[dict[str, float]]:
     """Count what rounds, their end, and reading the labels take."""
-    row = s.nonzeros * (s.itemsize + _INDEX) + _INDEX
+    entries = s.nonzeros * (s.itemsize + _INDEX)
+    row = entries + _INDEX
     wide = 8 * s.nonzeros if s.itemsize < 8 else 0  # SciPy's copy of codes that meet double precision
     n, n_l, k = s.n_rows, s.n_labelled, s.n_components
     kept = _kept(s)
+    if s.codes_in_files:
+        codes = {"codes": 3.0 * 8 * n + n_l * (2 * row + wide)}  # where rows start, once more while it is put together
+        return [{**codes, "rows": n * (1.0 * s.itemsize * k + 64), **kept}]
     return [
         # Codes on their own; of the rows that move, which are the labelled ones, old codes, new ones, and for the
         # pairs those in double precision. For each row the bound of its gradient.
         {"codes": n * row + n_l * (2 * row + wide), "rows": n * 48.0, **kept},
-        # Both codes of all rows, those that moved, and the embedding, once in parts.
-        {"codes": (2 * n + n_l) * row, "rows": n * (2.0 * s.itemsize * k + 32), **kept},
+        # Both codes of all rows, those that moved, and the embedding.
+        {"codes": (2 * n + n_l) * row, "rows": n * (1.0 * s.itemsize * k + 32), **kept},
         # Confidence: of the labelled rows, codes, those of two thirds, and a copy in double precision.
         {"codes": 2 * n * row + n_l * (5 / 3 * row + wide), "rows": n * (s.itemsize * k + 32.0), **kept},
-        # Labels: embedding, evidence, logits and two arrays of that size in the softmax; a few numbers a row.
-        {"codes": 2 * n * row, "rows": n * (5.0 * s.itemsize * k + 48), **kept},
+        # Labels: embedding, and of some rows evidence, logits and two arrays of that size in the softmax; a few
+        # numbers a row.
+        {"codes": 2 * n * row, "rows": n * (s.itemsize * k + 48.0) + 4 * min(n, READ_ROWS) * s.itemsize * k, **kept},
     ]
 
 
@@ -199,7 +213,9 @@ def fit_sizes(model: Any, given: Any, plan: Any, n_threads: int) -> FitSizes:
         What it is going to do.
     """
     arrays = given.views.arrays
-    is_text = [is_sparse(array) or kind in ("tfidf", "lsa") for array, kind in zip(arrays, plan.scaling, strict=True)]
+    is_text = [
+        holds_sparse(array) or kind in ("tfidf", "lsa") for array, kind in zip(arrays, plan.scaling, strict=True)
+    ]
     texts = [array for array, text in zip(arrays, is_text, strict=True) if text]
     n_rows, n_features = given.views.shape
     return FitSizes(
@@ -212,7 +228,7 @@ def fit_sizes(model: Any, given: Any, plan: Any, n_threads: int) -> FitSizes:
         solver=model.solver,
         state_itemsize=state_itemsize(model),
         n_threads=n_threads,
-        n_text=sum(array.nnz if is_sparse(array) else array.size for array in texts),
+        n_text=sum(array.nnz if holds_sparse(array) else array.size for array in texts),
         lsa="lsa" in plan.scaling,
         n_patterns=1 if given.present is None else len(patterns(given.present)[0]),
     )

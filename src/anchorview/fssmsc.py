@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
 import numpy.typing as npt
+from scipy import sparse
 from sklearn.base import clone
 from sklearn.exceptions import ConvergenceWarning
 
@@ -52,9 +53,11 @@ from .features.scaling import fit_scaling
 from .labelling.clusters import ClusterCentres, fit_clusters
 from .labelling.held_out import calibrate
 from .labelling.relabel import correct_labels
-from .labelling.rule import RULES, LabelledNeighbours, keep_labelled
+from .labelling.rule import RULES, LabelledNeighbours, keep_labelled, likeliest
 from .plan import OMITTABLE, Plan, make_plan
+from .solver.codes import Codes, map_codes
 from .solver.coverage import cover_result
+from .solver.disk_codes import DiskCodeStack
 from .solver.grams import PatternGrams
 from .solver.problem import Problem
 from .solver.registry import SOLVERS
@@ -95,6 +98,7 @@ _RULES: dict[str, Rule] = {
     "inference": Choice(("auto", *RULES)),
     "n_neighbors": Number(1, integer=True, or_text=("auto",)),
     "measure_views": Flag(),
+    "memory_limit": Number(0, optional=True),
 }
 _COMPILED = "anchorview.solver.kernels"  # loaded, and on the first run of a machine compiled, by the first fit
 
@@ -173,6 +177,9 @@ class FSSMSC(MultiViewClassifier):
         For the vote. "auto" is 5; with ``inference="auto"`` 5 or 15, as hidden labels say.
     measure_views : bool, default=False
         Fill `view_importance_` at the end of the fit.
+    memory_limit : int, optional
+        Bytes that a fit may take beyond its input before codes are kept in files, in the folder for temporary files
+        (``TMPDIR``); by default half of what is free. The result is the same. Only for ``solver="active_set"``.
     random_state : int, RandomState or None, default=None
         Landmarks, and k-means when there are no labels.
     n_jobs : int, optional
@@ -193,7 +200,8 @@ class FSSMSC(MultiViewClassifier):
         as many components as clusters; more where the graph of the landmarks falls into more parts than that, which
         `status_` then says.
     codes_ : csr_array of shape (n_rows, n_landmarks)
-        Codes of the rows.
+        Codes of the rows. Beyond `memory_limit` rows in files, which are removed with the model; indexing
+        (``codes_[:1000]``) reads some as a csr_array.
     landmarks_ : ndarray of shape (n_landmarks, n_features)
         Landmarks in the scaled feature space, views side by side.
     landmark_embedding_ : ndarray of shape (n_components, n_landmarks)
@@ -281,6 +289,7 @@ class FSSMSC(MultiViewClassifier):
         inference: str = "auto",
         n_neighbors: int | str = "auto",
         measure_views: bool = False,
+        memory_limit: int | None = None,
         random_state: int | np.random.RandomState | None = None,
         n_jobs: int | None = None,
         verbose: bool = False,
@@ -307,6 +316,7 @@ class FSSMSC(MultiViewClassifier):
         self.inference = inference
         self.n_neighbors = n_neighbors
         self.measure_views = measure_views
+        self.memory_limit = memory_limit
         self.random_state = random_state
         self.n_jobs = n_jobs
         self.verbose = verbose
@@ -378,13 +388,13 @@ class FSSMSC(MultiViewClassifier):
             sizes, itemsize=source.cross.dtype.itemsize, state_itemsize=state_itemsize(self, source.cross.is_double)
         )
         settled = self._settle(source, asked, given, plan)
-        if available is not None and estimate_memory(replace(sizes, nonzeros=sizes.n_landmarks)).total > available:
-            # Codes without any zero would not fit: see how many there will be.
-            check_memory(estimate_memory(replace(sizes, nonzeros=settled.nonzeros)), available)
-        progress.stage("solver", "solving")
+        self._choose_where_codes_go(replace(sizes, nonzeros=settled.nonzeros), available, plan)
+        progress.stage("solver", "solving, with codes in files" if plan.codes_in_files else "solving")
         progress.begin_round()
+        given.views.check_unchanged()
         with one_blas_thread(), progress.watch():
             known, problem, result = self._solve(given, plan, source, settled.weights, rng, n_threads, progress)
+        given.views.check_unchanged()
         progress.stage("labels", "reading labels from the embedding")
         self._describe(plan, result)
         self._scaler, self._encoder = source.scaler, result.encoder
@@ -392,12 +402,12 @@ class FSSMSC(MultiViewClassifier):
         blocks = source.cross.blocks  # SciPy would hold a copy of all codes in double precision
         read_from = result.codes if choice.inference == "paper" else result.encoded
         self.codes_ = result.codes
-        self.embedding_ = np.concatenate([self._embed(read_from[block]) for block in blocks])
+        self.embedding_ = self._embed_all(read_from, blocks, n_threads)
         self.classes_ = known.classes if len(known.classes) else np.arange(plan.n_components)
         self._n_features_out = len(result.embedding)
         with one_blas_thread():
             self._rule = self._fit_rule(known, problem, result, choice, rng)
-        self._label_rows(replace(given, known=known), self._rule.read(self.embedding_, n_threads))
+        self._set_labels(replace(given, known=known), *likeliest(self._rule.read, self.embedding_, n_threads))
         self.constraint_conflicts_ = known.conflicts
         self.constraint_violations_ = None if known.pairs is None else count_violations(self.labels_, known.pairs)
         self.chosen_ = {"scaling": plan.scaling, **asdict(settled.asked), "inference": choice.inference}
@@ -412,6 +422,27 @@ class FSSMSC(MultiViewClassifier):
         progress.finish()
         self.stage_seconds_ = progress.seconds
         return self
+
+    def _choose_where_codes_go(self, sizes: FitSizes, available: int | None, plan: Plan) -> None:
+        """Keep codes in files if they would take the fit beyond `memory_limit`; refuse what does not fit even so."""
+        needed = estimate_memory(sizes)
+        limit = self.memory_limit if self.memory_limit is not None or available is None else available // 2
+        if limit is not None and needed.total > limit and plan.solver.stores_codes:
+            plan.codes_in_files = True
+            plan.notes.append(f"Codes are kept in files, as the fit would need {needed.describe_total()} with them.")
+            needed = estimate_memory(replace(sizes, codes_in_files=True))
+        check_memory(needed, available)
+
+    def _embed_all(self, codes: Codes, blocks: Sequence[slice], n_threads: int) -> Matrix:
+        """Embed the rows of the fit, block by block."""
+        embedding = np.empty((codes.shape[0], len(self.landmark_embedding_)), dtype=self._scaler.dtype)
+
+        def of_block(part: sparse.csr_array, block: slice) -> tuple[slice, Matrix]:
+            return block, self._embed(part)
+
+        for block, part in map_codes(of_block, codes, blocks, n_threads):
+            embedding[block] = part
+        return embedding
 
     def estimate_memory(
         self,
@@ -568,6 +599,7 @@ class FSSMSC(MultiViewClassifier):
                 tol=self.tol,
                 n_threads=n_threads,
                 callback=progress.end_round,
+                **({"code_stack": DiskCodeStack} if plan.codes_in_files else {}),
                 **(self.solver_options or {}),
             )
             return problem, cover_result(problem, result) if left_out(result.embedding).any() else result

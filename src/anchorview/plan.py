@@ -26,6 +26,7 @@ class Plan:
     n_components: int
     n_landmarks: int
     outcomes: list[Outcome] = field(default_factory=list)
+    codes_in_files: bool = False  # there would be too many for the memory
     notes: list[str] = field(default_factory=list)  # what else there is to say
 
 

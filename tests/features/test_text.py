@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+from functools import partial
+
 import numpy as np
 import pytest
 from scipy import sparse
 from sklearn.feature_extraction.text import TfidfTransformer
 
-from anchorview.features.text import check_finite_sparse, fit_text, leading_directions
+from anchorview.features.text import check_finite_sparse, fit_text, leading_directions, products_of
 
 RNG = np.random.default_rng(0)
 COUNTS = RNG.poisson(0.3, size=(30, 12)) * RNG.integers(1, 4, size=(30, 12))
@@ -56,7 +58,8 @@ def test_lsa_keeps_the_angles_of_tfidf_in_its_leading_directions() -> None:
 
 def test_leading_directions_are_the_right_singular_vectors_in_order() -> None:
     matrix = RNG.normal(size=(40, 25)) * np.linspace(3, 0.1, 25) ** 2
-    found = leading_directions(sparse.csr_array(matrix), 3, np.random.RandomState(0))
+    products = partial(products_of, sparse.csr_array(matrix))
+    found = leading_directions(products, matrix.shape, matrix.dtype, 3, np.random.RandomState(0))
     expected = np.linalg.svd(matrix)[2][:3].T
     np.testing.assert_allclose(np.abs((found * expected).sum(axis=0)), 1, atol=1e-6)
 

@@ -44,11 +44,11 @@ def test_the_residual_is_the_largest_step_to_the_box() -> None:
 
 
 def test_rows_that_may_move() -> None:
-    bound = np.array([0.5, 0.0, 0.0, 0.1, 0.0])
-    assert active_rows(PROBLEM, bound, np.array([4]), 0.1).tolist() == [0, 1, 4]
+    above = np.array([0])
+    assert active_rows(PROBLEM, above, np.array([4])).tolist() == [0, 1, 4]
     weighted = replace(PROBLEM, weights=np.array([0.0, 1.0, 1.0, 1.0, 1.0]))
-    assert active_rows(weighted, bound, np.array([4]), 0.1).tolist() == [1, 4]
-    assert active_rows(replace(PROBLEM, coupling=0.0), bound, np.array([4]), 0.1).tolist() == []
+    assert active_rows(weighted, above, np.array([4])).tolist() == [1, 4]
+    assert active_rows(replace(PROBLEM, coupling=0.0), above, np.array([4])).tolist() == []
 
 
 def test_a_proximal_term_holds_codes_where_they_are() -> None:

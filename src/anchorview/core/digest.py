@@ -28,12 +28,14 @@ def content_key(value: Any) -> str:
     """
     if isinstance(value, np.ndarray) and value.dtype != object:
         return _key_of_array(value)
+    if all(hasattr(value, part) for part in ("shape", "dtype", "read", "take")):  # rows in a store
+        return _key_of_store(value)
     if is_sparse(value):
         parts: list[Any] = [value.shape, value.indptr, value.indices, value.data]
     elif isinstance(value, np.ndarray):
         parts = value.tolist()
     elif is_dataclass(value) and not isinstance(value, type):
-        parts = [getattr(value, field.name) for field in fields(value)]
+        parts = [getattr(value, field.name) for field in fields(value) if field.init]  # the others follow from these
     elif isinstance(value, dict):
         parts = [item for pair in sorted(value.items(), key=repr) for item in pair]
     elif isinstance(value, list | tuple):
@@ -43,6 +45,15 @@ def content_key(value: Any) -> str:
     digest = hashlib.blake2b(digest_size=16)
     for part in [type(value).__name__, *parts]:
         digest.update(content_key(part).encode() + b"\0")
+    return digest.hexdigest()
+
+
+def _key_of_store(source: Any) -> str:
+    digest = hashlib.blake2b(f"{source.dtype} {source.shape}".encode(), digest_size=16)
+    n_rows, width = source.shape
+    step = max(1, _BLOCK_BYTES // max(1, width * source.dtype.itemsize))
+    for start in range(0, n_rows, step):
+        digest.update(content_key(source.read(start, min(start + step, n_rows))).encode())
     return digest.hexdigest()
 
 

@@ -9,8 +9,8 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-import numpy as np
-
+from ..core.arrays import is_sparse
+from ..engine.sources.opening import stored_form
 from .matrices import as_matrix
 from .reading import ColumnGroups, RawViews, name_groups
 from .rows import align_rows, read_ids
@@ -20,7 +20,7 @@ from .tables import column_names, is_table
 def read_annotated(data: Any, views: ColumnGroups | None = None, layer: str | None = None) -> RawViews:
     """Return views of an AnnData or MuData object, with the names of the cells as ids.
 
-    What has all cells in the order of ``data.obs_names`` is not copied, unless only a file holds it.
+    What has all cells in the order of ``data.obs_names`` is not copied; what only a file holds is read in blocks.
 
     Parameters
     ----------
@@ -127,14 +127,14 @@ def _find(data: Any, path: str, layer: str | None) -> tuple[Any, Any, list[Any] 
             raise ValueError(
                 f"View {path!r} has no X; pass layer= or views= to read something else: {_spelled(data) or 'nothing'}."
             )
-        return owner, _in_memory(owner.X), _gene_names(owner)
+        return owner, _as_given(owner.X), _gene_names(owner)
     if kind == "layer" and hasattr(owner, "layers"):
         if key not in owner.layers:
             raise ValueError(f"View {path!r} has no layer {key!r}; it has {list(owner.layers)}.")
-        return owner, _in_memory(owner.layers[key]), _gene_names(owner)
+        return owner, _as_given(owner.layers[key]), _gene_names(owner)
     if kind == "obsm" and key in owner.obsm:
         found = owner.obsm[key]
-        return owner, _in_memory(found), column_names(found) if is_table(found) else None
+        return owner, _as_given(found), column_names(found) if is_table(found) else None
     raise ValueError(f"There is no view {path!r} in the {type(data).__name__}; it has {_spelled(data)}.")
 
 
@@ -151,8 +151,9 @@ def _gene_names(owner: Any) -> list[Any] | None:
     return None if listed == [str(number) for number in range(len(listed))] else listed
 
 
-def _in_memory(matrix: Any) -> Any:
-    """Return a matrix that only a file holds (a backed object) as one in memory."""
-    if hasattr(matrix, "to_memory"):
+def _as_given(matrix: Any) -> Any:
+    """Return a matrix that only a file holds (a backed object) as a row source; one stored by columns in memory."""
+    if hasattr(matrix, "to_memory") and getattr(matrix, "format", "") != "csr":
         return matrix.to_memory()
-    return np.asarray(matrix) if type(matrix).__module__.startswith("h5py") else matrix
+    stored = None if is_sparse(matrix) else stored_form(matrix, "X")
+    return matrix if stored is None else stored

@@ -9,11 +9,14 @@ import numpy.typing as npt
 from scipy import sparse
 
 from ..core.arrays import is_sparse
+from ..engine.sources.base import is_stored
 from .tables import is_table, numbers_of, table_matrix
 
 
 def as_matrix(array: Any, name: str) -> Any:
-    """Return a view as a numeric 2-D array or CSR array, without copying one that is."""
+    """Return a view as a numeric 2-D array or CSR array, without copying one that is; rows in a store as they are."""
+    if is_stored(array):
+        return array
     if array is None:
         raise ValueError(
             f"View {name!r} is None. A view can be left out as a whole when a fitted model predicts; otherwise tell "

@@ -9,6 +9,9 @@ from typing import Any
 import numpy as np
 
 from ..core.arrays import Mask, is_sparse
+from ..engine.sources.base import StoredRows
+from ..engine.sources.derived import PlacedRows, SelectedColumns
+from ..engine.sources.opening import stored_form
 from .matrices import as_matrix
 from .rows import align_indexes
 from .tables import column_labels, column_names, has_levels, index_of, is_table, take_columns
@@ -75,6 +78,9 @@ def _read_part(part: Any, name: str) -> tuple[Any, list[Any] | None, Any, Mask |
             )
         present = None if part.present is None else part.present[:, 0]
         return part.arrays[0], part.features[0], part.ids, present
+    stored = None if is_sparse(part) else stored_form(part, name)
+    if stored is not None:
+        return stored, stored.columns, None, None
     if is_sparse(part) or not is_table(part):
         return as_matrix(part, name), None, None, None
     return as_matrix(part, name), column_names(part), index_of(part), None
@@ -88,7 +94,8 @@ def _align(parts: list[Any], names: list[str], named: bool, by_index: bool) -> R
     ids, orders = align_indexes(indexes, names)
     for number, order in enumerate(orders):
         if order is not None:
-            arrays[number] = arrays[number][order]
+            stored = isinstance(arrays[number], StoredRows)
+            arrays[number] = PlacedRows(arrays[number], order) if stored else arrays[number][order]
             has_view[number] = None if has_view[number] is None else has_view[number][order]
     return RawViews(arrays, names, features, has_view, ids, named)
 
@@ -148,7 +155,8 @@ def _split_table(table: Any, views: ColumnGroups | None) -> tuple[list[Any], lis
     if views is None:
         return [table], ["view0"]
     groups = name_groups(views)
-    matrix = None if is_frame else as_matrix(table, "X")
+    stored = None if is_frame or is_sparse(table) else stored_form(table, "X")
+    matrix = None if is_frame else as_matrix(table if stored is None else stored, "X")
     n_columns = len(column_labels(table)) if matrix is None else matrix.shape[1]
     if all(isinstance(group, int | np.integer) for group in groups.values()):
         sizes = [int(group) for group in groups.values()]
@@ -156,11 +164,25 @@ def _split_table(table: Any, views: ColumnGroups | None) -> tuple[list[Any], lis
             raise ValueError(f"views={list(views)} adds up to {sum(sizes)} features, but X has {n_columns} features.")
         ends = np.cumsum(sizes)
         groups = {n: slice(int(e) - s, int(e)) for n, s, e in zip(groups, sizes, ends, strict=True)}
+    if stored is not None:
+        cut = [SelectedColumns(stored, _stored_columns(stored, group, name)) for name, group in groups.items()]
+        return cut, [str(name) for name in groups]
     cut = [
         _table_columns(table, group, name) if matrix is None else matrix[:, _column_numbers(group, n_columns, name)]
         for name, group in groups.items()
     ]
     return cut, [str(name) for name in groups]
+
+
+def _stored_columns(stored: StoredRows, group: Any, name: str) -> Any:
+    """Return the numbers of the columns of a group, which may be given by name where the store has names."""
+    columns = [group] if isinstance(group, str) else group
+    if isinstance(columns, slice) or not all(isinstance(column, str) for column in columns):
+        return _column_numbers(group, stored.shape[1], name)
+    lacking = [column for column in columns if column not in (stored.columns or [])]
+    if lacking:
+        raise ValueError(f"View {name!r} names columns that {stored.name} lacks: {lacking[:5]}.")
+    return np.array([(stored.columns or []).index(column) for column in columns])
 
 
 def _table_columns(table: Any, group: Any, name: str) -> Any:

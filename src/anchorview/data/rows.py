@@ -11,6 +11,8 @@ from scipy import sparse
 
 from ..core.arrays import Mask, Rows, is_sparse
 from ..core.checks import is_missing
+from ..engine.sources.base import StoredRows
+from ..engine.sources.derived import PlacedRows
 from .tables import as_column, column_labels, is_table
 
 
@@ -195,13 +197,15 @@ def align_rows(
 
 
 def spread_rows(array: Any, rows: Rows, n_rows: int) -> Any:
-    """Put the rows of an array to the places `rows` of a taller one."""
-    if not is_sparse(array):
+    """Put the rows of an array to the places `rows` of a taller one; those of a store when they are read."""
+    if not is_sparse(array) and not isinstance(array, StoredRows):
         taller = np.zeros((n_rows, array.shape[1]), dtype=array.dtype)
         taller[rows] = array
         return taller
     source = np.full(n_rows, -1)
     source[rows] = np.arange(len(rows))
+    if isinstance(array, StoredRows):
+        return PlacedRows(array, source)
     ends = np.append(array.indptr, array.indptr[-1])  # one empty row more, at the end: row -1
     longer = sparse.csr_array((array.data, array.indices, ends), shape=(len(ends) - 1, array.shape[1]))
     return longer[source]

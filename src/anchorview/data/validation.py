@@ -11,6 +11,9 @@ from scipy import sparse
 from sklearn.utils.validation import validate_data
 
 from ..core.arrays import Mask, Rows, is_sparse
+from ..engine.blocks import map_rows
+from ..engine.sources.base import holds_sparse, is_stored
+from ..engine.sources.opening import stored_form
 from .annotated import paths_in, read_column
 from .reading import ColumnGroups, groups_in, is_annotated
 from .refusals import raise_other_features, raise_other_sizes
@@ -31,7 +34,7 @@ def as_views(X: Any, views: ColumnGroups | None) -> Views:
 def _refuse_unsupported(views: Views, accept_sparse: bool, accept_missing: bool) -> None:
     """Raise an error for views that `Views` can hold but an estimator cannot work on."""
     for name, array in zip(views.names, views.arrays, strict=True):
-        if sparse.issparse(array) and not accept_sparse:
+        if holds_sparse(array) and not accept_sparse:
             raise TypeError(
                 f"View {name!r} is sparse, which this method does not support; pass .toarray() if it fits in memory."
             )
@@ -49,7 +52,13 @@ def _is_one_table(X: Any) -> bool:
 
 
 def read_views(
-    estimator: Any, X: Any, *, reset: bool, accept_sparse: bool = True, accept_missing: bool = False
+    estimator: Any,
+    X: Any,
+    *,
+    reset: bool,
+    accept_sparse: bool = True,
+    accept_missing: bool = False,
+    accept_stored: bool = False,
 ) -> Views:
     """Turn input into Views, and record on the estimator (or check) what scikit-learn wants to know of its features.
 
@@ -63,8 +72,12 @@ def read_views(
         Record, or check against what was recorded.
     accept_sparse, accept_missing : bool
         Whether the estimator works on sparse views, and on rows that lack views.
+    accept_stored : bool
+        Whether it reads rows in blocks; if not, those of stores are read into memory.
     """
     groups = estimator.views
+    stored = None if is_sparse(X) else stored_form(X, "X")
+    X = X if stored is None else stored
     if not reset:
         X, groups = _leave_out_absent(X, groups, estimator.view_names_)
     is_one = _can_be_validated(X)
@@ -88,7 +101,7 @@ def read_views(
         estimator.n_features_in_ = sum(views.sizes)
         estimator.view_names_, estimator.view_sizes_ = list(views.names), list(views.sizes)
         estimator._view_features = list(views.features)
-        estimator._sparse_views = [is_sparse(array) for array in views.arrays]
+        estimator._sparse_views = [holds_sparse(array) for array in views.arrays]
         if cuts_table:
             _record_names(estimator, views)
     else:
@@ -97,7 +110,7 @@ def read_views(
         if views.sizes != estimator.view_sizes_:
             raise_other_sizes(views, estimator)
     _refuse_unsupported(views, accept_sparse, accept_missing)
-    return views
+    return views if accept_stored else views.in_memory()
 
 
 def _leave_out_absent(X: Any, groups: ColumnGroups | None, names: list[str]) -> tuple[Any, ColumnGroups | None]:
@@ -171,7 +184,7 @@ def _can_be_validated(X: Any) -> bool:
     """Tell one 2-D table, which scikit-learn can validate, from several views."""
     if isinstance(X, list | tuple):
         return len(X) > 0 and all(part is not None for part in X) and np.ndim(X[0]) < 2 and not hasattr(X[0], "shape")
-    return sparse.issparse(X) or not (isinstance(X, Views | Mapping) or is_annotated(X))
+    return sparse.issparse(X) or not (isinstance(X, Views | Mapping) or is_annotated(X) or is_stored(X))
 
 
 def match_views(views: Views, estimator: Any) -> Views:
@@ -223,9 +236,21 @@ def find_present(views: Views) -> Mask | None:
     """
     present = np.ones((len(views), len(views.names)), dtype=bool) if views.present is None else views.present.copy()
     for number, array in enumerate(views.arrays):
-        if not is_sparse(array) and array.dtype.kind == "f":
-            present[_nan_rows(array), number] = False
+        if not holds_sparse(array) and array.dtype.kind == "f":
+            present[_nan_rows_in_store(array) if is_stored(array) else _nan_rows(array), number] = False
     return None if present.all() else present
+
+
+def _nan_rows_in_store(array: Any) -> Rows:
+    """Return the rows that are NaN throughout, in one pass over a store."""
+
+    def of_block(rows: npt.NDArray[Any], block: slice) -> Rows:
+        begin = np.flatnonzero(np.isnan(rows[:, 0]))
+        missing: Rows = begin[np.isnan(rows[begin]).all(axis=1)] + block.start
+        return missing
+
+    step = max(1, _BLOCK_CELLS // array.shape[1])
+    return np.concatenate([np.empty(0, dtype=np.intp), *map_rows(of_block, array, step, 1)])
 
 
 def _nan_rows(array: npt.NDArray[Any]) -> Rows:

@@ -11,6 +11,8 @@ import numpy.typing as npt
 from scipy import sparse
 
 from ..core.arrays import Presence, Rows, is_sparse
+from ..engine.sources.base import StoredRows, holds_sparse, is_stored
+from ..engine.sources.derived import SelectedColumns
 from .annotated import read_annotated
 from .mapping import map_views, one_for_each
 from .reading import ColumnGroups, is_annotated, read_arrays
@@ -31,7 +33,8 @@ class Views:
     data : sequence or mapping of array-like, Views, a 2-D array-like with ``views``, AnnData or MuData
         One 2-D array per view, each with one row per sample: arrays, read-only memory maps, SciPy's sparse matrices,
         tables of pandas, polars or pyarrow, also side by side; what is null in a table is NaN. A DataFrame whose
-        columns have two levels is cut by the first.
+        columns have two levels is cut by the first. Or rows that are kept elsewhere: what :func:`open_rows` opens,
+        paths that it can open, h5py datasets and zarr arrays; these are never read as a whole.
     views : sequence or mapping, optional
         How to cut one 2-D array, sparse matrix or table into views: sizes (``[76, 216]``), slices, lists of
         columns (numbers or names), or a mapping from a view's name to one of the last two. Of an AnnData object, what
@@ -50,7 +53,7 @@ class Views:
 
     Attributes
     ----------
-    arrays : list of ndarray or csr_array
+    arrays : list of ndarray, csr_array or StoredRows
         The views.
     names : list of str
         Their names.
@@ -299,6 +302,30 @@ class Views:
         mapped = map_views(self, list(one_for_each(transformer, self.names).values()), present)
         return self.with_arrays(mapped.arrays, mapped.features, present)
 
+    def in_memory(self) -> Views:
+        """Return the views with rows that are kept elsewhere read into memory.
+
+        Returns
+        -------
+        Views
+            The same, if all are in memory.
+        """
+        if not self.is_stored:
+            return self
+        arrays = [array[:] if is_stored(array) else array for array in self.arrays]
+        return self.with_arrays(arrays, self.features, self.present)
+
+    @property
+    def is_stored(self) -> bool:
+        """Whether rows of some view are kept elsewhere than in memory."""
+        return any(map(is_stored, self.arrays))
+
+    def check_unchanged(self) -> None:
+        """Raise an error if a store has changed since it was opened."""
+        for array in self.arrays:
+            if isinstance(array, StoredRows):
+                array.check_unchanged()
+
     def with_arrays(self, arrays: list[Any], features: Sequence[list[Any] | None], present: Presence) -> Views:
         """Return Views of the same names and rows with other arrays."""
         result = self._derive(arrays, self.names, present, self.ids)
@@ -308,7 +335,7 @@ class Views:
     def reorder_columns(self, orders: Sequence[Rows | None]) -> Views:
         """Return the views with the columns of some of them in another order; None leaves a view as it is."""
         pairs = list(zip(self.arrays, orders, strict=True))
-        arrays = [array if order is None else array[:, order] for array, order in pairs]
+        arrays = [array if order is None else _in_order(array, order) for array, order in pairs]
         return self._derive(arrays, self.names, self.present, self.ids)
 
     def _derive(
@@ -332,7 +359,8 @@ class Views:
         -------
         ndarray of shape (n_rows, n_features)
         """
-        dense = [array.toarray() if is_sparse(array) else array for array in self.arrays]
+        arrays = self.in_memory().arrays
+        dense = [array.toarray() if is_sparse(array) else array for array in arrays]
         result = np.concatenate(dense, axis=1, dtype=dtype)
         if self.present is not None:
             result = result if result.dtype.kind == "f" else result.astype(np.float64)
@@ -361,7 +389,7 @@ class Views:
         for number, (name, array) in enumerate(self.items()):
             lacking = 0 if self.present is None else int((~self.present[:, number]).sum())
             parts.append(
-                f"{name}: {array.shape[1]}{' sparse' if is_sparse(array) else ''}"
+                f"{name}: {array.shape[1]}{' sparse' if holds_sparse(array) else ''}"
                 f"{f' (missing in {lacking})' if lacking else ''}"
             )
         return f"Views({len(self)} rows; {', '.join(parts)})"
@@ -369,6 +397,10 @@ class Views:
 
 def _is_everything(part: Any) -> bool:
     return isinstance(part, slice) and part == slice(None)
+
+
+def _in_order(array: Any, order: Rows) -> Any:
+    return SelectedColumns(array, order) if isinstance(array, StoredRows) else array[:, order]
 
 
 def _unless_complete(present: Presence) -> Presence:

@@ -25,10 +25,15 @@ from ..core.ticker import Ticker
 
 T = TypeVar("T")
 R = TypeVar("R")
+_READ_BYTES = 2**22  # of a store at a time, if a pass needs less: many small reads take longer than one
 
 
 class RowSource(Protocol):
-    """Where the rows of one view are kept; an array in memory, a memory map and a CSR matrix are read as they are."""
+    """Where the rows of one view are kept; an array in memory, a memory map and a CSR matrix are read as they are.
+
+    Stores are adapted in `engine.sources`. A source whose rows are better worked on where they are, on a cluster, has
+    `map_rows(function, size)` besides, which does what the function of that name here does.
+    """
 
     shape: tuple[int, int]
     dtype: Any
@@ -61,12 +66,30 @@ def row_blocks(n_rows: int, size: int) -> list[slice]:
 
 
 def map_rows(function: Callable[[Any, slice], R], source: Any, size: int, n_threads: int) -> list[R]:
-    """Apply ``function`` to the rows of every block of a view, and to the block; results in the order of the blocks."""
+    """Apply ``function`` to the rows of every block of a view, and to the block; results in the order of the blocks.
 
-    def of_block(block: slice) -> R:
-        return function(rows_of(source, block), block)
+    Several blocks of a store are read at once; what they are cut into does not depend on it.
+    """
+    return list(iter_rows(function, source, size, n_threads))
 
-    return map_blocks(of_block, row_blocks(source.shape[0], size), n_threads)
+
+def iter_rows(function: Callable[[Any, slice], R], source: Any, size: int, n_threads: int) -> Iterator[R]:
+    """Like :func:`map_rows`, one result after the other: what the caller does not keep is freed."""
+    if hasattr(source, "map_rows"):
+        yield from source.map_rows(function, size)
+        return
+    row_bytes = max(1, source.shape[1] * source.dtype.itemsize)
+    at_once = max(1, _READ_BYTES // (row_bytes * size)) if hasattr(source, "read") else 1
+
+    def of_piece(piece: slice) -> list[R]:
+        rows = rows_of(source, piece)
+        if piece.stop - piece.start <= size:
+            return [function(rows, piece)]
+        parts = row_blocks(piece.stop - piece.start, size)
+        return [function(rows[part], slice(piece.start + part.start, piece.start + part.stop)) for part in parts]
+
+    for results in iter_blocks(of_piece, row_blocks(source.shape[0], size * at_once), n_threads):
+        yield from results
 
 
 def map_blocks(function: Callable[[T], R], items: Sequence[T], n_threads: int, name: str | None = None) -> list[R]:

@@ -20,8 +20,9 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from ..core.arrays import PARALLEL, Mask, is_sparse
+from ..core.arrays import PARALLEL, Mask
 from ..data.views import Views
+from ..engine.sources.base import holds_sparse
 
 SCALINGS = ("auto", "minmax", "symmetric", "standard", "l2", "tfidf", "lsa", "none")
 FOR_SPARSE = ("auto", "minmax", "l2", "tfidf", "lsa", "none")
@@ -64,7 +65,7 @@ def read_scaling(views: Views, scaling: ScalingChoice) -> list[str]:
     for kind, name, array in zip(kinds, views.names, views.arrays, strict=True):
         if kind not in SCALINGS:
             raise ValueError(f"scaling={kind!r} (view {name!r}) is not known; choose one of {', '.join(SCALINGS)}.")
-        if is_sparse(array) and kind not in FOR_SPARSE:
+        if holds_sparse(array) and kind not in FOR_SPARSE:
             raise ValueError(
                 f"scaling={kind!r} would fill in the zeros of the sparse view {name!r}; "
                 f"choose one of {', '.join(FOR_SPARSE)} for it."
@@ -86,7 +87,7 @@ def suit_view(array: Any, has_view: Mask | None = None) -> str:
     >>> suit_view(signed), suit_view(signed + 100)
     ('symmetric', 'standard')
     """
-    if is_sparse(array) or zero_share(array) > _TEXT_ZEROS:
+    if holds_sparse(array) or zero_share(array) > _TEXT_ZEROS:
         return "lsa"
     some = some_rows(array, has_view, _SOME_ROWS)
     if are_embedded(some):

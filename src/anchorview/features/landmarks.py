@@ -17,8 +17,8 @@ from scipy import sparse
 
 from ..core.arrays import ClassIds, Matrix, Presence, Rows, Weights, column_slices, group_equal
 from ..data.views import Views
-from ..engine.blocks import map_blocks, row_blocks
-from .scaling import BLOCK_ROWS, ViewsScaler
+from ..engine.blocks import map_blocks, row_blocks, rows_of
+from .scaling import BLOCK_ROWS, ScaledRows, ViewsScaler
 
 MAX_ITER = 6  # accuracy hardly depends on how far k-means has converged (docs/performance.md)
 ROWS_PER_LANDMARK = 20  # size of the sample that k-means sees
@@ -64,6 +64,7 @@ def choose_landmarks(
         raise ValueError(f"{n_landmarks} landmarks need at least as many rows of positive weight; got {len(usable)}.")
     n_sample = n_landmarks if how == "random" else min(len(usable), ROWS_PER_LANDMARK * n_landmarks)
     chosen = usable if n_sample == len(usable) else np.sort(rng.choice(usable, n_sample, replace=False))
+    source.hold(chosen)
     if how == "random":
         landmarks = source.means(chosen, np.arange(len(chosen)), len(chosen))
     else:
@@ -77,6 +78,7 @@ def choose_landmarks(
     if how == "random":
         others = rng.permutation(np.setdiff1d(usable, chosen))[: ROWS_PER_LANDMARK * n_landmarks]
         chosen = np.concatenate([chosen[different], others])
+        source.hold(np.sort(chosen))
         chosen = chosen[_first_of_each(source.project(chosen, n_landmarks, rng).with_presence())][:n_landmarks]
         landmarks = source.means(chosen, np.arange(len(chosen)), len(chosen))
     else:
@@ -118,6 +120,19 @@ class _Source:
     def __init__(self, views: Views, scaler: ViewsScaler, present: Presence, weights: Weights, n_threads: int) -> None:
         self.views, self.scaler, self.n_threads = views, scaler, n_threads
         self.present, self.weights = present, weights
+        self._held: tuple[Rows, Views] | None = None
+
+    def hold(self, rows: Rows) -> None:
+        """Read rows (ascending) of stores into memory: the sample is needed twice, the second time out of order."""
+        if self.views.is_stored:
+            self._held = rows, self.views[rows]
+
+    def _scaled(self, rows: Rows) -> ScaledRows:
+        if self._held is None:
+            return self.scaler.take(self.views, rows, self.present)
+        place = np.searchsorted(self._held[0], rows)
+        arrays = [rows_of(array, place) for array in self._held[1].arrays]
+        return self.scaler.scale(arrays, None if self.present is None else self.present[rows])
 
     def project(self, chosen: Rows, n_landmarks: int, rng: np.random.RandomState) -> Sample:
         """Return the chosen rows as k-means sees them: as they are, or projected if that saves much."""
@@ -134,7 +149,7 @@ class _Source:
         ]
 
         def of_part(part: slice) -> Matrix:
-            rows = self.scaler.take(self.views, chosen[part], self.present)
+            rows = self._scaled(chosen[part])
             if len(projections) == 1:
                 return rows.dense() if projections[0] is None else rows.product(projections[0])
             out = np.empty((len(rows), sum(widths)), dtype=rows.dtype)
@@ -155,7 +170,7 @@ class _Source:
 
         def sum_block(part: slice) -> tuple[ClassIds, Matrix]:
             clusters, local = np.unique(labels[part], return_inverse=True)
-            scaled = self.scaler.take(self.views, rows[part], self.present)
+            scaled = self._scaled(rows[part])
             return clusters, scaled.sum_by(local, len(clusters), None if weights is None else weights[part])
 
         sums = np.zeros((n_clusters, sum(self.scaler.sizes)), dtype=self.scaler.dtype)

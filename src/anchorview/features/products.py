@@ -5,13 +5,14 @@ Rows are scaled and multiplied in blocks; the scaled features are never held as 
 
 from __future__ import annotations
 
+import threading
 from dataclasses import dataclass
 
 import numpy as np
 
 from ..core.arrays import LONG, PARALLEL, Mask, Matrix, Presence, Rows, Weights, squared_norms
 from ..data.views import Views
-from ..engine.blocks import one_blas_thread, row_blocks
+from ..engine.blocks import one_blas_thread, row_blocks, rows_of
 from ..solver.grams import PatternGrams
 from .landmarks import choose_landmarks
 from .scaling import BLOCK_ROWS, ScaledRows, ViewsScaler
@@ -22,7 +23,7 @@ CACHE_BYTES = 64 * 2**20  # E of small data is kept, so that later rounds do not
 
 
 class ViewCrossProducts:
-    """E by rows, from arrays in memory and memory maps.
+    """E by rows, from arrays in memory and from stores.
 
     Parameters
     ----------
@@ -71,6 +72,9 @@ class ViewCrossProducts:
         if size <= cache_bytes and not for_prediction:
             self._cache = np.empty((self.n_rows, len(landmarks)), dtype=self.dtype)
         self._known = np.zeros(len(self.blocks), dtype=bool)  # blocks that the cache holds
+        self._taken_rows = np.empty(0, dtype=np.intp)  # rows of a store that were asked for by number, and their E
+        self._taken = np.empty((0, len(landmarks)), dtype=self.dtype)
+        self._lock = threading.Lock()
 
     def read(self, block: slice) -> Matrix:
         """Return the rows of one of the `blocks` of E."""
@@ -86,6 +90,23 @@ class ViewCrossProducts:
         """Return rows of E by their numbers."""
         if self._cache is not None and self._known.all():
             return self._cache[rows]
+        return self._take_stored(rows) if self._views.is_stored else self._compute_rows(rows)
+
+    def _take_stored(self, rows: Rows) -> Matrix:
+        """Return rows of E; a store is asked for each of them once: rounds want the same ones, the labelled rows."""
+        with self._lock:
+            new = np.setdiff1d(rows, self._taken_rows)
+            size = (len(self._taken_rows) + len(new)) * self._taken.shape[1] * self.dtype.itemsize
+            if size > CACHE_BYTES:
+                return self._compute_rows(rows)
+            if len(new):
+                known, products = np.append(self._taken_rows, new), np.vstack([self._taken, self._compute_rows(new)])
+                order = np.argsort(known)
+                self._taken_rows, self._taken = known[order], products[order]
+            result: Matrix = self._taken[np.searchsorted(self._taken_rows, rows)]
+            return result
+
+    def _compute_rows(self, rows: Rows) -> Matrix:
         out = np.empty((len(rows), self._landmarks.shape[1]), dtype=self.dtype)
         for part in row_blocks(len(rows), BLOCK_ROWS):
             self._scaler.take(self._views, rows[part], self._present).product(self._landmarks, out=out[part])
@@ -96,9 +117,11 @@ class ViewCrossProducts:
     def _compute_block(self, block: slice) -> Matrix:
         out = np.empty((block.stop - block.start, self._landmarks.shape[1]), dtype=self.dtype)
         squares = 0.0
+        arrays = [rows_of(array, block) for array in self._views.arrays]  # a store is read once for the whole block
         for part in row_blocks(len(out), BLOCK_ROWS):
             rows = slice(block.start + part.start, block.start + part.stop)
-            scaled = self._scaler.read(self._views, rows, self._present)
+            has_view = None if self._present is None else self._present[rows]
+            scaled = self._scaler.scale([array[part] for array in arrays], has_view)
             scaled.product(self._landmarks, out=out[part])
             if not self._for_prediction:
                 plain = self._present is None and self._weights is None

@@ -20,6 +20,7 @@ from ..core.checks import NotFiniteError
 from ..data.refusals import name_cell
 from ..data.views import Views
 from ..engine.blocks import rows_of
+from ..engine.sources.base import holds_sparse
 from .text import TextScaler, check_finite_sparse, fit_text
 
 if TYPE_CHECKING:
@@ -117,15 +118,15 @@ class ViewsScaler:
 
     def read(self, views: Views, block: slice, present: Presence = None) -> ScaledRows:
         """Return the scaled features of consecutive rows; zero where a view is missing by `present` (of all rows)."""
-        return self._scale(
+        return self.scale(
             [rows_of(array, block) for array in views.arrays], None if present is None else present[block]
         )
 
     def take(self, views: Views, rows: Rows, present: Presence = None) -> ScaledRows:
         """Return the scaled features of rows by their numbers."""
-        return self._scale([rows_of(array, rows) for array in views.arrays], None if present is None else present[rows])
+        return self.scale([rows_of(array, rows) for array in views.arrays], None if present is None else present[rows])
 
-    def _scale(self, parts: list[Any], present: Presence) -> ScaledRows:
+    def scale(self, parts: list[Any], present: Presence = None) -> ScaledRows:
         """Scale the rows that were read of each view; `present` is of these rows."""
         n_rows = parts[0].shape[0]
         if present is not None:
@@ -214,9 +215,9 @@ def fit_scaling(
         has_view = None if present is None else present[:, number]
         counted = _counted(has_view, weights)
         with _naming_cells(views, number):
-            if is_sparse(array) or kind in ("tfidf", "lsa"):
+            if holds_sparse(array) or kind in ("tfidf", "lsa"):
                 _check_view(array, name, n_threads, has_view)
-                scalers.append(fit_text(array, kind, name, dtype, rng, counted, weights))
+                scalers.append(fit_text(array, kind, name, dtype, rng, counted, weights, n_threads))
             else:
                 if weights is not None:
                     _check_view(array, name, n_threads, has_view)  # rows of weight 0 must be finite too
@@ -255,8 +256,8 @@ def _naming_cells(views: Views, number: int) -> Iterator[None]:
 
 
 def _check_view(array: Any, name: str, n_threads: int, has_view: Mask | None) -> None:
-    if is_sparse(array):
-        check_finite_sparse(array, name, has_view)
+    if holds_sparse(array):
+        check_finite_sparse(array, name, has_view, n_threads)
     else:
         from .dense import column_extremes
 

@@ -5,7 +5,9 @@ Zeros stay zeros, so a sparse view is never filled in; only "lsa" gives dense co
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -13,11 +15,15 @@ from scipy import sparse
 
 from ..core.arrays import Mask, Matrix, Weights, unit_rows, unit_sparse_rows
 from ..core.checks import NotFiniteError
-from ..engine.blocks import one_blas_thread
+from ..engine.blocks import iter_rows, map_rows, one_blas_thread
 
 LSA_COMPONENTS = 150
 _SVD_ITERATIONS = 3
+PASS_ROWS = 8192  # of a pass over the rows: their images take 6 MB, and a sum over as many features is small beside
+_CHECK_ROWS = 65_536  # looked at together for NaN and infinity
 _SVD_EXTRA = 20  # columns beyond those asked for, which make the leading ones accurate
+
+Products = tuple[Matrix, Matrix]  # BᵀAᵀAB and AᵀAB of a matrix A and directions B
 
 
 @dataclass(frozen=True)
@@ -70,6 +76,7 @@ def fit_text(
     rng: np.random.RandomState,
     counted: Mask | None = None,
     weights: Weights = None,
+    n_threads: int = 1,
 ) -> TextScaler:
     """Fit the scaling of one sparse view (for "tfidf" and "lsa" also a dense one) on the rows that are `counted`.
 
@@ -78,66 +85,138 @@ def fit_text(
     kind : {"none", "l2", "minmax", "tfidf", "lsa"}
         "minmax" divides each feature by its largest absolute value: with a smallest value of 0 that is min-max.
     """
-    matrix = sparse.csr_array(_widened(array))
-    n_features = matrix.shape[1]
+    n_features = array.shape[1]
     if kind in ("none", "l2"):
         return TextScaler(n_features, None, None, kind == "l2", dtype)
-    if counted is not None and not counted.all():
-        matrix, weights = matrix[counted], None if weights is None else weights[counted]
     if kind == "minmax":
-        largest = np.asarray(abs(matrix).max(axis=0).todense(), dtype=np.float64).ravel()
+        largest = np.zeros(n_features)
+        for part in iter_rows(partial(_largest, counted=counted), array, PASS_ROWS, n_threads):
+            largest = np.maximum(largest, part)
         has_values = largest >= np.finfo(np.float64).tiny  # a feature of zeros tells nothing of new rows
         return TextScaler(n_features, has_values / np.where(has_values, largest, 1.0), None, True, dtype)
+    frequency, n_rows = np.zeros(n_features), 0.0
+    count = partial(_frequencies, kind=kind, name=name, counted=counted, weights=weights)
+    for found, total in iter_rows(count, array, PASS_ROWS, n_threads):
+        frequency += found
+        n_rows += total
+    inverse_frequency = np.log((1.0 + n_rows) / (1.0 + frequency)) + 1.0
+    weighted = TextScaler(n_features, inverse_frequency, None, True, dtype)
+    n_counted = array.shape[0] if counted is None else int(np.count_nonzero(counted))
+    n_components = min(LSA_COMPONENTS, min(n_counted, n_features) - 1)
+    if kind == "tfidf" or n_components < 1:
+        return weighted
+    shape = (n_counted, n_features)
+    with one_blas_thread():  # the same directions whatever the number of threads
+        products = partial(_scaled_products, array, weighted, counted, weights, n_threads)
+        components = leading_directions(products, shape, dtype, n_components, rng).astype(dtype)
+    return TextScaler(components.shape[1], inverse_frequency, components, True, dtype)
+
+
+def _counted_rows(rows: Any, block: slice, counted: Mask | None) -> sparse.csr_array:
+    """Return the rows of a block that count, sparse."""
+    matrix = sparse.csr_array(_widened(rows))
+    return matrix if counted is None or counted[block].all() else sparse.csr_array(matrix[counted[block]])
+
+
+def _counted_weights(block: slice, n_rows: int, counted: Mask | None, weights: Weights) -> Matrix:
+    """Return the weights of these rows."""
+    if weights is None:
+        return np.ones(n_rows)
+    return weights[block] if counted is None else weights[block][counted[block]]
+
+
+def _largest(rows: Any, block: slice, counted: Mask | None) -> Matrix:
+    """Return the largest absolute value of each feature."""
+    matrix = _counted_rows(rows, block, counted)
+    if matrix.shape[0] == 0:
+        return np.zeros(matrix.shape[1])
+    return np.asarray(abs(matrix).max(axis=0).todense(), dtype=np.float64).ravel()
+
+
+def _frequencies(
+    rows: Any, block: slice, kind: str, name: str, counted: Mask | None, weights: Weights
+) -> tuple[Matrix, float]:
+    """Return in how many rows each feature is positive, and the number of rows; both weighted."""
+    matrix = _counted_rows(rows, block, counted)
     if matrix.nnz and matrix.data.min() < 0:
         row = int(np.searchsorted(matrix.indptr, int(np.argmax(matrix.data < 0)), side="right")) - 1
-        row = row if counted is None else int(np.flatnonzero(counted)[row])
+        row = block.start + (row if counted is None else int(np.flatnonzero(counted[block])[row]))
         raise ValueError(
             f"View {name!r} has negative values (first seen in row {row}), so scaling={kind!r} makes no sense for it; "
             "choose 'l2' or, for a dense view, 'minmax'."
         )
-    row_weights = np.ones(matrix.shape[0]) if weights is None else weights
-    frequency = np.zeros(n_features)
-    np.add.at(
-        frequency, matrix.indices[matrix.data > 0], np.repeat(row_weights, np.diff(matrix.indptr))[matrix.data > 0]
-    )
-    inverse_frequency = np.log((1.0 + row_weights.sum()) / (1.0 + frequency)) + 1.0
-    weighted = TextScaler(n_features, inverse_frequency, None, True, dtype)
-    if kind == "tfidf":
-        return weighted
-    n_components = min(LSA_COMPONENTS, min(matrix.shape) - 1)
-    if n_components < 1:
-        return weighted
-    scaled = weighted.rows(matrix)
-    if weights is not None:  # a row of weight 2 is the row twice
-        scaled.data *= np.repeat(np.sqrt(weights), np.diff(scaled.indptr)).astype(dtype)
-    with one_blas_thread():  # the same directions whatever the number of threads
-        components = leading_directions(scaled, n_components, rng).astype(dtype)
-    return TextScaler(components.shape[1], inverse_frequency, components, True, dtype)
+    row_weights = _counted_weights(block, matrix.shape[0], counted, weights)
+    is_positive = matrix.data > 0
+    each = np.repeat(row_weights, np.diff(matrix.indptr))[is_positive]
+    found: Matrix = np.bincount(matrix.indices[is_positive], each, minlength=matrix.shape[1]).astype(np.float64)
+    return found, float(row_weights.sum())
 
 
-def leading_directions(matrix: sparse.csr_array, n_components: int, rng: np.random.RandomState) -> Matrix:
-    """Return the leading right singular vectors (d×k) by subspace iteration from random directions.
+def _scaled_products(
+    array: Any, scaler: TextScaler, counted: Mask | None, weights: Weights, n_threads: int, basis: Matrix
+) -> Products:
+    """Return BᵀAᵀAB and AᵀAB for the scaled rows A, in one pass over them."""
+
+    def of_block(rows: Any, block: slice) -> Products:
+        scaled = scaler.rows(_counted_rows(rows, block, counted))
+        if weights is not None:  # a row of weight 2 is the row twice
+            each = np.sqrt(_counted_weights(block, scaled.shape[0], counted, weights))
+            scaled.data *= np.repeat(each, np.diff(scaled.indptr)).astype(scaler.dtype)
+        return products_of(scaled, basis)
+
+    gram, product = np.zeros((basis.shape[1], basis.shape[1])), np.zeros_like(basis)
+    for block_gram, block_product in iter_rows(of_block, array, PASS_ROWS, n_threads):
+        gram += block_gram
+        product += block_product
+    return gram, product
+
+
+def products_of(matrix: sparse.csr_array, basis: Matrix) -> Products:
+    """Return BᵀAᵀAB, in double precision, and AᵀAB."""
+    images = matrix @ basis
+    wide = images.astype(np.float64)
+    return wide.T @ wide, matrix.T @ images
+
+
+def leading_directions(
+    products: Callable[[Matrix], Products],
+    shape: tuple[int, int],
+    dtype: np.dtype[np.floating],
+    n_components: int,
+    rng: np.random.RandomState,
+) -> Matrix:
+    """Return the leading right singular vectors (d×k) of a matrix A by subspace iteration from random directions.
+
+    Parameters
+    ----------
+    products : callable
+        Returns BᵀAᵀAB and AᵀAB for some directions B: one pass over the rows, which need not be in memory.
+    shape, dtype
+        Of A.
 
     Examples
     --------
+    >>> from functools import partial
     >>> import numpy as np
     >>> from scipy import sparse
-    >>> directions = leading_directions(sparse.csr_array(np.diag([5.0, 3.0, 1.0])), 2, np.random.RandomState(0))
-    >>> abs(directions).round(4)
+    >>> matrix = sparse.csr_array(np.diag([5.0, 3.0, 1.0]))
+    >>> rng = np.random.RandomState(0)
+    >>> abs(leading_directions(partial(products_of, matrix), (3, 3), matrix.dtype, 2, rng)).round(4)
     array([[1., 0.],
            [0., 1.],
            [0., 0.]])
     """
-    width = min(n_components + _SVD_EXTRA, min(matrix.shape))
-    transposed = matrix.T.tocsr()
-    basis = rng.standard_normal((matrix.shape[1], width)).astype(matrix.dtype)
+    width = min(n_components + _SVD_EXTRA, min(shape))
+    basis: Matrix = rng.standard_normal((shape[1], width)).astype(dtype)
     for _ in range(_SVD_ITERATIONS + 1):
-        basis = _orthonormal(transposed @ _orthonormal(matrix @ basis))
-    images = (matrix @ basis).astype(np.float64)
-    _, rotation = np.linalg.eigh(images.T @ images)  # of BᵀAᵀAB: turns the basis B into singular vectors of A
-    result: Matrix = basis @ rotation[:, ::-1][:, :n_components].astype(matrix.dtype)
+        gram, product = products(basis)
+        turned = product @ _orthonormal(gram).astype(dtype)  # Aᵀ times an orthonormal basis of AB
+        wide = turned.astype(np.float64)
+        basis = turned @ _orthonormal(wide.T @ wide).astype(dtype)
+    _, rotation = np.linalg.eigh(products(basis)[0])  # of BᵀAᵀAB: turns the basis B into singular vectors of A
+    result: Matrix = basis @ rotation[:, ::-1][:, :n_components].astype(dtype)
     largest = result[np.abs(result).argmax(axis=0), np.arange(result.shape[1])]
-    return np.ascontiguousarray(result * np.where(largest < 0, -1, 1).astype(matrix.dtype))  # signs mean nothing
+    return np.ascontiguousarray(result * np.where(largest < 0, -1, 1).astype(dtype))  # signs mean nothing
 
 
 def _widened(rows: Any) -> Any:
@@ -145,26 +224,31 @@ def _widened(rows: Any) -> Any:
     return rows.astype(np.float32) if rows.dtype == np.float16 else rows
 
 
-def _orthonormal(columns: Matrix) -> Matrix:
-    """Return an orthonormal basis of the columns, by their Gram matrix: six times as fast as QR on tall matrices.
+def _orthonormal(gram: Matrix) -> Matrix:
+    """Return the matrix that turns columns with this Gram matrix into an orthonormal basis of what they span.
 
-    Directions shorter than 1e-5 of the longest are left out: they are rounding errors, or not there at all.
+    Six times as fast as QR on tall matrices. Directions shorter than 1e-5 of the longest are left out: they are
+    rounding errors, or not there at all.
     """
-    wide = columns.astype(np.float64)
-    squares, directions = np.linalg.eigh(wide.T @ wide)
+    squares, directions = np.linalg.eigh(gram)
     kept = squares >= 1e-10 * squares.max()
     lengths = np.sqrt(np.maximum(squares[kept], np.finfo(np.float32).tiny))  # all zero: a matrix of zeros
-    result: Matrix = columns @ (directions[:, kept] / lengths).astype(columns.dtype)
+    result: Matrix = directions[:, kept] / lengths
     return result
 
 
-def check_finite_sparse(matrix: sparse.csr_array, name: str, counted: Mask | None = None) -> None:
+def check_finite_sparse(matrix: Any, name: str, counted: Mask | None = None, n_threads: int = 1) -> None:
     """Raise an error naming the rows of a sparse view, of those that are `counted`, that hold NaN or infinity."""
-    if matrix.dtype.kind != "f" or np.isfinite(matrix.data).all():
+    if matrix.dtype.kind != "f":
         return
-    bad = np.flatnonzero(~np.isfinite(matrix.data))
-    bad_rows = np.unique(np.searchsorted(matrix.indptr, bad, side="right") - 1)
-    rows = (bad_rows if counted is None else bad_rows[counted[bad_rows]])[:5].tolist()
+
+    def of_block(rows: sparse.csr_array, block: slice) -> list[int]:
+        bad = np.flatnonzero(~np.isfinite(rows.data))
+        bad_rows = np.unique(np.searchsorted(rows.indptr, bad, side="right") - 1) + block.start
+        found: list[int] = (bad_rows if counted is None else bad_rows[counted[bad_rows]])[:5].tolist()
+        return found
+
+    rows = [row for found in map_rows(of_block, matrix, _CHECK_ROWS, n_threads) for row in found][:5]
     if not rows:
         return
     raise NotFiniteError(

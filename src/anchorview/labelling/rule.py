@@ -31,6 +31,7 @@ _USUAL = 0.15  # usual temperature of held-out rows, in units of the spread of t
 SAME = 1e-6  # distances below are zero: such a neighbour outweighs all others
 NO_VOTE = 1e-3  # share of the votes that a class without any has
 _FARTHEST = np.finfo(np.float64).max
+READ_ROWS = 2**18  # whose probabilities are held at a time
 _PAIRS = 2**16  # differences of rows made at a time
 
 
@@ -154,6 +155,23 @@ class LabelledNeighbours:
         """Class probabilities out of the evidence."""
         result: Matrix = softmax(self.logits(evidence) / self.temperature, axis=1)
         return result
+
+
+def likeliest(read: Callable[[Matrix, int], Matrix], embedding: Matrix, n_threads: int) -> tuple[ClassIds, Matrix]:
+    """Return the likeliest class of each row and its probability, without holding the others of all rows.
+
+    Parameters
+    ----------
+    read : callable
+        Returns the probabilities of embedded rows.
+    embedding : ndarray of shape (n_rows, k)
+        The rows.
+    """
+    class_ids, confidence = np.empty(len(embedding), np.intp), np.empty(len(embedding), embedding.dtype)
+    for block in row_blocks(len(embedding), READ_ROWS):
+        probabilities = read(embedding[block], n_threads)
+        class_ids[block], confidence[block] = probabilities.argmax(axis=1), probabilities.max(axis=1)
+    return class_ids, confidence
 
 
 def keep_labelled(embedding: Matrix, class_ids: ClassIds, rule: str, n_neighbors: int) -> LabelledNeighbours:

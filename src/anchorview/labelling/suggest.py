@@ -13,11 +13,10 @@ from typing import Any
 
 import numpy as np
 import numpy.typing as npt
-from scipy import sparse
 
-from ..core.arrays import Mask, Matrix, Rows, Weights, unit_rows, unit_sparse_rows
+from ..core.arrays import Mask, Matrix, Rows, unit_rows, unit_sparse_rows
 from ..engine.blocks import one_blas_thread
-from ..solver.codes import code_gram
+from ..solver.codes import Codes, code_gram
 
 _N_DIRECTIONS = 50  # of the codes
 _MAX_ROWS = 10_000  # rows that are grouped; with more, a random sample
@@ -94,7 +93,7 @@ def _group(rows: Matrix, n_groups: int, rng: np.random.RandomState) -> tuple[Row
     return kmeans.labels_.astype(np.intp), distances
 
 
-def code_coordinates(codes: sparse.csr_array) -> Matrix:
+def code_coordinates(codes: Codes) -> Matrix:
     """Return unit rows in the leading directions of the codes' unit rows: alike where rows use the same landmarks.
 
     Examples
@@ -106,26 +105,9 @@ def code_coordinates(codes: sparse.csr_array) -> Matrix:
            [1., 1., 0.],
            [0., 0., 1.]])
     """
-    unit = unit_sparse_rows(codes.astype(np.float64))
+    unit = unit_sparse_rows(codes[:].astype(np.float64))  # codes in a store are read
     directions = np.linalg.eigh(code_gram(unit))[1][:, -_N_DIRECTIONS:]
     return unit_rows(unit @ directions)
-
-
-def open_rows(codes: Rows, empty: Mask | None, weights: Weights) -> Mask:
-    """Tell which rows a label could be asked for: those without one (−1 in `codes`) that have a view and a weight.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> open_rows(np.array([1, -1, -1]), None, np.array([1.0, 1.0, 0.0]))
-    array([False,  True, False])
-    """
-    result: Mask = codes < 0
-    if empty is not None:
-        result &= ~empty
-    if weights is not None:
-        result &= weights > 0
-    return result
 
 
 def check_request(n: Any, candidates: Mask) -> None:

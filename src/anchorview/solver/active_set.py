@@ -12,18 +12,20 @@ move. And the features are needed only in E, which a round asks for only at the 
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass, replace
 from operator import attrgetter
+from typing import Any
 
 import numpy as np
 from scipy import sparse
 
-from ..core.arrays import Matrix, Rows
+from ..core.arrays import Matrix, Presence, Rows, Weights, is_sparse
 from ..core.progress import Iteration, Outcome, ProgressCallback
 from ..engine.blocks import iter_blocks
-from .codes import CodeStack, Reduction, reduce_codes, replace_rows
+from .codes import Codes, CodeStack, Reduction, reduce_codes, replace_rows
 from .elastic_net import ElasticNetEncoder
-from .grams import row_grams
+from .grams import PatternGrams, row_grams
 from .laplacian import quadratic_forms
 from .objective import CodeSums, coupling_gradient, embedding_matrices, objective
 from .problem import CrossProducts, Problem
@@ -37,7 +39,7 @@ from .trace_ratio import solve_trace_ratio
 class _State:
     """Codes and their sums: the coupling-free codes of all rows, and those of the rows that have moved."""
 
-    encoded: sparse.csr_array
+    encoded: Codes
     moved: Rows
     moved_codes: sparse.csr_array
     reduction: Reduction
@@ -48,7 +50,8 @@ class _State:
         if np.array_equal(rows, self.moved):  # as from the second round on, mostly
             return self.moved_codes
         if len(self.moved) == 0:
-            return self.encoded if len(rows) == self.encoded.shape[0] else sparse.csr_array(self.encoded[rows])
+            is_all = len(rows) == self.encoded.shape[0] and is_sparse(self.encoded)
+            return self.encoded if is_all else sparse.csr_array(self.encoded[rows])
         place = np.searchsorted(self.moved, rows)
         is_moved = np.isin(rows, self.moved)
         codes = sparse.csr_array(self.encoded[rows])
@@ -70,6 +73,7 @@ def solve_active_set(
     tol: float = 1e-4,
     n_threads: int = 1,
     callback: ProgressCallback | None = None,
+    code_stack: Callable[[int], Any] = CodeStack,
 ) -> SolverResult:
     """Minimise J(A, Z) by alternating exact codes and the trace-ratio step.
 
@@ -88,10 +92,12 @@ def solve_active_set(
         Blocks worked on at the same time.
     callback : callable, optional
         Called after each round; returns True to stop.
+    code_stack : callable
+        Makes what keeps the codes, given m: `CodeStack` in memory, `DiskCodeStack` in files.
     """
     scale = max(float(np.diagonal(problem.gram).max(initial=0.0)), 1e-30)
     encoder = ElasticNetEncoder(problem.gram, problem.ridge, problem.l1, problem.grams)
-    state = _encode_all(problem, encoder, cross, n_threads)
+    state = _encode_all(problem, encoder, cross, n_threads, code_stack)
     constant = 0.5 * cross.squared_norm()  # of the data term, which the steps do not need
     curvature = None
     if problem.weights is not None and problem.must is not None and problem.coupling > 0:
@@ -115,8 +121,8 @@ def solve_active_set(
         else:  # by rounding, where λ_M or β is so large that the ratio is known to few digits
             value = history[-1]
         gradient = coupling_gradient(problem, sums, embedding, state.codes_of(problem.labelled), curvature)
-        bound = gradient.bound(state.encoded, cross.blocks)
-        active = active_rows(problem, bound, state.moved, tol * scale)
+        above = gradient.rows_above(tol * scale, state.encoded, cross.blocks, n_threads)
+        active = active_rows(problem, above, state.moved)
         work = RowWork(problem, cross, gradient, active, state.codes_of(active), n_threads)
         residual = work.residual(scale)
         residuals.append(residual)
@@ -146,23 +152,47 @@ def solve_active_set(
     )
 
 
-def _encode_all(problem: Problem, encoder: ElasticNetEncoder, cross: CrossProducts, n_threads: int) -> _State:
-    """Codes of all rows without coupling, and their sums."""
+@dataclass(frozen=True)
+class RowEncoding:
+    """Codes of some rows without coupling, and their sums: all that the rows are needed for; small enough to travel."""
 
-    def encode(block: slice) -> tuple[sparse.csr_array, Reduction]:
-        present, rows = cross.present_in(block), cross.read(block)
-        codes = encoder.encode(rows, present)
+    encoder: ElasticNetEncoder
+    gram: Matrix
+    grams: PatternGrams | None
+
+    def __call__(
+        self, products: Matrix, present: Presence = None, weights: Weights = None
+    ) -> tuple[sparse.csr_array, Reduction]:
+        """Encode rows of E, with the views that they have and their weights."""
+        codes = self.encoder.encode(products, present)
+        grams = [] if present is None else row_grams(self.gram, self.grams, present)
+        return codes, reduce_codes(codes, products, weights, grams)
+
+
+def _encode_all(
+    problem: Problem,
+    encoder: ElasticNetEncoder,
+    cross: CrossProducts,
+    n_threads: int,
+    code_stack: Callable[[int], Any],
+) -> _State:
+    """Codes of all rows without coupling, and their sums; where the rows are, if `cross` can do that."""
+    encode = RowEncoding(encoder, problem.gram, problem.grams)
+
+    def of_block(block: slice) -> tuple[sparse.csr_array, Reduction]:
         weights = None if problem.weights is None else problem.weights[block]
-        grams = [] if present is None else row_grams(problem.gram, problem.grams, present)
-        return codes, reduce_codes(codes, rows, weights, grams)
+        return encode(cross.read(block), cross.present_in(block), weights)
 
-    encoder.prepare(np.dtype(cross.dtype))  # before the threads start, or they would wait for the first
     m = len(problem.gram)
-    stack, reduction = CodeStack(m), Reduction(np.zeros((m, m)), 0.0, 0.0)
-    for codes, part in iter_blocks(encode, cross.blocks, n_threads, "encoding"):  # sums of one block at a time are held
-        reduction = reduction + part
-        stack.add(codes)
-    encoded = stack.codes()
+    if hasattr(cross, "encode_all"):
+        encoded, reduction = cross.encode_all(encode, problem.weights)
+    else:
+        encoder.prepare(np.dtype(cross.dtype))  # before the threads start, or they would wait for the first
+        stack, reduction = code_stack(m), Reduction(np.zeros((m, m)), 0.0, 0.0)
+        for codes, part in iter_blocks(of_block, cross.blocks, n_threads, "encoding"):  # sums of one block at a time
+            reduction = reduction + part
+            stack.add(codes)
+        encoded = stack.codes()
     has_missing = cross.present_in(slice(0, 1)) is not None
     return _State(encoded, np.empty(0, dtype=np.intp), encoded[:0], reduction, has_missing)
 

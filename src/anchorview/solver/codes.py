@@ -2,23 +2,39 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, TypeVar
 
 import numpy as np
 import numpy.typing as npt
 from scipy import sparse
 
-from ..core.arrays import Matrix, Rows, Weights
-from ..engine.blocks import checkpoint, row_blocks
+from ..core.arrays import Matrix, Rows, Weights, is_sparse
+from ..engine.blocks import checkpoint, iter_blocks, row_blocks
+from ..engine.sources.derived import ReplacedRows
 
+R = TypeVar("R")
+Codes = Any  # csr_array, or rows in a store (`engine.sources`) of which indexing gives a csr_array
 _BLOCK_ROWS = 4096  # copied at a time
 _PAIRS = 50_000_000  # of non-zeros, between two chances to interrupt
 _GROWTH = 1.1  # of arrays that are too short
 
 
-def code_gram(codes: sparse.csr_array, weights: Weights = None) -> Matrix:
+def map_codes(
+    function: Callable[[sparse.csr_array, slice], R], codes: Codes, blocks: Sequence[slice], n_threads: int = 1
+) -> Iterator[R]:
+    """Apply ``function`` to the codes of each block, and to the block; results in the order of the blocks.
+
+    Codes that are better worked on where they are, on a cluster, have `map_codes(function)`, with blocks of their own.
+    """
+    if hasattr(codes, "map_codes"):
+        yield from codes.map_codes(function)
+        return
+    yield from iter_blocks(lambda block: function(codes[block], block), blocks, n_threads)
+
+
+def code_gram(codes: Codes, weights: Weights = None) -> Matrix:
     """Return ``codesᵀ diag(weights) codes`` as a dense float64 matrix.
 
     Examples
@@ -32,6 +48,14 @@ def code_gram(codes: sparse.csr_array, weights: Weights = None) -> Matrix:
 
     m = codes.shape[1]
     gram = np.zeros((m, m))
+    if not is_sparse(codes):  # in a store
+
+        def of_block(part: sparse.csr_array, block: slice) -> Matrix:
+            return code_gram(part, None if weights is None else weights[block])
+
+        for block_gram in map_codes(of_block, codes, row_blocks(codes.shape[0], _BLOCK_ROWS)):
+            gram += block_gram
+        return gram
     weights = np.ones(codes.shape[0]) if weights is None else weights
     for part in _pieces(codes, codes.shape[0]):
         add_code_gram(codes.indptr[part.start : part.stop + 1], codes.indices, codes.data, weights[part], gram)
@@ -126,10 +150,11 @@ def in_order(codes: sparse.csr_array, places: Sequence[Rows]) -> sparse.csr_arra
     return sparse.csr_array(codes[np.argsort(order)])
 
 
-def replace_rows(codes: sparse.csr_array, index: Rows, rows: sparse.csr_array) -> sparse.csr_array:
+def replace_rows(codes: Codes, index: Rows, rows: sparse.csr_array) -> Codes:
     """Return the codes with the rows ``index`` (ascending) replaced.
 
-    Written block by block into the arrays of the result: beside codes and result nothing of their size is held.
+    Written block by block into the arrays of the result: beside codes and result nothing of their size is held. Codes
+    in a store stay there, and are replaced when they are read.
 
     Examples
     --------
@@ -142,6 +167,8 @@ def replace_rows(codes: sparse.csr_array, index: Rows, rows: sparse.csr_array) -
     """
     if len(index) == 0:
         return codes
+    if not is_sparse(codes):
+        return ReplacedRows(codes, index, rows)
     lengths = np.diff(codes.indptr)
     lengths[index] = np.diff(rows.indptr)
     indptr = np.concatenate([[0], np.cumsum(lengths, dtype=np.int64)])

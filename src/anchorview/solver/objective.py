@@ -12,7 +12,8 @@ from dataclasses import dataclass
 import numpy as np
 from scipy import sparse
 
-from ..core.arrays import Matrix
+from ..core.arrays import Matrix, Rows
+from .codes import Codes, map_codes
 from .problem import EPSILON, Problem
 
 
@@ -142,20 +143,25 @@ class CouplingGradient:
         result += (codes @ self.degree)[:, None]
         return result
 
-    def bound(self, codes: sparse.csr_array, blocks: Sequence[slice]) -> Matrix:
-        """Return an upper bound of max |∇g| per row (unlabelled part), without forming the rows.
+    def bound(self, codes: sparse.csr_array) -> Matrix:
+        """Return an upper bound of max |∇g| per row (unlabelled part), without forming the rows."""
+        longest, largest = np.sqrt((self.smooth**2).sum(axis=0).max()), np.abs(self.degree).max()
+        bound: Matrix = np.linalg.norm(codes @ self.smooth.T, axis=1) * longest
+        bound += np.asarray(codes.sum(axis=1)) * largest
+        bound += np.abs(codes @ self.degree)
+        return bound
+
+    def rows_above(self, tol: float, codes: Codes, blocks: Sequence[slice], n_threads: int = 1) -> Rows:
+        """Return the rows whose bound is above `tol`, ascending.
 
         By blocks of rows: SciPy would else copy all codes in double precision.
         """
-        longest, largest = np.sqrt((self.smooth**2).sum(axis=0).max()), np.abs(self.degree).max()
-        result: Matrix = np.empty(codes.shape[0])
-        for block in blocks:
-            part = codes[block]
-            bound = np.linalg.norm(part @ self.smooth.T, axis=1) * longest
-            bound += np.asarray(part.sum(axis=1)) * largest
-            bound += np.abs(part @ self.degree)
-            result[block] = bound
-        return result
+
+        def of_block(part: sparse.csr_array, block: slice) -> Rows:
+            above: Rows = np.flatnonzero(self.bound(part) > tol) + block.start
+            return above
+
+        return np.concatenate([np.empty(0, dtype=np.intp), *map_codes(of_block, codes, blocks, n_threads)])
 
 
 def coupling_gradient(

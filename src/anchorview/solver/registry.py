@@ -23,6 +23,8 @@ class Solver:
         Rows may count more or less than once.
     takes_missing_views : bool
         Rows may lack views, in the fit and later.
+    stores_codes : bool
+        Codes can be kept in files (`code_stack`).
     stops_early : bool
         Ends after `max_iter` rounds on purpose, far from the optimum.
     options : mapping of str to tuple
@@ -32,12 +34,13 @@ class Solver:
     solve: Callable[..., SolverResult]
     takes_weights: bool
     takes_missing_views: bool
+    stores_codes: bool = False
     stops_early: bool = False
     options: Mapping[str, tuple[Any, ...]] = field(default_factory=dict)
 
 
 SOLVERS: dict[str, Solver] = {
-    "active_set": Solver(solve_active_set, takes_weights=True, takes_missing_views=True),
+    "active_set": Solver(solve_active_set, takes_weights=True, takes_missing_views=True, stores_codes=True),
     "admm": Solver(
         solve_admm,
         takes_weights=False,

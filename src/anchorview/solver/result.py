@@ -9,6 +9,7 @@ from scipy import sparse
 
 from ..core.arrays import Matrix, Presence
 from ..core.progress import Outcome
+from .codes import Codes
 
 
 class Encoder(Protocol):
@@ -27,9 +28,9 @@ class SolverResult:
     ----------
     embedding : ndarray of shape (k, m)
         A.
-    codes : csr_array of shape (n, m)
+    codes : csr_array of shape (n, m), or rows in a store
         Z, the codes of the joint problem.
-    encoded : csr_array of shape (n, m)
+    encoded : csr_array of shape (n, m), or rows in a store
         What `encoder` gives for the training rows: the codes that labels are read from, so that a row gets
         the same label in fit and in predict.
     encoder : Encoder
@@ -45,8 +46,8 @@ class SolverResult:
     """
 
     embedding: Matrix
-    codes: sparse.csr_array
-    encoded: sparse.csr_array
+    codes: Codes
+    encoded: Codes
     encoder: Encoder
     objective_history: Matrix
     residual_history: Matrix

@@ -18,19 +18,15 @@ from .problem import CrossProducts, Problem
 _CHUNK = 1024  # rows of a dense working block
 
 
-def active_rows(problem: Problem, bound: Matrix, moved: Rows, tol: float) -> Rows:
+def active_rows(problem: Problem, above: Rows, moved: Rows) -> Rows:
     """Return the rows that may violate the optimality conditions: labelled, moved before, or with a gradient above tol.
 
-    `bound` is an upper bound of the coupling's gradient of each row. Rows of weight 0 are no part of J.
+    `above` are those whose upper bound of the coupling's gradient is above it. Rows of weight 0 are no part of J.
     """
     if problem.coupling == 0:
         return np.empty(0, dtype=np.intp)
-    is_active = bound > tol
-    is_active[moved] = True
-    is_active[problem.labelled] = True
-    if problem.weights is not None:
-        is_active[problem.weights == 0] = False
-    return np.flatnonzero(is_active)
+    active = np.unique(np.concatenate([above, moved, problem.labelled]))
+    return active if problem.weights is None else active[problem.weights[active] > 0]
 
 
 @dataclass

@@ -5,8 +5,8 @@ from __future__ import annotations
 from dataclasses import asdict, dataclass, replace
 from typing import Any
 
-from ..core.arrays import is_sparse
 from ..data.views import Views
+from ..engine.sources.base import holds_sparse
 from ..features.auto import resolve_scaling, zero_share
 from ..solver.weights import DEFAULTS
 from .options import SearchOptions
@@ -81,7 +81,7 @@ def count_changes(setting: Setting) -> int:
 
 def scalings_to_try(views: Views, options: SearchOptions) -> list[Scaling]:
     """Return the scalings that make sense for these views, the default first."""
-    is_sparse_view = [is_sparse(array) for array in views.arrays]
+    is_sparse_view = [holds_sparse(array) for array in views.arrays]
     if all(is_sparse_view):
         return ["lsa", "tfidf"]
     default = resolve_scaling(views, "auto")
