@@ -12,7 +12,7 @@ from scipy import sparse
 from sklearn.base import BaseEstimator, ClassifierMixin, ClassNamePrefixFeaturesOutMixin, TransformerMixin
 from sklearn.utils.validation import check_is_fitted
 
-from .core.arrays import ClassIds, Mask, Matrix, Presence, Weights
+from .core.arrays import ClassIds, Mask, Matrix, Presence, Rows, Weights
 from .core.progress import CallbackSupportMixin
 from .data.labels import check_weights, encode_labels
 from .data.reading import ColumnGroups
@@ -60,6 +60,17 @@ class FitInput:
     sample_weight: Weights
     known: Supervision
     n_counted: int
+
+    def take(self, rows: Rows) -> FitInput:
+        """Return what is given of some rows (ascending), all labelled ones among them."""
+
+        def some(array: Any) -> Any:
+            return None if array is None else array[rows]
+
+        weights = some(self.weights)
+        n_counted = len(rows) if weights is None else int(np.count_nonzero(weights))
+        about_rows = some(self.present), some(self.empty), weights, some(self.sample_weight)
+        return FitInput(self.views[rows], *about_rows, self.known.take(rows), n_counted)
 
 
 class MultiViewClassifier(

@@ -27,17 +27,21 @@ from .core.progress import Outcome, Progress, as_interrupt, with_callbacks
 from .data.labels import split_labels
 from .data.reading import ColumnGroups
 from .data.views import Views
-from .engine.blocks import count_threads
+from .engine.blocks import count_threads, row_blocks
 from .features.auto import resolve_scaling
+from .features.scaling import check_finite
 from .plan import count_landmarks
+from .solver.codes import CodeStack
 from .supervision.conflicts import count_violations
 from .supervision.constraints import Constraints
+from .supervision.pairs import ResolvedPairs
 from .tuning.ensemble import Ensemble
 from .tuning.estimate import judge_average, warn_unjudged
 from .tuning.experts import ExpertGroup, count_votes
 from .tuning.links import settle_pairs
 from .tuning.options import SearchOptions, make_options
-from .tuning.search import StopSearch, averaged_hidden, best_on_codes, choose_averaged, search
+from .tuning.sampling import draw_rows
+from .tuning.search import StopSearch, affordable, averaged_hidden, best_among, best_on_codes, choose_averaged, search
 from .tuning.search_data import Judgement, SearchData
 from .tuning.settings import FOR_FSSMSC, Scaling, Setting, one_name, scalings_to_try
 from .tuning.summary import cv_results, data_fingerprint, describe_search
@@ -180,7 +184,7 @@ class FSSMSCCV(MultiViewClassifier):
     True
     """
 
-    _kept_after_failure = ("_judged", "_folds", "_seed", "_data_fingerprint")  # for warm_start
+    _kept_after_failure = ("_judged", "_folds", "_seed", "_sampled", "_data_fingerprint")  # for warm_start
     _judged: dict[Setting, Judgement]
     _folds: list[Rows]
     _seed: int
@@ -268,17 +272,23 @@ class FSSMSCCV(MultiViewClassifier):
                 "use FSSMSC with n_clusters."
             )
         given = self._read_input(X, y, sample_weight, constraints)
-        scalings = self._scalings(given.views, options)
+        rng, n_threads = make_random_state(self.random_state), count_threads(self.n_jobs)
+        rows = self._sample(given, options, rng)
+        if rows is not None:
+            check_finite(given.views, n_threads, given.present)  # rows by their own numbers, and before the work
+        searched = given if rows is None else given.take(rows)
+        scalings = self._scalings(searched.views, options)
         progress = Progress(self, self.verbose, None, 0.0)
         sizes = len(given.known.labelled), len(given.known.classes)
         progress.stage("search", "%r, %d labelled in %d classes", given.views, *sizes)
         outcomes: list[Outcome] = []
-        data = self._search_data(given, options, scalings[0], progress, outcomes)
+        data = self._search_data(searched, options, scalings[0], progress, outcomes, rng)
         base = Setting(scaling=scalings[0], n_landmarks=data.n_landmarks)
         with progress.watch():
             self._search(data, base, scalings, outcomes)
         judgements = sorted(data.judged.values(), key=lambda judgement: judgement.belief)
-        chosen = choose_averaged(data, judgements, self.n_averaged)
+        usable = judgements if rows is None else affordable(judgements, options)
+        chosen = choose_averaged(data, usable, self.n_averaged)
         progress.stage("fits", f"averaging {len(chosen)} of {len(judgements)} settings")
         ensemble = Ensemble(data)
         with progress.watch():
@@ -287,18 +297,26 @@ class FSSMSCCV(MultiViewClassifier):
                 ensemble.add_sure_rows(chosen)
         progress.stage("labels", "reading labels off the average")
         self.classes_ = given.known.classes
+        shown = best_on_codes(data, base) if rows is None else best_among(usable, base)
+        if rows is not None:
+            ensemble.include(shown)  # its codes are computed beside the others
         self._groups: list[ExpertGroup] = list(ensemble.groups.values())
         self._temperature = average_temperature(
             averaged_hidden(chosen), data.class_ids[data.judged_rows], data.judged_weights
         )
         with progress.watch():
-            self._embed_rows(ensemble, best_on_codes(data, base))
-        self._read_labels(given, data, settle(ensemble.votes(), self._temperature))
+            if rows is None:
+                votes = self._embed_rows(ensemble, shown)
+            else:
+                votes = self._embed_all_rows(ensemble, shown, given, n_threads)
+        self._read_labels(given, settle(votes, self._temperature))
         self._summarise(judgements, chosen)
-        estimate = judge_average(data, judgements, self.n_averaged)
+        estimate = judge_average(data, usable, self.n_averaged)
         warn_unjudged(estimate)
         self.best_score_, self.best_score_interval_ = estimate.score, estimate.interval
         said = [*filter(None, [estimate.describe()]), *(outcome.value for outcome in outcomes)]
+        if rows is not None:
+            said.append(f"searched and fitted on {len(rows):,} of {len(given.views):,} rows (max_search_rows).")
         self.status_ = " ".join([*describe_search(data, scalings, chosen, self._groups), *said])
         self.view_importance_ = None
         if self.measure_views:
@@ -309,20 +327,60 @@ class FSSMSCCV(MultiViewClassifier):
         self.stage_seconds_ = progress.seconds
         return self
 
-    def _embed_rows(self, ensemble: Ensemble, setting: Setting) -> None:
-        """Set what `transform` needs: codes and embedding of one setting."""
+    def _sample(self, given: FitInput, options: SearchOptions, rng: np.random.RandomState) -> Rows | None:
+        """Return the rows that the search looks at; None if it looks at all."""
+        usable = np.ones(len(given.views), dtype=bool) if given.empty is None else ~given.empty
+        if given.weights is not None:
+            usable &= given.weights > 0
+        touched = None if given.known.pairs is None else given.known.pairs.touched()
+        rows = draw_rows(given.known.class_ids >= 0, usable, touched, options.max_search_rows, rng)
+        before = getattr(self, "_sampled", None)
+        if self.warm_start and rows is not None and before is not None and before[-1] < len(given.views):
+            rows = before  # the data may be others: the fingerprint of the rows tells
+        self._sampled = rows
+        return rows
+
+    def _embed_rows(self, ensemble: Ensemble, setting: Setting) -> Matrix:
+        """Set what `transform` needs, codes and embedding of one setting; return the votes of the rows."""
+        self._set_embedding(ensemble, setting)
+        self.codes_ = ensemble.data.code_set(setting).codes
+        self.embedding_ = self._embed(self.codes_)
+        return ensemble.votes()
+
+    def _embed_all_rows(self, ensemble: Ensemble, setting: Setting, given: FitInput, n_threads: int) -> Matrix:
+        """Do the same for all rows, block by block, where the ensemble knows some of them."""
+        self._set_embedding(ensemble, setting)
+        stack = CodeStack(len(self.landmarks_))
+        votes = count_votes(
+            self._groups,
+            given.views,
+            given.present,
+            len(self.classes_),
+            n_threads,
+            kept=stack,
+            encoder=ensemble.data.code_set(setting).encoder,
+        )
+        self.codes_ = stack.codes()
+        blocks = row_blocks(len(given.views), 4096)  # SciPy would hold a copy of all codes in double precision
+        self.embedding_ = np.concatenate([self._embed(self.codes_[block]) for block in blocks])
+        return votes
+
+    def _set_embedding(self, ensemble: Ensemble, setting: Setting) -> None:
+        """Set what `transform` needs: scaling, landmarks and encoder of one setting, and its embedding."""
         data = ensemble.data
         source, code_set = data.source(setting), data.code_set(setting)
         self._scaler, self._encoder, self.landmarks_ = source.scaler, code_set.encoder, source.landmarks
         self.landmark_embedding_ = ensemble.embedding(setting, data.told())
-        self.codes_, self.embedding_ = code_set.codes, self._embed(code_set.codes)
         self._n_features_out = len(self.landmark_embedding_)
 
-    def _read_labels(self, given: FitInput, data: SearchData, probabilities: Matrix) -> None:
+    def _read_labels(self, given: FitInput, probabilities: Matrix) -> None:
         """Set the labels of the rows, and what is to be said of the constraints."""
-        known = given.known
-        if data.pairs is not None:
-            probabilities = settle_pairs(probabilities, data.labels(), data.pairs, data.sample_weights)
+        known, pairs = given.known, self._pairs(given)
+        if pairs is not None:
+            rows, class_ids = self._labelled(given)
+            labels = np.full(len(given.views), -1, dtype=np.intp)
+            labels[rows] = class_ids
+            probabilities = settle_pairs(probabilities, labels, pairs, given.sample_weight)
         self._label_rows(given, probabilities)
         self.constraint_conflicts_ = known.conflicts
         self.constraint_violations_ = None if known.pairs is None else count_violations(self.labels_, known.pairs)
@@ -363,10 +421,10 @@ class FSSMSCCV(MultiViewClassifier):
         default_scaling: Scaling,
         progress: Progress,
         outcomes: list[Outcome],
+        rng: np.random.RandomState,
     ) -> SearchData:
-        n_classes, weights, pairs = len(given.known.classes), given.sample_weight, given.known.pairs
+        n_classes, weights = len(given.known.classes), given.sample_weight
         rows, class_ids = self._labelled(given)
-        rng = make_random_state(self.random_state)
         seed = int(rng.randint(2**31 - 1))
         counts = np.ones(len(rows)) if weights is None else weights[rows]
         n_repeats = self.n_repeats or (2 if counts.sum() < options.few_labels else 1)
@@ -375,8 +433,6 @@ class FSSMSCCV(MultiViewClassifier):
         if not folds:
             raise ValueError("Every class has a single labelled row, so none can be hidden to judge by; use FSSMSC.")
         sizes = [count_landmarks(number, given.n_counted, n_classes, outcomes) for number in self._landmark_counts()]
-        if pairs is not None and weights is not None:
-            pairs = pairs.without(weights == 0)
         data = SearchData(
             views=given.views,
             present=given.present,
@@ -393,7 +449,7 @@ class FSSMSCCV(MultiViewClassifier):
             options=options,
             report=lambda judgement: self._report(judgement, data, progress),
             sample_weights=weights,
-            pairs=pairs,
+            pairs=self._pairs(given),
         )
         told = given.known.class_ids, weights, given.known.pairs
         fingerprint = data_fingerprint(given.views, given.present, *told, self.get_params())
@@ -402,6 +458,11 @@ class FSSMSCCV(MultiViewClassifier):
         self._data_fingerprint, self._judged = fingerprint, data.judged
         self._folds, self._seed = data.folds, data.seed
         return data
+
+    def _pairs(self, given: FitInput) -> ResolvedPairs | None:
+        """Return the pairs between rows that count."""
+        pairs, weights = given.known.pairs, given.sample_weight
+        return pairs if pairs is None or weights is None else pairs.without(weights == 0)
 
     def _labelled(self, given: FitInput) -> tuple[Rows, ClassIds]:
         """Return the labelled rows that count, and their classes; rows of weight 0 do if a class has no others."""

@@ -56,6 +56,11 @@ class Supervision:
         """Number of labelled classes."""
         return len(self.classes)
 
+    def take(self, rows: Rows) -> Supervision:
+        """Return what is known of some rows (ascending), all labelled ones among them; pairs are of these only."""
+        pairs = None if self.pairs is None else self.pairs.take(rows)
+        return Supervision(self.classes, self.class_ids[rows], pairs, self.conflicts)
+
     def laplacians(
         self, weights: Weights, class_balance: str | None
     ) -> tuple[Rows, Laplacian | None, Laplacian | None]:

@@ -13,7 +13,7 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from ..core.arrays import ClassIds, Presence, Rows, Weights
+from ..core.arrays import ClassIds, Presence, Weights
 from ..data.labels import split_labels
 from ..data.views import Views
 from ..features.scaling import check_finite
@@ -21,6 +21,7 @@ from ..solver.weights import DEFAULTS
 from ..supervision.pairs import ResolvedPairs
 from .judging import judge
 from .options import SearchOptions
+from .sampling import some_of
 from .search_data import SearchData
 from .settings import FOR_FSSMSC, N_VOTES, Scaling, Setting, one_name, scalings_to_try
 
@@ -188,8 +189,8 @@ def _sample(rows: LabelledRows, default: Scaling, seed: int, n_threads: int) -> 
     labelled = np.flatnonzero(counted & (rows.class_ids >= 0))
     if len(np.unique(rows.class_ids[labelled])) < 2:
         return None
-    labelled = _some(labelled, _MOST_LABELLED, rng)
-    others = _some(np.flatnonzero(counted & (rows.class_ids < 0)), SAMPLE_ROWS - len(labelled), rng)
+    labelled = some_of(labelled, _MOST_LABELLED, rng)
+    others = some_of(np.flatnonzero(counted & (rows.class_ids < 0)), SAMPLE_ROWS - len(labelled), rng)
     chosen = np.sort(np.concatenate([labelled, others]))
     given = rows.class_ids[chosen]
     class_ids = np.unique(given[given >= 0], return_inverse=True)[1]
@@ -223,11 +224,6 @@ def _sample(rows: LabelledRows, default: Scaling, seed: int, n_threads: int) -> 
         sample_weights=None if weights is None else weights[chosen],
         pairs=None if rows.pairs is None else rows.pairs.take(chosen),
     )
-
-
-def _some(rows: Rows, most: int, rng: np.random.RandomState) -> Rows:
-    """Return at most so many of the rows, drawn at random."""
-    return rows if len(rows) <= most else rng.choice(rows, max(most, 0), replace=False)
 
 
 def _reading(choice: Choice) -> str:

@@ -90,6 +90,10 @@ class Ensemble:
             group.on_codes.append((data.code_set(setting).encoder, self._encoders[key]))
         return self._encoders[key]
 
+    def include(self, setting: Setting) -> None:
+        """Have the codes of a setting computed, whether or not an expert reads them."""
+        self._experts_beside(setting)
+
     def _embedding(self, setting: Setting, told: Told, known: dict[Any, Matrix]) -> Matrix:
         key = replace(setting, head="", strength=0.0)  # whatever reads it
         if key not in known:

@@ -11,9 +11,10 @@ from scipy.special import softmax
 
 from ..core.arrays import ClassIds, Matrix, Presence, Weights, is_sparse, unit_rows, unit_sparse_rows
 from ..data.views import Views
-from ..engine.blocks import map_blocks
+from ..engine.blocks import iter_blocks
 from ..features.products import ViewCrossProducts
 from ..features.scaling import ScaledRows, ViewsScaler, check_finite
+from ..solver.codes import CodeStack
 from ..solver.elastic_net import ElasticNetEncoder
 from .graph import FittedRows
 from .heads import Head, fit_linear_head, fit_neighbour_head
@@ -79,17 +80,28 @@ class ExpertGroup:
         """Return all of them."""
         return [expert for _, experts in self.on_codes for expert in experts] + self.on_features + self.on_graph
 
-    def vote(self, views: Views, present: Presence, votes: Matrix, n_threads: int) -> None:
-        """Add the votes of every expert for all rows."""
+    def vote(
+        self,
+        views: Views,
+        present: Presence,
+        votes: Matrix,
+        n_threads: int,
+        kept: CodeStack | None = None,
+        encoder_kept: ElasticNetEncoder | None = None,
+    ) -> None:
+        """Add the votes of every expert for all rows; the codes of one encoder may be kept."""
         cross = ViewCrossProducts(views, self.scaler, self.landmarks, present=present, for_prediction=True)
 
-        def of_block(block: slice) -> None:
+        def of_block(block: slice) -> sparse.csr_array | None:
+            codes_kept = None
             if self.on_codes or self.on_graph:
                 products, has_views = cross.read(block), cross.present_in(block)
                 if not np.isfinite(products.sum()):  # NaN and infinity pass through the product
                     check_finite(views, present=present)
                 for encoder, experts in self.on_codes:
                     codes = encoder.encode(products, has_views)
+                    if encoder is encoder_kept:
+                        codes_kept = codes
                     for expert in experts:
                         expert.vote(codes, votes, block)
                 if self.on_graph and self.fitted_rows is not None:
@@ -100,15 +112,27 @@ class ExpertGroup:
                 features = stack_features(self.scaler.read(views, block, present))
                 for expert in self.on_features:
                     expert.vote(features, votes, block)
+            return codes_kept
 
-        map_blocks(of_block, cross.blocks, n_threads, "reading votes")
+        for codes in iter_blocks(of_block, cross.blocks, n_threads, "reading votes"):
+            if kept is not None and codes is not None:
+                kept.add(codes)
 
 
-def count_votes(groups: list[ExpertGroup], views: Views, present: Presence, n_classes: int, n_threads: int) -> Matrix:
-    """Return the sums of the experts' class probabilities; see `voting`."""
+def count_votes(
+    groups: list[ExpertGroup],
+    views: Views,
+    present: Presence,
+    n_classes: int,
+    n_threads: int,
+    *,
+    kept: CodeStack | None = None,
+    encoder: ElasticNetEncoder | None = None,
+) -> Matrix:
+    """Return the sums of the experts' class probabilities (see `voting`); the codes of one encoder may be kept."""
     votes = empty_votes(len(views), n_classes)
     for group in groups:
-        group.vote(views, present, votes, n_threads)
+        group.vote(views, present, votes, n_threads, kept, encoder)
     if not np.isfinite(votes).all():
         check_finite(views, n_threads, present)
     return votes

@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from typing import Any
 
 import numpy as np
 
 from ..core.arrays import Mask, Matrix
 from .judging import judge, prior_doubt
+from .options import SearchOptions
 from .search_data import Judgement, SearchData
 from .selection import select
 from .settings import WITHOUT_CODES, Scaling, Setting, heads_of
@@ -138,8 +140,12 @@ def _beside(data: SearchData, best: Setting, base: Setting, *, known: bool = Tru
 
 def best_on_codes(data: SearchData, base: Setting) -> Setting:
     """Return the best setting that has codes, `base` if none was judged."""
-    on_codes = [setting for setting in data.judged if setting.head not in WITHOUT_CODES]
-    return min(on_codes, key=lambda setting: data.judged[setting].belief, default=base)
+    return best_among(sorted(data.judged.values(), key=lambda judgement: judgement.belief), base)
+
+
+def best_among(judgements: list[Judgement], base: Setting) -> Setting:
+    """Return the first setting that has codes, `base` if there is none."""
+    return next((j.setting for j in judgements if j.setting.head not in WITHOUT_CODES), base)
 
 
 def _best(data: SearchData, scalings: list[Scaling], count: int) -> list[Scaling]:
@@ -150,6 +156,24 @@ def _best(data: SearchData, scalings: list[Scaling], count: int) -> list[Scaling
         return min(found, default=np.inf)
 
     return sorted(scalings, key=best_belief)[:count]
+
+
+def affordable(judgements: list[Judgement], options: SearchOptions) -> list[Judgement]:
+    """Return the judgements, best first, whose settings can be fitted on many rows: few scalings and few sets of codes.
+
+    What is best says which: a setting is left out if it would need one more than those before it.
+    """
+    sources: set[Any] = set()
+    encoders: set[Any] = set()
+    kept = []
+    for judgement in judgements:
+        source = {judgement.setting.source}
+        encoder = set() if judgement.setting.head in WITHOUT_CODES else {judgement.setting.encoder}
+        if len(sources | source) <= options.max_sources and len(encoders | encoder) <= options.max_encoders:
+            sources |= source
+            encoders |= encoder
+            kept.append(judgement)
+    return kept
 
 
 def choose_averaged(

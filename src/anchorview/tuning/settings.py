@@ -71,6 +71,11 @@ class Setting:
         """What settings with the same landmarks have in common."""
         return self.scaling, self.n_landmarks
 
+    @property
+    def encoder(self) -> tuple[Any, ...]:
+        """What settings with the same codes have in common."""
+        return *self.source, self.units, self.l1, self.ridge
+
 
 def count_changes(setting: Setting) -> int:
     """Return how many of λ_Z, μ and λ_M are not the defaults, where they have a meaning."""

@@ -1,0 +1,44 @@
+"""Rows that a search looks at: all with a label, those in pairs, and some of the others."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from ..core.arrays import Mask, Rows
+
+
+def some_of(rows: Rows, most: int, rng: np.random.RandomState) -> Rows:
+    """Return at most so many of the rows, drawn at random."""
+    return rows if len(rows) <= most else rng.choice(rows, max(most, 0), replace=False)
+
+
+def draw_rows(
+    is_labelled: Mask, usable: Mask, touched: Mask | None, most: int, rng: np.random.RandomState
+) -> Rows | None:
+    """Return the labelled rows and at most so many usable others, ascending; None if that would be all usable rows.
+
+    Parameters
+    ----------
+    is_labelled, usable : ndarray of bool of shape (n_rows,)
+        Rows with a label; rows that count.
+    touched : ndarray of bool of shape (n_rows,), optional
+        Rows that pairs name: they come before others, since a pair is heard of only if both its rows are there.
+    most : int
+        Number of rows without a label.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> is_labelled = np.arange(10) < 2
+    >>> draw_rows(is_labelled, np.ones(10, bool), np.arange(10) == 9, 3, np.random.RandomState(0))
+    array([0, 1, 4, 8, 9])
+    >>> draw_rows(is_labelled, np.ones(10, bool), None, 8, np.random.RandomState(0)) is None
+    True
+    """
+    others = usable & ~is_labelled
+    if np.count_nonzero(others) <= most:
+        return None
+    first = np.zeros_like(others) if touched is None else others & touched
+    chosen = some_of(np.flatnonzero(first), most, rng)
+    rest = some_of(np.flatnonzero(others & ~first), most - len(chosen), rng)
+    return np.sort(np.concatenate([np.flatnonzero(is_labelled), chosen, rest]))

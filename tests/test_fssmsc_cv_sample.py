@@ -1,0 +1,117 @@
+"""`FSSMSCCV` on more rows than the search looks at."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import pytest
+
+from anchorview import FSSMSCCV, Constraints, Views, datasets
+
+OPTIONS: dict[str, Any] = dict.fromkeys(("ridges", "l1s", "must_link_weights", "heavy_ridges"), ())
+OPTIONS |= {"feature_strengths": (1.0,), "graph_strengths": (0.8,), "max_search_rows": 200}
+
+
+@pytest.fixture(scope="module")
+def data() -> tuple[Views, np.ndarray, np.ndarray]:
+    made = datasets.make_multiview_subspaces(700, 4, (12, 8), noise=0.2, random_state=0)
+    views = Views({"a": made.views.arrays[0], "b": made.views.arrays[1]}, ids=[f"r{row}" for row in range(700)])
+    return views, made.target, datasets.hide_labels(made.target, 0.08, random_state=0)
+
+
+def make(**parameters: Any) -> FSSMSCCV:
+    options = {**OPTIONS, **parameters.pop("search_options", {})}
+    settings = {"n_landmarks": 40, "n_repeats": 1, "scaling": ["minmax", "l2"], "random_state": 0, **parameters}
+    return FSSMSCCV(search_options=options, **settings)
+
+
+@pytest.fixture(scope="module")
+def model(data: Any) -> FSSMSCCV:
+    views, _, y = data
+    return make().fit(views, y)
+
+
+def test_every_row_gets_its_label_codes_and_embedding(model: FSSMSCCV, data: Any) -> None:
+    _, target, y = data
+    hidden = y == -1
+    assert model.labels_.shape == model.confidence_.shape == (700,)
+    assert model.codes_.shape == (700, 40)
+    assert (model.labels_[~hidden] == target[~hidden]).all()
+    assert (model.labels_ == target)[hidden].mean() > 0.9
+    assert f"{200 + np.count_nonzero(~hidden)} of 700 rows" in model.status_
+
+
+def test_labels_are_what_predict_gives(model: FSSMSCCV, data: Any) -> None:
+    views, _, y = data
+    hidden = np.flatnonzero(y == -1)
+    assert np.array_equal(model.predict(views[hidden]), model.labels_[hidden])
+    np.testing.assert_allclose(model.predict_proba(views[hidden]).max(axis=1), model.confidence_[hidden], atol=1e-5)
+    np.testing.assert_allclose(model.transform(views), model.embedding_, atol=1e-5)
+
+
+def test_few_scalings_and_few_codes_are_averaged(data: Any) -> None:
+    views, _, y = data
+    model = make(search_options={"max_sources": 1, "max_encoders": 1, "ridges": (0.3, 3.0)}).fit(views, y)
+    averaged = model.averaged_
+    assert len({setting["scaling"] for setting in averaged}) == 1
+    on_codes = [s for s in averaged if s["head"] in ("nearest", "knn", "embedding", "codes")]
+    assert len({(s["l1"], s["ridge"]) for s in on_codes}) <= 1
+
+
+def test_a_sample_that_holds_all_rows_changes_nothing(data: Any) -> None:
+    views, _, y = data
+    n_unlabelled = int(np.count_nonzero(y == -1))
+    whole = make(search_options={"max_search_rows": n_unlabelled}).fit(views, y)
+    usual = make(search_options={"max_search_rows": 20_000}).fit(views, y)
+    assert np.array_equal(whole.confidence_, usual.confidence_)
+    assert "max_search_rows" not in whole.status_
+
+
+def test_threads_do_not_matter(model: FSSMSCCV, data: Any) -> None:
+    views, _, y = data
+    assert np.array_equal(make(n_jobs=2).fit(views, y).confidence_, model.confidence_)
+
+
+def test_bad_rows_outside_the_sample_are_named_before_the_search(model: FSSMSCCV, data: Any) -> None:
+    views, _, y = data
+    outside = int(np.setdiff1d(np.flatnonzero(y == -1), model._sampled)[0])
+    spoiled = views.arrays[1].copy()
+    spoiled[outside, 3] = np.inf
+    with pytest.raises(ValueError, match=f"'b'.*{outside}"):
+        make().fit(Views({"a": views.arrays[0], "b": spoiled}), y)
+
+
+def test_pairs_and_weights_of_all_rows_count(data: Any) -> None:
+    views, target, y = data
+    hidden = np.flatnonzero(y == -1)
+    first, second = hidden[:-1:2], hidden[1::2]
+    must = [(f"r{i}", f"r{j}") for i, j in zip(first, second, strict=False) if target[i] == target[j]]
+    weights = np.ones(700)
+    weights[hidden[-5:]] = 0.0
+    model = make().fit(views, y, constraints=Constraints.from_pairs(must=must), sample_weight=weights)
+    assert model.constraint_violations_ is not None
+    assert model.constraint_violations_.must == (0, len(must))
+
+
+def test_a_search_that_goes_on_keeps_its_sample(data: Any) -> None:
+    views, _, y = data
+    model = make(warm_start=True, random_state=None).fit(views, y)
+    before, labels = dict(model._judged), model.labels_
+    model.fit(views, y)
+    assert model._judged.keys() == before.keys()
+    assert np.array_equal(model.labels_, labels)
+    assert all(model._judged[setting] is judgement for setting, judgement in before.items())
+
+
+def test_rows_that_lack_views_or_have_none(data: Any) -> None:
+    views, target, y = data
+    mask = np.ones((700, 2), dtype=bool)
+    mask[::3, 0] = False
+    empty = np.flatnonzero(y == -1)[:4]
+    mask[empty] = False
+    lacking = Views({"a": views.arrays[0], "b": views.arrays[1]}, mask=mask)
+    model = make(on_empty="drop").fit(lacking, y)
+    assert (model.labels_[empty] == -1).all()
+    others = np.setdiff1d(np.flatnonzero(y == -1), empty)
+    assert (model.labels_ == target)[others].mean() > 0.8
