@@ -21,7 +21,6 @@ from .tables import has_levels, is_table
 from .views import Views
 
 _BLOCK_CELLS = 2**22  # cells looked at together, so that memory stays small for wide views too
-
 _STORE_ROWS = 4096  # of a store looked at together
 
 
