@@ -187,6 +187,11 @@ class MultiViewClassifier(
         predicted: npt.NDArray[Any] = self.classes_[class_ids]
         return mark_unknown(predicted, empty) if empty.any() else predicted
 
+    def _labels_of(self, class_ids: ClassIds, empty: Mask) -> npt.NDArray[Any]:
+        """Return the labels of rows, whose type does not depend on whether any of them is empty."""
+        predicted: npt.NDArray[Any] = self.classes_[class_ids]
+        return mark_unknown(predicted, empty) if self.on_empty == "drop" else predicted
+
     def predict_proba(self, X: Any) -> Matrix:
         """Return the probability of each class for each row.
 

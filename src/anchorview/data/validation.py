@@ -21,6 +21,7 @@ from .tables import has_levels, is_table
 from .views import Views
 
 _BLOCK_CELLS = 2**22  # cells looked at together, so that memory stays small for wide views too
+_STORE_ROWS = 4096  # of a store looked at together
 
 
 def as_views(X: Any, views: ColumnGroups | None) -> Views:
@@ -249,8 +250,7 @@ def _nan_rows_in_store(array: Any) -> Rows:
         missing: Rows = begin[np.isnan(rows[begin]).all(axis=1)] + block.start
         return missing
 
-    step = max(1, _BLOCK_CELLS // array.shape[1])
-    return np.concatenate([np.empty(0, dtype=np.intp), *map_rows(of_block, array, step, 1)])
+    return np.concatenate([np.empty(0, dtype=np.intp), *map_rows(of_block, array, _STORE_ROWS, 1)])
 
 
 def _nan_rows(array: npt.NDArray[Any]) -> Rows:

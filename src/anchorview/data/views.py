@@ -175,11 +175,12 @@ class Views:
         return result
 
     def _check_rows(self) -> None:
-        for array, name in zip(self.arrays[1:], self.names[1:], strict=True):
+        for number, (name, array) in enumerate(self.items()):
             if array.shape[0] != len(self):
                 raise ValueError(
-                    f"View {name!r} has {array.shape[0]} rows but view {self.names[0]!r} has {len(self)}; "
-                    "every view needs one row per sample (ids= aligns views that do not have the same rows)."
+                    f"View {name!r}{self.place(number)} has {array.shape[0]} rows but view {self.names[0]!r}"
+                    f"{self.place(0)} has {len(self)}; every view needs one row per sample (ids= aligns views "
+                    "that do not have the same rows)."
                 )
 
     @property
@@ -319,6 +320,11 @@ class Views:
     def is_stored(self) -> bool:
         """Whether rows of some view are kept elsewhere than in memory."""
         return any(map(is_stored, self.arrays))
+
+    def place(self, number: int) -> str:
+        """Return where the rows of a view are stored, for errors; nothing if they are in memory."""
+        array = self.arrays[number]
+        return f" ({array.name})" if isinstance(array, StoredRows) else ""
 
     def check_unchanged(self) -> None:
         """Raise an error if a store has changed since it was opened."""

@@ -43,8 +43,8 @@ class DiskCodeStack:
             self._folder = tempfile.TemporaryDirectory(prefix="anchorview-codes-", ignore_cleanup_errors=True)
         except OSError as error:
             raise SourceError(
-                f"Codes cannot be written to {tempfile.gettempdir()}: {error.strerror or error}. Set TMPDIR to a folder "
-                "that can be written to, or raise memory_limit."
+                f"Codes cannot be written to {tempfile.gettempdir()}: {error.strerror or error}. Set TMPDIR to a "
+                "folder that can be written to, or raise memory_limit."
             ) from error
         self._writer: CsrWriter | None = None
 

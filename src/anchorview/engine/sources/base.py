@@ -135,8 +135,9 @@ class StoredRows(ABC):
         if isinstance(error, ModuleNotFoundError | MemoryError):
             raise error
         self.check_unchanged()  # the likeliest reason
+        reason = " ".join(str(error).split()).rstrip(".") or type(error).__name__
         raise SourceError(
-            f"Rows {start} to {stop - 1} of {self.name} cannot be read: {str(error) or type(error).__name__}. "
+            f"Rows {start} to {stop - 1} of {self.name} cannot be read: {reason}. "
             "Check the file: it may be cut off, or damaged."
         ) from error
 

@@ -57,8 +57,8 @@ class CsrWriter:
             yield
         except OSError as error:
             raise SourceError(
-                f"Codes cannot be written to {self.folder}: {error.strerror or error}. Free space there, set TMPDIR to a "
-                "folder that has more, or raise memory_limit."
+                f"Codes cannot be written to {self.folder}: {error.strerror or error}. Free space there, set TMPDIR "
+                "to a folder that has more, or raise memory_limit."
             ) from error
 
 

@@ -1,0 +1,152 @@
+"""`predict_to`: the labels of any number of rows, written part by part; what was done before a crash is not done again."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from sklearn.utils.validation import check_is_fitted
+
+from ..core.checks import check_number
+from ..core.digest import content_key
+from ..data.views import Views
+from ..engine.blocks import row_blocks
+from ..engine.sources.base import StoredRows
+from .columns import Columns, as_plain, check_target, write_columns
+from .parts import Parts
+
+_SAMPLE = 1000  # rows of an array in memory that tell it from another
+_OF_MODEL = ("classes_", "landmarks_", "landmark_embedding_", "_scaler", "_encoder", "_rule", "_groups", "_temperature")
+
+
+def predict_to(
+    model: Any,
+    X: Any,
+    path: str | os.PathLike[str],
+    *,
+    block_rows: int = 2**18,
+    probabilities: bool = False,
+    resume: bool = True,
+    overwrite: bool = False,
+    progress: Callable[[int, int], None] | None = None,
+) -> Path:
+    """Predict rows from any source block by block, and write what comes out.
+
+    Each block is kept as a part in a folder beside `path` (``<path>.parts``). If the process ends before all are done,
+    however it ends, the same call goes on with the blocks that are not there. At the end the parts become one result,
+    and are removed.
+
+    Parameters
+    ----------
+    model : FSSMSC or FSSMSCCV
+        A fitted model.
+    X : Views, list or dict of arrays or sources, or array-like of shape (n_rows, n_features)
+        Rows with the views of the fit; those of stores (see :func:`anchorview.open_rows`) are read once.
+    path : path
+        A Parquet file (by its ending, ``.parquet``), with the columns ``label`` and ``confidence``, ``id`` if the views
+        have ids, and ``probability0``, …; anything else is a folder with ``label.npy``, ``confidence.npy`` and so on.
+    block_rows : int, default=262144
+        Rows of a part: what is held in memory, and what is lost when a process ends.
+    probabilities : bool, default=False
+        Write the probabilities of all classes, in the order of ``model.classes_``, too.
+    resume : bool, default=True
+        Go on with parts that are there. They are refused if they come from another model, or from rows that have
+        changed; with False they are removed.
+    overwrite : bool, default=False
+        Whether a result that is there may be replaced.
+    progress : callable, optional
+        Called with the number of rows done, and of all rows, after each part.
+
+    Returns
+    -------
+    Path
+        The path.
+
+    Examples
+    --------
+    >>> import tempfile
+    >>> import numpy as np
+    >>> from anchorview import FSSMSC, Views, datasets, open_rows
+    >>> from anchorview.export import predict_to
+    >>> made = datasets.make_multiview_subspaces(60, 2, (6, 4), random_state=0)
+    >>> model = FSSMSC(n_landmarks=10, random_state=0).fit(made.views, made.target)
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     for name, array in made.views.items():
+    ...         np.save(f"{folder}/{name}.npy", array)
+    ...     stored = Views([open_rows(f"{folder}/{name}.npy") for name in made.views.names])
+    ...     result = predict_to(model, stored, f"{folder}/labels", block_rows=25)
+    ...     bool((np.load(result / "label.npy") == model.predict(made.views)).all())
+    True
+    """
+    check_is_fitted(model)
+    check_number("block_rows", block_rows, low=1, integer=True)
+    target = Path(path)
+    folder = target.with_name(f"{target.name}.parts")
+    check_target(target, overwrite or folder.exists())
+    views: Views = model._read_views(X, reset=False)
+    views.check_unchanged()
+    manifest = {
+        "rows": len(views),
+        "model": _key_of_model(model),
+        "source": _key_of_rows(views),
+        "block_rows": int(block_rows),
+        "probabilities": bool(probabilities),
+    }
+    parts = Parts(folder, manifest, resume=resume)
+    blocks = row_blocks(len(views), int(block_rows))
+    if parts.is_put_together(target, len(blocks)):
+        parts.remove()
+        return target
+    check_target(target, overwrite)
+    for number, block in enumerate(blocks):
+        if not parts.has(number):
+            columns = _predict_block(model, views, block, probabilities)
+            views.check_unchanged()
+            parts.write(number, columns)
+        if progress is not None:
+            progress(block.stop, len(views))
+
+    def all_parts() -> Iterator[Columns]:
+        for number in range(len(blocks)):
+            yield parts.read(number)
+
+    write_columns(target, all_parts(), len(views), scratch=parts.folder)
+    parts.remove()
+    return target
+
+
+def _predict_block(model: Any, views: Views, block: slice, probabilities: bool) -> Columns:
+    """Return the columns of one block of rows."""
+    rows = views[block]
+    try:
+        chunks = list(model._iter_probabilities(rows))
+    except ValueError as error:
+        where = f"In rows {block.start} to {block.stop - 1}, which are numbered from 0 here: "
+        raise ValueError(where + str(error)) from error
+    found = np.concatenate([chunk for _, chunk, _ in chunks])
+    empty = np.concatenate([np.zeros(len(part), bool) if none is None else none for _, part, none in chunks])
+    found[empty] = 1 / found.shape[1]
+    columns = {} if rows.ids is None else {"id": as_plain(rows.ids)}
+    columns["label"] = as_plain(model._labels_of(found.argmax(axis=1), empty))
+    columns["confidence"] = np.where(empty, 0.0, found.max(axis=1)).astype(found.dtype)
+    if probabilities:
+        columns["probability"] = found
+    return columns
+
+
+def _key_of_model(model: Any) -> str:
+    """Name a model by what its predictions depend on."""
+    return content_key([getattr(model, name) for name in _OF_MODEL if hasattr(model, name)])
+
+
+def _key_of_rows(views: Views) -> str:
+    """Name rows by their stores as they are now, and arrays in memory by some of their rows."""
+    step = max(1, len(views) // _SAMPLE)
+    known: list[Any] = [views.names, views.present, views.ids]
+    for array in views.arrays:
+        stamp = array.stamp() if isinstance(array, StoredRows) else None
+        known += [array.shape, str(array.dtype), array[::step] if stamp is None else repr(stamp)]
+    return content_key(known)
