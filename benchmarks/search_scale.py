@@ -8,7 +8,7 @@
 For each data set and draw of labels: plain `FSSMSC`, then `FSSMSCCV` as it is, then (not with --synthetic, nor above
 --all-rows) `FSSMSCCV` that searches all rows: accuracy of the rows without a label, seconds, and how many plain fits
 that is. "CPU" is the time of all threads, which other work on the machine changes least. All run one after the other
-in this process. --sample sets `max_search_rows`, to see on small data what a sample loses.
+in this process. --sample sets `max_search_rows` and `n_sampled`, to see on small data what a sample loses.
 """
 
 from __future__ import annotations
@@ -33,7 +33,7 @@ EVERY_ROW: dict[str, Any] = {"max_search_rows": 10**9, "max_graph_rows": 10**9}
 
 def run(name: str, views: Any, target: Any, seed: int, options: Any) -> list[list[str]]:
     y = hide_labels(target, label_fraction(len(target)), random_state=seed)
-    sample = {} if options.sample is None else {"max_search_rows": options.sample}
+    sample = {} if options.sample is None else {"max_search_rows": options.sample, "n_sampled": options.sample}
     models: dict[str, Any] = {"FSSMSC": FSSMSC(random_state=seed)}
     models["FSSMSCCV"] = FSSMSCCV(random_state=seed, search_options=sample)
     if len(views) <= options.all_rows:
@@ -56,7 +56,7 @@ def main() -> None:
     parser.add_argument("--sets", nargs="+", default=[], help="only these data sets")
     parser.add_argument("--fashion", type=Path, help="folder with fashion.npz (see benchmarks/fashion.py)")
     parser.add_argument("--synthetic", type=int, nargs="+", default=[], help="numbers of made rows (200 features)")
-    parser.add_argument("--sample", type=int, help="max_search_rows")
+    parser.add_argument("--sample", type=int, help="max_search_rows and n_sampled")
     parser.add_argument("--all-rows", type=int, default=20_000, help="largest data that are searched whole besides")
     options = parser.parse_args()
     warnings.simplefilter("ignore")

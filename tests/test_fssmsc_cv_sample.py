@@ -10,7 +10,8 @@ import pytest
 from anchorview import FSSMSCCV, Constraints, Views, datasets
 
 OPTIONS: dict[str, Any] = dict.fromkeys(("ridges", "l1s", "must_link_weights", "heavy_ridges"), ())
-OPTIONS |= {"feature_strengths": (1.0,), "graph_strengths": (0.8,), "max_search_rows": 200}
+OPTIONS |= {"feature_strengths": (1.0,), "graph_strengths": (0.8,)}
+OPTIONS |= {"max_search_rows": 300, "n_sampled": 200}
 
 
 @pytest.fixture(scope="module")

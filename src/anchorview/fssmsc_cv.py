@@ -333,7 +333,7 @@ class FSSMSCCV(MultiViewClassifier):
         if given.weights is not None:
             usable &= given.weights > 0
         touched = None if given.known.pairs is None else given.known.pairs.touched()
-        rows = draw_rows(given.known.class_ids >= 0, usable, touched, options.max_search_rows, rng)
+        rows = draw_rows(given.known.class_ids >= 0, usable, touched, options, rng)
         before = getattr(self, "_sampled", None)
         if self.warm_start and rows is not None and before is not None and before[-1] < len(given.views):
             rows = before  # the data may be others: the fingerprint of the rows tells

@@ -42,7 +42,8 @@ class SearchOptions:
     n_hopeful: int = 3  # scalings for which codes are computed, the default besides
     n_finalists: int = 2  # scalings that are searched further
     dense_codes: int = 100  # non-zeros per row above which no denser codes are tried: a row costs their cube
-    max_search_rows: int = 20_000  # without a label; what is best for these is best for more (docs/scale.md)
+    max_search_rows: int = 20_000  # without a label, up to which the search looks at all rows
+    n_sampled: int = 10_000  # of more rows it looks at so many: 20,000 chose no better and took twice as long
     max_sources: int = 2  # scalings in the average, where there are more rows: each is a product of all rows
     max_encoders: int = 2  # sets of codes in the average, where there are more rows: each costs about a fit
     max_graph_rows: int = 50_000  # exact neighbours take time by the square of the rows
@@ -77,6 +78,7 @@ _NUMBERS: dict[str, Number] = {
     "n_finalists": Number(1, integer=True),
     "dense_codes": Number(0, integer=True),
     "max_search_rows": Number(1, integer=True),
+    "n_sampled": Number(1, integer=True),
     "max_sources": Number(1, integer=True),
     "max_encoders": Number(1, integer=True),
     "max_graph_rows": Number(0, integer=True),

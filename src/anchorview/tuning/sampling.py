@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from ..core.arrays import Mask, Rows
+from .options import SearchOptions
 
 
 def some_of(rows: Rows, most: int, rng: np.random.RandomState) -> Rows:
@@ -13,9 +14,9 @@ def some_of(rows: Rows, most: int, rng: np.random.RandomState) -> Rows:
 
 
 def draw_rows(
-    is_labelled: Mask, usable: Mask, touched: Mask | None, most: int, rng: np.random.RandomState
+    is_labelled: Mask, usable: Mask, touched: Mask | None, options: SearchOptions, rng: np.random.RandomState
 ) -> Rows | None:
-    """Return the labelled rows and at most so many usable others, ascending; None if that would be all usable rows.
+    """Return the labelled rows and some usable others, ascending; None if there are few enough to take all.
 
     Parameters
     ----------
@@ -23,20 +24,22 @@ def draw_rows(
         Rows with a label; rows that count.
     touched : ndarray of bool of shape (n_rows,), optional
         Rows that pairs name: they come before others, since a pair is heard of only if both its rows are there.
-    most : int
-        Number of rows without a label.
+    options : SearchOptions
+        How many are few enough, and how many are drawn of more.
 
     Examples
     --------
     >>> import numpy as np
-    >>> is_labelled = np.arange(10) < 2
-    >>> draw_rows(is_labelled, np.ones(10, bool), np.arange(10) == 9, 3, np.random.RandomState(0))
+    >>> is_labelled, usable = np.arange(10) < 2, np.ones(10, bool)
+    >>> options = SearchOptions(max_search_rows=7, n_sampled=3)
+    >>> draw_rows(is_labelled, usable, np.arange(10) == 9, options, np.random.RandomState(0))
     array([0, 1, 4, 8, 9])
-    >>> draw_rows(is_labelled, np.ones(10, bool), None, 8, np.random.RandomState(0)) is None
+    >>> draw_rows(is_labelled, np.arange(10) < 9, None, options, np.random.RandomState(0)) is None
     True
     """
     others = usable & ~is_labelled
-    if np.count_nonzero(others) <= most:
+    most = options.n_sampled
+    if np.count_nonzero(others) <= max(options.max_search_rows, most):
         return None
     first = np.zeros_like(others) if touched is None else others & touched
     chosen = some_of(np.flatnonzero(first), most, rng)
