@@ -44,15 +44,15 @@ from .cost import (
 )
 from .data.reading import ColumnGroups
 from .data.views import Views
-from .engine.blocks import count_threads, one_blas_thread
+from .engine.blocks import count_threads, map_blocks, one_blas_thread
 from .features.auto import FOR_SPARSE, ScalingChoice
 from .features.landmarks import ROWS_PER_LANDMARK
 from .features.products import Representation, represent
 from .features.scaling import fit_scaling
 from .labelling.clusters import ClusterCentres, fit_clusters
-from .labelling.held_out import calibrate
+from .labelling.held_out import held_out_logits, held_out_shares, set_confidence
 from .labelling.relabel import correct_labels
-from .labelling.rule import RULES, LabelledNeighbours, keep_labelled
+from .labelling.rule import LabelledNeighbours, keep_labelled
 from .plan import OMITTABLE, Plan, make_plan
 from .solver.coverage import cover_result
 from .solver.grams import PatternGrams
@@ -64,7 +64,8 @@ from .solver.weights import DEFAULTS, UNITS, ModelWeights
 from .supervision.conflicts import count_violations
 from .supervision.constraints import Constraints
 from .supervision.known import Supervision
-from .tuning.settings import one_name
+from .tuning.readings import Readings
+from .tuning.settings import INFERENCES, one_name, split_inference
 from .tuning.units import DENSE, SettledWeights, settle_weights
 
 if TYPE_CHECKING:
@@ -92,7 +93,7 @@ _RULES: dict[str, Rule] = {
     "solver_options": Options(),
     "max_iter": COUNT,
     "tol": WEIGHT,
-    "inference": Choice(("auto", *RULES)),
+    "inference": Choice(("auto", *INFERENCES)),
     "n_neighbors": Number(1, integer=True, or_text=("auto",)),
     "measure_views": Flag(),
 }
@@ -311,7 +312,7 @@ class FSSMSC(MultiViewClassifier):
         self.n_jobs = n_jobs
         self.verbose = verbose
 
-    _rule: LabelledNeighbours | ClusterCentres
+    _rule: LabelledNeighbours | ClusterCentres | Readings
 
     def __sklearn_tags__(self) -> Any:
         """Tell scikit-learn that labels are optional, and whether sparse input is fine."""
@@ -396,8 +397,8 @@ class FSSMSC(MultiViewClassifier):
         self.classes_ = known.classes if len(known.classes) else np.arange(plan.n_components)
         self._n_features_out = len(result.embedding)
         with one_blas_thread():
-            self._rule = self._fit_rule(known, problem, result, choice, rng)
-        self._label_rows(replace(given, known=known), self._rule.read(self.embedding_, n_threads))
+            self._rule = self._fit_rule(known, problem, result, choice, source, rng, n_threads)
+        self._label_rows(replace(given, known=known), self._read_fit(source, n_threads))
         self.constraint_conflicts_ = known.conflicts
         self.constraint_violations_ = None if known.pairs is None else count_violations(self.labels_, known.pairs)
         self.chosen_ = {"scaling": plan.scaling, **asdict(settled.asked), "inference": choice.inference}
@@ -612,8 +613,10 @@ class FSSMSC(MultiViewClassifier):
         problem: Problem,
         result: SolverResult,
         choice: Choices,
+        source: Representation,
         rng: np.random.RandomState,
-    ) -> LabelledNeighbours | ClusterCentres:
+        n_threads: int,
+    ) -> LabelledNeighbours | ClusterCentres | Readings:
         weights = problem.weights
         if len(known.classes) == 0:
             return fit_clusters(self.embedding_, problem.n_components, rng, weights)
@@ -621,8 +624,18 @@ class FSSMSC(MultiViewClassifier):
         if weights is not None:  # rows of weight 0 speak for no class, unless it has no others
             counts = weights[rows] > 0
             rows = rows[counts | np.isin(known.class_ids[rows], known.class_ids[rows[counts]], invert=True)]
-        rule = keep_labelled(self.embedding_[rows], known.class_ids[rows], choice.inference, choice.n_votes)
-        return calibrate(rule, problem, result, known, rows, self.class_balance)
+        name, beside = split_inference(choice.inference)
+        rule = keep_labelled(self.embedding_[rows], known.class_ids[rows], name or "nearest", choice.n_votes)
+        if len(known.classes) < 2 or not beside:
+            return set_confidence(rule, *held_out_logits(rule, problem, result, known, rows, self.class_balance))
+        from .tuning.reading_fits import fit_readings, keep_labels  # loads numba
+
+        labelled = keep_labels(rows, known.class_ids[rows], weights, self.class_balance)
+        if name is None:
+            return fit_readings(beside, None, None, source, labelled, rng, n_threads)
+        logits, class_ids = held_out_logits(rule, problem, result, known, rows, self.class_balance)
+        rule = set_confidence(rule, logits, class_ids)
+        return fit_readings(beside, rule, held_out_shares(rule, logits), source, labelled, rng, n_threads)
 
     def _describe(self, plan: Plan, result: SolverResult) -> None:
         outcomes = plan.outcomes + list(result.outcomes)
@@ -634,5 +647,23 @@ class FSSMSC(MultiViewClassifier):
             elif outcome in (Outcome.FEWER_CLASSES, Outcome.MORE_CLASSES, Outcome.SINGLE_FEATURE):
                 warnings.warn(f"{type(self).__name__}: {outcome.value}", UserWarning, stacklevel=5)
 
+    def _read_fit(self, source: Representation, n_threads: int) -> Matrix:
+        """Return the class probabilities of the rows of the fit."""
+        rule = self._rule
+        if not isinstance(rule, Readings):
+            return rule.read(self.embedding_, n_threads)
+        votes = map_blocks(lambda block: rule.votes(source.cross.read(block)), source.cross.blocks, n_threads)
+        return rule.settle(np.concatenate(votes), self.embedding_, n_threads)
+
     def _probabilities(self, views: Views, present: Presence, n_threads: int) -> Matrix:
-        return self._rule.read(self._transform(views, present, n_threads), n_threads)
+        rule = self._rule
+        if not isinstance(rule, Readings):
+            return rule.read(self._transform(views, present, n_threads), n_threads)
+        n_embedded = 0 if rule.neighbours is None else self._n_features_out
+
+        def read(products: Matrix, present: Presence) -> Matrix:
+            votes = rule.votes(products)
+            return np.hstack([self._embed_products(products, present), votes]) if n_embedded else votes
+
+        both = self._map_products(views, present, n_threads, read)
+        return rule.settle(both[:, n_embedded:], both[:, :n_embedded].astype(self._scaler.dtype), n_threads)
