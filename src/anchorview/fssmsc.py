@@ -105,9 +105,9 @@ class FSSMSC(MultiViewClassifier):
 
     Every row is described by a sparse non-negative code over a few hundred landmarks, shared by all views; the
     landmarks get an embedding in which rows of one class lie together, learned from the codes and a few labels. A
-    row takes the class of its nearest labelled row. Memory grows linearly with the number of rows, and time does for a
-    given number of labels; the last stage, which reads the labels, compares every row with every labelled one (see
-    Notes).
+    row takes the class of its nearest labelled row, or that of the mean of several readings, as hidden labels say.
+    Memory grows linearly with the number of rows, and time does for a given number of labels; the last stage, which
+    reads the labels, compares every row with every labelled one (see Notes).
 
     Parameters
     ----------
@@ -145,8 +145,8 @@ class FSSMSC(MultiViewClassifier):
         number of views and any features (see Notes). "paper": as they stand in the paper's objective; "auto" is then
         0.2, 1, 1e4 and 1e-4.
     class_balance : {"balanced"}, optional
-        Give every class, and every pair of classes, the same weight in the terms that labels make, however many
-        labelled rows it has.
+        Give every class, and every pair of classes, the same weight in the terms that labels make, and in the linear
+        reading, however many labelled rows it has.
     relabel : float, optional
         Let labelled rows be relabelled when the other labels speak for another class with at least this probability
         (0.9, say); for labels that may be wrong. See `relabelled_`.
@@ -165,11 +165,17 @@ class FSSMSC(MultiViewClassifier):
         Rounds at most.
     tol : float, default=1e-4
         Optimality residual at which to stop ("admm": largest change of an entry).
-    inference : {"auto", "nearest", "knn", "euclidean", "paper"}, default="auto"
-        Nearest labelled row by angle, a distance-weighted vote of `n_neighbors`, or the nearest by plain distance. All
-        three read training rows as `predict` would, by codes that know no label. "auto" is one of the first two, as
-        hidden labels say; "nearest" with few. "paper", for reproduction, is the plain distance between the codes of the
-        joint problem, in which labels have moved those of the labelled rows.
+    inference : str, default="auto"
+        What reads the labels. Of the embedding: "nearest", the nearest labelled row by angle; "knn", a vote of
+        `n_neighbors`, weighted by distance; "euclidean", the nearest by plain distance. All read training rows as
+        `predict` would, by codes that know no label. Of the products with the landmarks: "linear", a logistic
+        regression on the rows' coordinates in the span of the landmarks (with fewer features than landmarks, on the
+        scaled features); "graph", Poisson learning on the neighbour graph of at most 5,000 rows, the labelled ones
+        first, of which any other row takes the nearest. Joined by "+" ("nearest+linear", "knn+graph", "linear+graph",
+        "nearest+linear+graph"), the mean of their probabilities. "auto" is "nearest" or "knn", alone or with one or
+        both of "linear" and "graph", as hidden labels say; "nearest" without. "paper", for reproduction, is the plain
+        distance between the codes of the joint problem, in which labels have moved those of the labelled rows. Without
+        labels rows are clustered, whatever is asked for.
     n_neighbors : int or "auto", default="auto"
         For the vote. "auto" is 5; with ``inference="auto"`` 5 or 15, as hidden labels say.
     measure_views : bool, default=False
