@@ -260,15 +260,24 @@ class MultiViewClassifier(
         return np.concatenate([embedded for _, embedded, _ in self._iter_chunks(views, self._transform)])
 
     def _transform(self, views: Views, present: Presence, n_threads: int) -> Matrix:
+        return self._map_products(views, present, n_threads, self._embed_products)
+
+    def _embed_products(self, products: Matrix, present: Presence) -> Matrix:
+        return self._embed(self._encoder.encode(products, present))
+
+    def _map_products(
+        self, views: Views, present: Presence, n_threads: int, work: Callable[[Matrix, Presence], Matrix]
+    ) -> Matrix:
+        """Return what `work` makes of the rows of E, block by block, and of the views that these have."""
         cross = ViewCrossProducts(views, self._scaler, self.landmarks_, present=present, for_prediction=True)
 
-        def embed(block: slice) -> Matrix:
+        def of_block(block: slice) -> Matrix:
             products = cross.read(block)
             if not np.isfinite(products.sum()):  # NaN and infinity pass through the product: no extra pass over X
                 check_finite(views, present=present)
-            return self._embed(self._encoder.encode(products, cross.present_in(block)))
+            return work(products, cross.present_in(block))
 
-        return np.concatenate(map_blocks(embed, cross.blocks, n_threads, "encoding"))
+        return np.concatenate(map_blocks(of_block, cross.blocks, n_threads, "encoding"))
 
     def _embed(self, codes: sparse.csr_array) -> Matrix:
         embedding: Matrix = (codes @ self.landmark_embedding_.T).astype(self._scaler.dtype)

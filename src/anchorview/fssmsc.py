@@ -15,7 +15,7 @@ from sklearn.base import clone
 from sklearn.exceptions import ConvergenceWarning
 
 from .base import FitInput, MultiViewClassifier
-from .core.arrays import Matrix, Presence
+from .core.arrays import ClassIds, Matrix, Presence
 from .core.checks import (
     COUNT,
     SHARED,
@@ -45,15 +45,15 @@ from .cost import (
 )
 from .data.reading import ColumnGroups
 from .data.views import Views
-from .engine.blocks import count_threads, one_blas_thread
+from .engine.blocks import count_threads, map_blocks, one_blas_thread
 from .features.auto import FOR_SPARSE, ScalingChoice
 from .features.landmarks import ROWS_PER_LANDMARK
 from .features.products import Representation, represent
 from .features.scaling import fit_scaling
 from .labelling.clusters import ClusterCentres, fit_clusters
-from .labelling.held_out import calibrate
+from .labelling.held_out import held_out_logits, held_out_shares, set_confidence
 from .labelling.relabel import correct_labels
-from .labelling.rule import RULES, LabelledNeighbours, keep_labelled, likeliest
+from .labelling.rule import LabelledNeighbours, keep_labelled, likeliest
 from .plan import OMITTABLE, Plan, make_plan
 from .solver.codes import Codes, map_codes
 from .solver.coverage import cover_result
@@ -67,7 +67,8 @@ from .solver.weights import DEFAULTS, UNITS, ModelWeights
 from .supervision.conflicts import count_violations
 from .supervision.constraints import Constraints
 from .supervision.known import Supervision
-from .tuning.settings import one_name
+from .tuning.readings import Readings
+from .tuning.settings import INFERENCES, one_name, split_inference
 from .tuning.units import DENSE, SettledWeights, settle_weights
 
 if TYPE_CHECKING:
@@ -95,7 +96,7 @@ _RULES: dict[str, Rule] = {
     "solver_options": Options(),
     "max_iter": COUNT,
     "tol": WEIGHT,
-    "inference": Choice(("auto", *RULES)),
+    "inference": Choice(("auto", *INFERENCES)),
     "n_neighbors": Number(1, integer=True, or_text=("auto",)),
     "measure_views": Flag(),
     "memory_limit": Number(0, optional=True),
@@ -108,9 +109,9 @@ class FSSMSC(MultiViewClassifier):
 
     Every row is described by a sparse non-negative code over a few hundred landmarks, shared by all views; the
     landmarks get an embedding in which rows of one class lie together, learned from the codes and a few labels. A
-    row takes the class of its nearest labelled row. Memory grows linearly with the number of rows, and time does for a
-    given number of labels; the last stage, which reads the labels, compares every row with every labelled one (see
-    Notes).
+    row takes the class of its nearest labelled row, or that of the mean of several readings, as hidden labels say.
+    Memory grows linearly with the number of rows, and time does for a given number of labels; the last stage, which
+    reads the labels, compares every row with every labelled one (see Notes).
 
     Parameters
     ----------
@@ -148,8 +149,8 @@ class FSSMSC(MultiViewClassifier):
         number of views and any features (see Notes). "paper": as they stand in the paper's objective; "auto" is then
         0.2, 1, 1e4 and 1e-4.
     class_balance : {"balanced"}, optional
-        Give every class, and every pair of classes, the same weight in the terms that labels make, however many
-        labelled rows it has.
+        Give every class, and every pair of classes, the same weight in the terms that labels make, and in the linear
+        reading, however many labelled rows it has.
     relabel : float, optional
         Let labelled rows be relabelled when the other labels speak for another class with at least this probability
         (0.9, say); for labels that may be wrong. See `relabelled_`.
@@ -168,11 +169,17 @@ class FSSMSC(MultiViewClassifier):
         Rounds at most.
     tol : float, default=1e-4
         Optimality residual at which to stop ("admm": largest change of an entry).
-    inference : {"auto", "nearest", "knn", "euclidean", "paper"}, default="auto"
-        Nearest labelled row by angle, a distance-weighted vote of `n_neighbors`, or the nearest by plain distance. All
-        three read training rows as `predict` would, by codes that know no label. "auto" is one of the first two, as
-        hidden labels say; "nearest" with few. "paper", for reproduction, is the plain distance between the codes of the
-        joint problem, in which labels have moved those of the labelled rows.
+    inference : str, default="auto"
+        What reads the labels. Of the embedding: "nearest", the nearest labelled row by angle; "knn", a vote of
+        `n_neighbors`, weighted by distance; "euclidean", the nearest by plain distance. All read training rows as
+        `predict` would, by codes that know no label. Of the products with the landmarks: "linear", a logistic
+        regression on the rows' coordinates in the span of the landmarks (with fewer features than landmarks, on the
+        scaled features); "graph", Poisson learning on the neighbour graph of at most 5,000 rows, the labelled ones
+        first, of which any other row takes the nearest. Joined by "+" ("nearest+linear", "knn+graph", "linear+graph",
+        "nearest+linear+graph"), the mean of their probabilities. "auto" is "nearest" or "knn", alone or with one or
+        both of "linear" and "graph", as hidden labels say; "nearest" without. "paper", for reproduction, is the plain
+        distance between the codes of the joint problem, in which labels have moved those of the labelled rows. Without
+        labels rows are clustered, whatever is asked for.
     n_neighbors : int or "auto", default="auto"
         For the vote. "auto" is 5; with ``inference="auto"`` 5 or 15, as hidden labels say.
     measure_views : bool, default=False
@@ -321,7 +328,7 @@ class FSSMSC(MultiViewClassifier):
         self.n_jobs = n_jobs
         self.verbose = verbose
 
-    _rule: LabelledNeighbours | ClusterCentres
+    _rule: LabelledNeighbours | ClusterCentres | Readings
 
     def __sklearn_tags__(self) -> Any:
         """Tell scikit-learn that labels are optional, and whether sparse input is fine."""
@@ -406,8 +413,8 @@ class FSSMSC(MultiViewClassifier):
         self.classes_ = known.classes if len(known.classes) else np.arange(plan.n_components)
         self._n_features_out = len(result.embedding)
         with one_blas_thread():
-            self._rule = self._fit_rule(known, problem, result, choice, rng)
-        self._set_labels(replace(given, known=known), *likeliest(self._rule.read, self.embedding_, n_threads))
+            self._rule = self._fit_rule(known, problem, result, choice, source, rng, n_threads)
+        self._set_labels(replace(given, known=known), *self._read_fit(source, n_threads))
         self.constraint_conflicts_ = known.conflicts
         self.constraint_violations_ = None if known.pairs is None else count_violations(self.labels_, known.pairs)
         self.chosen_ = {"scaling": plan.scaling, **asdict(settled.asked), "inference": choice.inference}
@@ -644,8 +651,10 @@ class FSSMSC(MultiViewClassifier):
         problem: Problem,
         result: SolverResult,
         choice: Choices,
+        source: Representation,
         rng: np.random.RandomState,
-    ) -> LabelledNeighbours | ClusterCentres:
+        n_threads: int,
+    ) -> LabelledNeighbours | ClusterCentres | Readings:
         weights = problem.weights
         if len(known.classes) == 0:
             return fit_clusters(self.embedding_, problem.n_components, rng, weights)
@@ -653,8 +662,18 @@ class FSSMSC(MultiViewClassifier):
         if weights is not None:  # rows of weight 0 speak for no class, unless it has no others
             counts = weights[rows] > 0
             rows = rows[counts | np.isin(known.class_ids[rows], known.class_ids[rows[counts]], invert=True)]
-        rule = keep_labelled(self.embedding_[rows], known.class_ids[rows], choice.inference, choice.n_votes)
-        return calibrate(rule, problem, result, known, rows, self.class_balance)
+        name, beside = split_inference(choice.inference)
+        rule = keep_labelled(self.embedding_[rows], known.class_ids[rows], name or "nearest", choice.n_votes)
+        if len(known.classes) < 2 or not beside:
+            return set_confidence(rule, *held_out_logits(rule, problem, result, known, rows, self.class_balance))
+        from .tuning.reading_fits import fit_readings, keep_labels  # loads numba
+
+        labelled = keep_labels(rows, known.class_ids[rows], weights, self.class_balance)
+        if name is None:
+            return fit_readings(beside, None, None, source, labelled, rng, n_threads)
+        logits, class_ids = held_out_logits(rule, problem, result, known, rows, self.class_balance)
+        rule = set_confidence(rule, logits, class_ids)
+        return fit_readings(beside, rule, held_out_shares(rule, logits), source, labelled, rng, n_threads)
 
     def _describe(self, plan: Plan, result: SolverResult) -> None:
         outcomes = plan.outcomes + list(result.outcomes)
@@ -666,5 +685,28 @@ class FSSMSC(MultiViewClassifier):
             elif outcome in (Outcome.FEWER_CLASSES, Outcome.MORE_CLASSES, Outcome.SINGLE_FEATURE):
                 warnings.warn(f"{type(self).__name__}: {outcome.value}", UserWarning, stacklevel=5)
 
+    def _read_fit(self, source: Representation, n_threads: int) -> tuple[ClassIds, Matrix]:
+        """Return the likeliest class of each row of the fit, and its probability."""
+        rule, cross = self._rule, source.cross
+        if not isinstance(rule, Readings):
+            return likeliest(rule.read, self.embedding_, n_threads)
+
+        def read(block: slice) -> tuple[ClassIds, Matrix]:
+            probabilities = rule.settle(rule.votes(cross.read(block)), self.embedding_[block])
+            return probabilities.argmax(axis=1), probabilities.max(axis=1)
+
+        class_ids, confidence = zip(*map_blocks(read, cross.blocks, n_threads, "reading labels"), strict=True)
+        return np.concatenate(class_ids), np.concatenate(confidence)
+
     def _probabilities(self, views: Views, present: Presence, n_threads: int) -> Matrix:
-        return self._rule.read(self._transform(views, present, n_threads), n_threads)
+        rule = self._rule
+        if not isinstance(rule, Readings):
+            return rule.read(self._transform(views, present, n_threads), n_threads)
+        n_embedded = 0 if rule.neighbours is None else self._n_features_out
+
+        def read(products: Matrix, present: Presence) -> Matrix:
+            votes = rule.votes(products)
+            return np.hstack([self._embed_products(products, present), votes]) if n_embedded else votes
+
+        both = self._map_products(views, present, n_threads, read)
+        return rule.settle(both[:, n_embedded:], both[:, :n_embedded].astype(self._scaler.dtype), n_threads)

@@ -150,9 +150,30 @@ def test_classes_without_a_clear_answer_take_a_vote() -> None:
     rows = rng.normal(size=(1200, 5)) + 1.2 * (2 * target[:, None] - 1) * np.array([1, 0.5, 0, 0, 0])
     y = hide_labels(target, 0.3, random_state=0)
     model = FSSMSC(n_landmarks=100, random_state=0).fit([rows], y)
-    assert model.chosen_["inference"] == "knn"
+    assert model.chosen_["inference"].startswith("knn") and f"knn of {model.chosen_['n_neighbors']}" in model.status_
     few = FSSMSC(n_landmarks=100, n_neighbors=3, random_state=0).fit([rows], y)
-    assert few.chosen_["n_neighbors"] == 3 and few._rule.n_neighbors == 3
+    assert few.chosen_["n_neighbors"] == 3 and few._rule.neighbours.n_neighbors == 3
+
+
+def test_labels_on_both_sides_of_a_plane_ask_for_a_linear_reading() -> None:
+    rng = np.random.default_rng(0)
+    target = rng.integers(2, size=600)
+    rows = rng.normal(size=(600, 20))
+    rows[:, 0] += 2.5 * target
+    y = hide_labels(target, 0.2, random_state=0)
+    choice = choose(asked(), "standard", rows_of(Bunch(views=Views([rows]), y=y)), 0, 1)
+    assert "linear" in choice.inference.split("+")
+    given = choose(asked(inference="linear"), "standard", rows_of(Bunch(views=Views([rows]), y=y)), 0, 1)
+    assert given.inference == "linear" and (given.ridge, given.must_link_weight) == (3.0, 3.0)
+
+
+def test_few_labels_keep_the_reading_of_the_embedding_in() -> None:
+    """Its readings may be joined, but nothing takes its place by the word of a few labels."""
+    rows, target = blobs(200)
+    choice = choose(
+        asked(), "minmax", rows_of(Bunch(views=Views([rows]), y=hide_labels(target, 0.05, random_state=1))), 0, 1
+    )
+    assert choice.inference.split("+")[0] in ("nearest", "knn")
 
 
 def test_given_landmarks_are_in_the_space_that_the_features_suggest(units: Any) -> None:

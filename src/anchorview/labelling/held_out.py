@@ -164,12 +164,21 @@ def calibrate(
     class_balance : {"balanced"}, optional
         As in the fit.
     """
-    logits, class_ids = held_out_logits(rule, problem, result, known, rows, class_balance)
+    return set_confidence(rule, *held_out_logits(rule, problem, result, known, rows, class_balance))
+
+
+def set_confidence(rule: LabelledNeighbours, logits: Matrix, class_ids: ClassIds) -> LabelledNeighbours:
+    """Return the rule with temperature and doubt that suit rows whose labels it has not seen; see `held_out_logits`."""
     if not len(class_ids):
         return calibrate_on_seen(rule)
     if rule.rule == "knn":
         return settle_votes(rule, logits, class_ids)
     return replace(rule, temperature=choose_temperature(logits, class_ids, Mistakes()))
+
+
+def held_out_shares(rule: LabelledNeighbours, logits: Matrix) -> Matrix:
+    """Return the probabilities that a rule with its confidence set gives to the rows of `held_out_logits`."""
+    return rule.probabilities(logits) if rule.rule == "knn" else rule.tempered(logits)  # votes: doubt is not in yet
 
 
 def settle_votes(rule: LabelledNeighbours, logits: Matrix, class_ids: ClassIds) -> LabelledNeighbours:
@@ -225,12 +234,9 @@ def held_out_logits(
     whole space.
     """
     class_ids = known.class_ids[rows]
-    folds = split_labels(class_ids, _N_FOLDS, np.random.RandomState(0))
-    if not folds or len(known.classes) < 2:
+    folds, asked = folds_to_judge(class_ids, enough)
+    if not folds:
         return np.empty((0, len(known.classes))), np.empty(0, dtype=np.intp)
-    asked = [fold[:: -(-len(fold) // enough)] for fold in folds]  # of a fold, no more rows than are enough
-    counts = np.cumsum([len(part) for part in asked])
-    folds = folds[: int(np.argmax(counts >= enough)) + 1] if counts[-1] >= enough else folds
     space = _LabelledSpace(problem, result, reduced)
 
     def judge(fold: int, hidden: Rows, shown: Rows) -> Matrix:
@@ -240,7 +246,21 @@ def held_out_logits(
         return rule.logits(judging.evidence(embedded[place[asked[fold]]]))
 
     logits = hold_out(folds, len(rows), judge).scores
-    return np.concatenate(logits), class_ids[np.concatenate(asked[: len(folds)])]
+    return np.concatenate(logits), class_ids[np.concatenate(asked)]
+
+
+def folds_to_judge(class_ids: ClassIds, enough: int = _ENOUGH_JUDGED) -> tuple[list[Rows], list[Rows]]:
+    """Return folds of labelled rows to hide in turn, and the rows of each that are to be judged: always the same.
+
+    None if no label can be hidden, or there is one class only. With `enough` rows judged, other folds are left out.
+    """
+    folds = split_labels(class_ids, _N_FOLDS, np.random.RandomState(0))
+    if not folds or len(np.unique(class_ids)) < 2:
+        return [], []
+    asked = [fold[:: -(-len(fold) // enough)] for fold in folds]  # of a fold, no more rows than are enough
+    counts = np.cumsum([len(part) for part in asked])
+    n_folds = int(np.argmax(counts >= enough)) + 1 if counts[-1] >= enough else len(folds)
+    return folds[:n_folds], asked[:n_folds]
 
 
 def _without(known: Supervision, rows: Rows) -> Supervision:

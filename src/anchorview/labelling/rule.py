@@ -153,7 +153,11 @@ class LabelledNeighbours:
 
     def probabilities(self, evidence: Matrix) -> Matrix:
         """Class probabilities out of the evidence."""
-        result: Matrix = softmax(self.logits(evidence) / self.temperature, axis=1)
+        return self.tempered(self.logits(evidence))
+
+    def tempered(self, logits: Matrix) -> Matrix:
+        """Class probabilities out of the logits."""
+        result: Matrix = softmax(logits / self.temperature, axis=1)
         return result
 
 

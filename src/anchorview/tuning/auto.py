@@ -19,11 +19,12 @@ from ..data.views import Views
 from ..features.scaling import check_finite
 from ..solver.weights import DEFAULTS
 from ..supervision.pairs import ResolvedPairs
+from .joining import BESIDE, Joined, forms_of, join
 from .judging import judge
 from .options import SearchOptions
 from .sampling import some_of
 from .search_data import SearchData
-from .settings import FOR_FSSMSC, N_VOTES, Scaling, Setting, one_name, scalings_to_try
+from .settings import FOR_FSSMSC, N_VOTES, Scaling, Setting, one_name, scalings_to_try, split_inference
 
 SAMPLE_ROWS = 1500
 SAMPLE_LANDMARKS = 100  # with 1,500 rows; 200, or all rows and landmarks, chose no better (docs/accuracy.md)
@@ -32,6 +33,8 @@ _MOST_LABELLED = 750  # of the sample: the others show what unlabelled rows are 
 _RIDGES = (1.0, 10.0)  # besides the default; beyond, codes have too few or too many non-zeros
 _MUST_LINK_WEIGHTS = (0.3, 30.0)
 _MANY_VOTES = 15  # where classes overlap, five labelled rows say little
+_STRENGTHS = {"linear": 10.0, "graph": 0.99}  # C of the regression; how little the potential is damped
+_OTHER_STRENGTHS = (1.0, 100.0)  # of the regression, for the finalists
 _FINALISTS = 2  # scalings whose weights are varied
 _SPARSE = 5  # non-zeros below which a code over 100 landmarks ties its row to next to no others
 
@@ -67,12 +70,13 @@ class Asked:
         """Whether there is nothing to choose."""
         return "auto" not in self.scaling and None not in (self.ridge, self.must_link_weight, self.inference)
 
-    def readings(self) -> list[tuple[str, int]]:
-        """Return what may read the labels: head and number of votes."""
+    def rules(self) -> list[tuple[str, int]]:
+        """Return what may read the embedding: head and number of votes; nothing if it is not to be read."""
         votes = N_VOTES if self.n_votes is None else self.n_votes
         if self.inference is not None:
             # The nearest by plain distance, and the paper's rule, are judged as what they are most like.
-            return [(self.inference if self.inference in FOR_FSSMSC else "nearest", votes)]
+            rule = split_inference(self.inference)[0]
+            return [] if rule is None else [(rule if rule in FOR_FSSMSC else "nearest", votes)]
         numbers = (N_VOTES, _MANY_VOTES) if self.n_votes is None else (votes,)
         return [("nearest", votes), *(("knn", number) for number in numbers)]
 
@@ -128,48 +132,55 @@ def choose(asked: Asked, default: Scaling, rows: LabelledRows, seed: int, n_thre
     data = None if asked.is_settled else _sample(rows, default, seed, n_threads)
     if data is None:
         return start
-    weights, readings = (asked.l1, start.ridge, start.must_link_weight), asked.readings()
+    weights, rules, forms = (asked.l1, start.ridge, start.must_link_weight), asked.rules(), forms_of(asked.inference)
     first = Setting(default, data.n_landmarks, *weights, units=asked.units)
+    beside = {name for form in forms for name in form}
+
+    def best_of(scalings: Sequence[Scaling]) -> list[Joined]:
+        found = [each for scaling in scalings for each in join(data, scaling, forms, with_rule=bool(rules))]
+        return sorted(found, key=lambda joined: joined.belief)
+
     scalings = _scalings(data, default, asked.scaling)
     for scaling in scalings:
-        _judge(data, replace(first, scaling=scaling), readings)
+        near = replace(first, scaling=scaling)
+        _judge(data, near, rules)
+        judge(data, [replace(near, head=BESIDE[name], strength=_STRENGTHS[name]) for name in sorted(beside)])
+    finalists = list(dict.fromkeys(joined.main.scaling for joined in best_of(scalings)))[:_FINALISTS]
     ridges = (first.ridge, *(_RIDGES if asked.ridge is None else ()))
     must_link_weights = (first.must_link_weight, *(_MUST_LINK_WEIGHTS if asked.must_link_weight is None else ()))
-    for scaling in _best(data, scalings):
+    for scaling in finalists:
         near = replace(first, scaling=scaling)
+        if "linear" in beside:
+            judge(data, [replace(near, head=BESIDE["linear"], strength=value) for value in _OTHER_STRENGTHS])
+        if not rules:
+            continue
         for ridge in ridges:
-            _judge(data, replace(near, ridge=ridge), readings)
-        best = _best_of(data, scaling)
+            _judge(data, replace(near, ridge=ridge), rules)
+        best = _best_rule(data, scaling)
         for weight in must_link_weights:
-            _judge(data, replace(best, must_link_weight=weight), readings)
-    if not data.judged:  # codes of every one were too sparse
+            _judge(data, replace(best, must_link_weight=weight), rules)
+    if not finalists:  # codes of every one were too sparse
         return start
-    best = _best_of(data)
-    reading = best.head if asked.inference is None else asked.inference, best.n_votes
+    joined = best_of(finalists)[0]
+    main = joined.main if rules else replace(first, scaling=joined.main.scaling)
+    inference = asked.inference or "+".join([main.head, *joined.beside])
     sizes = len(data.judged_rows), len(data.judged)
-    return Choice(best.scaling, best.ridge, best.must_link_weight, *reading, *sizes)
+    return Choice(main.scaling, main.ridge, main.must_link_weight, inference, main.n_votes, *sizes)
 
 
-def _judge(data: SearchData, setting: Setting, readings: Sequence[tuple[str, int]]) -> None:
-    """Judge what reads the labels of a setting, unless codes are too sparse to spread any."""
+def _judge(data: SearchData, setting: Setting, rules: Sequence[tuple[str, int]]) -> None:
+    """Judge what reads the embedding of a setting, unless codes are too sparse to spread any label."""
+    if not rules:
+        return
     codes = data.code_set(setting).codes
     if codes.nnz >= _SPARSE * codes.shape[0]:
-        judge(data, [replace(setting, head=head, n_votes=n_votes) for head, n_votes in readings])
+        judge(data, [replace(setting, head=head, n_votes=n_votes) for head, n_votes in rules])
 
 
-def _best_of(data: SearchData, scaling: Scaling | None = None) -> Setting:
-    """Return the best setting, of one scaling or of all."""
-    judged = [judgement for setting, judgement in data.judged.items() if scaling in (None, setting.scaling)]
+def _best_rule(data: SearchData, scaling: Scaling) -> Setting:
+    """Return the best setting of a scaling whose embedding is read."""
+    judged = [j for setting, j in data.judged.items() if setting.scaling == scaling and setting.head in FOR_FSSMSC]
     return min(judged, key=lambda judgement: judgement.belief).setting
-
-
-def _best(data: SearchData, scalings: Sequence[Scaling]) -> list[Scaling]:
-    """Return the scalings that did best."""
-    beliefs = {
-        scaling: min((j.belief for s, j in data.judged.items() if s.scaling == scaling), default=np.inf)
-        for scaling in scalings
-    }
-    return sorted((s for s in scalings if np.isfinite(beliefs[s])), key=beliefs.__getitem__)[:_FINALISTS]
 
 
 def _scalings(data: SearchData, default: Scaling, asked: Sequence[str]) -> list[Scaling]:
@@ -227,7 +238,7 @@ def _sample(rows: LabelledRows, default: Scaling, seed: int, n_threads: int) -> 
 
 
 def _reading(choice: Choice) -> str:
-    return f"{choice.inference} of {choice.n_votes}" if choice.inference == "knn" else choice.inference
+    return choice.inference.replace("knn", f"knn of {choice.n_votes}")
 
 
 def describe(choice: Choice, asked: Asked, names: Sequence[str]) -> str:

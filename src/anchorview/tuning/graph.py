@@ -39,13 +39,13 @@ class GraphSpace:
         return np.ascontiguousarray(np.matmul(centred, self.weights, dtype=np.float64), dtype=np.float32)
 
 
-def make_space(landmarks: Matrix) -> GraphSpace:
-    """Return the space of the landmarks' leading principal directions."""
+def make_space(landmarks: Matrix, n_directions: int = _N_DIRECTIONS) -> GraphSpace:
+    """Return the space of the landmarks' leading principal directions, at most so many."""
     centred = landmarks - landmarks.mean(axis=0)
     values, vectors = np.linalg.eigh(np.asarray(centred @ centred.T, dtype=np.float64))
     # Along a direction of variance v the rounding of E is enlarged by 1/√v: shorter ones would hold nothing else.
     least = 10 * float(np.finfo(landmarks.dtype).eps)
-    kept = np.flatnonzero(values > least * max(float(values[-1]), 1e-300))[-_N_DIRECTIONS:]
+    kept = np.flatnonzero(values > least * max(float(values[-1]), 1e-300))[-n_directions:]
     return GraphSpace((vectors[:, kept] / np.sqrt(values[kept])).astype(landmarks.dtype))
 
 

@@ -8,6 +8,7 @@ from typing import Any
 from ..data.views import Views
 from ..engine.sources.base import holds_sparse
 from ..features.auto import resolve_scaling, zero_share
+from ..labelling.rule import RULES
 from ..solver.weights import DEFAULTS
 from .options import SearchOptions
 
@@ -16,6 +17,12 @@ N_VOTES = 5
 FOR_FSSMSC = ("nearest", "knn")  # heads that `FSSMSC` has too
 ON_GRAPH = ("graph", "poisson")
 WITHOUT_CODES = ("features", *ON_GRAPH)
+READINGS: tuple[tuple[str, ...], ...] = (("linear",), ("graph",), ("linear", "graph"))  # of E (`readings`), in `FSSMSC`
+INFERENCES = (
+    *RULES,
+    *("+".join(names) for names in READINGS),
+    *("+".join((rule, *names)) for rule in FOR_FSSMSC for names in READINGS),
+)
 _WEIGHTS = ("l1", "ridge", "must_link_weight")
 
 
@@ -101,6 +108,18 @@ def scalings_to_try(views: Views, options: SearchOptions) -> list[Scaling]:
     if counts != is_sparse_view:
         tried.append(["lsa" if count else dense[0] for count in counts])
     return list(dict.fromkeys(one_name(kinds) for kinds in [default, *tried]))
+
+
+def split_inference(inference: str) -> tuple[str | None, tuple[str, ...]]:
+    """Return what reads the embedding, if anything does, and the readings of E.
+
+    Examples
+    --------
+    >>> split_inference("knn+linear"), split_inference("graph")
+    (('knn', ('linear',)), (None, ('graph',)))
+    """
+    names = inference.split("+")
+    return (names[0], tuple(names[1:])) if names[0] in RULES else (None, tuple(names))
 
 
 def one_name(kinds: list[str]) -> Scaling:

@@ -1,0 +1,79 @@
+"""Which readings go together: that of the embedding alone, or its mean with others of the same scaling.
+
+Settings are judged one by one (`judging`); the probabilities that they gave to hidden rows are averaged here, and the
+mean is judged as they were. The embedding always takes part where it may: readings that replaced it were chosen by
+chance too often, while a mean loses little where one of them is poor (docs/accuracy.md).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from ..labelling.temperature import log_loss, mean_of
+from .judging import believe
+from .search_data import Judgement, SearchData
+from .settings import FOR_FSSMSC, READINGS, Scaling, Setting, split_inference
+from .voting import average_temperature, temper
+
+BESIDE = {"linear": "features", "graph": "poisson"}  # readings of E, and the heads that they are judged as
+
+
+@dataclass(frozen=True)
+class Joined:
+    """Settings whose readings are averaged."""
+
+    parts: tuple[Setting, ...]
+    belief: float  # loss of the mean, drawn towards what is known beforehand
+
+    @property
+    def main(self) -> Setting:
+        """Return the setting of the embedding, if it takes part."""
+        return self.parts[0]
+
+    @property
+    def beside(self) -> list[str]:
+        """Return the readings of E that take part."""
+        heads = {setting.head for setting in self.parts}
+        return [name for name, head in BESIDE.items() if head in heads]
+
+
+def forms_of(inference: str | None) -> tuple[tuple[str, ...], ...]:
+    """Return the readings of E that may take part: any or none, unless they were asked for."""
+    return ((), *READINGS) if inference is None else (split_inference(inference)[1],)
+
+
+def join(data: SearchData, scaling: Scaling, forms: Sequence[tuple[str, ...]], *, with_rule: bool) -> list[Joined]:
+    """Return the best settings of a scaling in each of the forms; forms that lack a judged setting are left out.
+
+    Parameters
+    ----------
+    forms : sequence of tuple
+        Readings of E that stand beside the embedding.
+    with_rule : bool
+        Whether the embedding takes part.
+    """
+    judged = [judgement for setting, judgement in data.judged.items() if setting.scaling == scaling]
+    result = []
+    for form in forms:
+        kinds = [*([FOR_FSSMSC] if with_rule else []), *((BESIDE[name],) for name in form)]
+        best = [
+            min((j for j in judged if j.setting.head in heads), key=lambda j: j.belief, default=None) for heads in kinds
+        ]
+        found = [judgement for judgement in best if judgement is not None]
+        if len(found) == len(kinds):
+            result.append(Joined(tuple(judgement.setting for judgement in found), _believe_mean(data, found)))
+    return result
+
+
+def _believe_mean(data: SearchData, parts: Sequence[Judgement]) -> float:
+    """Return the belief in the mean of some readings: its loss, and the mean of the doubts that they begin with."""
+    if len(parts) == 1:
+        return parts[0].belief
+    held_out = np.mean([judgement.held_out for judgement in parts], axis=0)
+    class_ids, weights = data.class_ids[data.judged_rows], data.judged_weights
+    probabilities = temper(held_out, average_temperature(held_out, class_ids, weights))
+    loss = mean_of(log_loss(probabilities, class_ids), weights)
+    return float(np.mean([believe(data, judgement.setting, loss) for judgement in parts]))

@@ -1,0 +1,208 @@
+"""How readings of E are fitted: a linear one, and labels on a graph of some rows.
+
+Less its mean, a row of E = X Uᵀ holds the row's coordinates in the span of the centred landmarks, but for a linear map
+(`graph.make_space`).
+
+- *Linear*: a logistic regression on these coordinates; with fewer features than landmarks they are the scaled features,
+  rotated. It knows what holds for all rows of a class, where the nearest rows of an embedding are noise.
+- *Graph*: Poisson learning (`poisson`) on the neighbour graph of a sample of the rows, the labelled ones first; any row
+  takes the mean of its nearest rows of the sample. It knows what holds among neighbours only. The sample is bounded, so
+  that time grows with the rows, not with their square.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
+from operator import itemgetter
+
+import numpy as np
+import numpy.typing as npt
+from scipy.special import softmax
+
+from ..core.arrays import ClassIds, Matrix, Rows, Weights
+from ..features.products import Representation, ViewCrossProducts
+from ..labelling.held_out import folds_to_judge, hold_out
+from ..labelling.rule import LabelledNeighbours
+from ..labelling.temperature import Mistakes, choose_temperature, log_loss, spread
+from .graph import GraphSpace, join_rows, make_space
+from .heads import LinearHead, fit_linear_head
+from .options import SearchOptions
+from .readings import GraphReading, LinearReading, Readings
+from .voting import average_temperature
+
+GRAPH_ROWS = 5000  # of the sample: its neighbours cost half a second, and any other row 5,000 short distances
+_MOST_LABELLED = 2500  # rows of the graph; the others show where the rows are
+_MOST_LEARNED = 2000  # labelled rows from which a strength of the regression is judged
+_USUAL = 0.15  # temperature where no label can be hidden, in units of the spread of the potential
+_STRENGTHS = SearchOptions().feature_strengths
+_USUAL_STRENGTH = 10.0
+_ALPHA = SearchOptions().poisson_strengths[0]
+
+
+@dataclass(frozen=True)
+class Labelled:
+    """The labelled rows that readings are fitted on.
+
+    Parameters
+    ----------
+    rows : ndarray
+        Their numbers, ascending.
+    class_ids : ndarray
+        Their class numbers; every class has a row.
+    n_classes : int
+        Number of classes.
+    row_weights : ndarray of shape (n_rows,), or None
+        Weights of all rows of the fit, positive for labelled ones.
+    class_balance : {"balanced"}, optional
+        Give every class the same weight in the regression.
+    """
+
+    rows: Rows
+    class_ids: ClassIds
+    n_classes: int
+    row_weights: Weights = None
+    class_balance: str | None = None
+
+    def weights(self) -> Weights:
+        """Return the weights of the labelled rows in the regression."""
+        weights = None if self.row_weights is None else self.row_weights[self.rows]
+        if self.class_balance is None:
+            return weights
+        totals = np.bincount(self.class_ids, weights)
+        share: Matrix = totals.sum() / (len(totals) * totals[self.class_ids])
+        return share if weights is None else weights * share
+
+
+def keep_labels(rows: Rows, class_ids: ClassIds, row_weights: Weights, class_balance: str | None) -> Labelled:
+    """Return labelled rows; one of weight 0, which is there if its class has no others, counts like the lightest."""
+    if row_weights is not None and not row_weights[rows].all():
+        row_weights = row_weights.copy()
+        row_weights[rows] = np.maximum(row_weights[rows], row_weights[row_weights > 0].min())
+    return Labelled(rows, class_ids, int(class_ids.max()) + 1, row_weights, class_balance)
+
+
+def fit_readings(
+    names: Sequence[str],
+    neighbours: LabelledNeighbours | None,
+    judged: Matrix | None,
+    source: Representation,
+    labelled: Labelled,
+    rng: np.random.RandomState,
+    n_threads: int = 1,
+) -> Readings:
+    """Fit readings of E, and choose how sure their mean with that of the embedding may be, on held-out labels.
+
+    Parameters
+    ----------
+    names : sequence of {"linear", "graph"}
+        The readings of E, at least one.
+    neighbours : LabelledNeighbours or None
+        The reading of the embedding, with its temperature.
+    judged : ndarray or None
+        Its probabilities of the rows of `folds_to_judge`, which it has not seen; None without it.
+    source : Representation
+        Landmarks and E.
+    """
+    readings: list[LinearReading | GraphReading] = []
+    held_out = [] if judged is None else [judged]
+    for name in names:
+        if name == "linear":
+            linear, probabilities = _fit_linear(source, labelled)
+            readings.append(linear)
+        else:
+            graph, probabilities = _fit_graph(source, labelled, rng, n_threads)
+            readings.append(graph)
+        held_out.append(probabilities)
+    result, asked = Readings(neighbours, tuple(readings)), folds_to_judge(labelled.class_ids)[1]
+    if not asked or len(held_out) == 1:
+        return result
+    class_ids = labelled.class_ids[np.concatenate(asked)]
+    return replace(result, temperature=average_temperature(np.mean(held_out, axis=0), class_ids))
+
+
+def _fit_linear(source: Representation, labelled: Labelled) -> tuple[LinearReading, Matrix]:
+    """Return the regression whose strength and temperature suit hidden labels, and its probabilities of these."""
+    space, class_ids, weights = _whole_space(source.landmarks), labelled.class_ids, labelled.weights()
+    rows = space.coordinates(source.cross.take(labelled.rows))
+
+    def fit(some: Rows, strength: float) -> LinearHead:
+        some_weights = None if weights is None else weights[some]
+        return fit_linear_head(rows[some], class_ids[some], labelled.n_classes, strength, some_weights)
+
+    def judge(strength: float) -> tuple[float, float, float, Matrix]:
+        def scores(asked: Rows, shown: Rows) -> Matrix:
+            return fit(shown[:: -(-len(shown) // _MOST_LEARNED)], strength).scores(rows[asked])
+
+        temperature, probabilities, loss = _hold_out(class_ids, scores)
+        return loss, strength, temperature, probabilities
+
+    chosen: tuple[float, float, float, Matrix] = (0.0, _USUAL_STRENGTH, 1.0, np.empty((0, labelled.n_classes)))
+    if folds_to_judge(class_ids)[0]:
+        chosen = min(map(judge, _STRENGTHS), key=itemgetter(0))
+    head = fit(np.arange(len(rows)), chosen[1])
+    folded = GraphSpace(np.asarray(space.weights @ head.coefficients.T, dtype=np.float64))
+    return LinearReading(folded, head.intercept, chosen[1], chosen[2]), chosen[3]
+
+
+def _whole_space(landmarks: Matrix) -> GraphSpace:
+    """Return the space of all landmarks; of one direction in which nothing varies if they are all the same."""
+    space = make_space(landmarks, len(landmarks))
+    return space if space.weights.shape[1] else GraphSpace(np.zeros((len(landmarks), 1), dtype=landmarks.dtype))
+
+
+def _fit_graph(
+    source: Representation, labelled: Labelled, rng: np.random.RandomState, n_threads: int
+) -> tuple[GraphReading, Matrix]:
+    """Return the potential on the graph of a sample, at a temperature that suits hidden labels; its shares of these."""
+    space, members = make_space(source.landmarks), _draw(source.cross, labelled, rng)
+    weights = None if labelled.row_weights is None else labelled.row_weights[members]
+    graph = join_rows(space.coordinates(source.cross.take(members)), space, weights, n_threads)
+    is_member = np.isin(labelled.rows, members)
+
+    def potential(shown: Rows) -> npt.NDArray[np.float32]:
+        inside = shown[is_member[shown]]
+        places = np.searchsorted(members, labelled.rows[inside])
+        found: npt.NDArray[np.float32] = graph.potential(
+            [(places, labelled.class_ids[inside])], labelled.n_classes, _ALPHA
+        )[0]
+        return found
+
+    asked_for = graph.rows.weights(source.cross.take(labelled.rows))
+    whole = potential(np.arange(len(labelled.rows)))
+    temperature, probabilities, _ = _hold_out(
+        labelled.class_ids, lambda asked, shown: np.asarray(asked_for[asked] @ potential(shown), dtype=np.float64)
+    )
+    if not len(probabilities):
+        temperature = max(_USUAL * spread(np.asarray(asked_for @ whole)), 1e-30)
+    return GraphReading(graph.rows, whole, temperature), probabilities
+
+
+def _draw(cross: ViewCrossProducts, labelled: Labelled, rng: np.random.RandomState) -> Rows:
+    """Return the rows of the graph, ascending: labelled ones, one of each class at least, and some others."""
+    rows, class_ids = labelled.rows, labelled.class_ids
+    if len(rows) > _MOST_LABELLED:
+        first = np.unique(class_ids, return_index=True)[1]
+        others = rng.choice(np.setdiff1d(np.arange(len(rows)), first), _MOST_LABELLED - len(first), replace=False)
+        rows = np.sort(rows[np.concatenate([first, others])])
+    counts = np.ones(cross.n_rows, dtype=bool) if labelled.row_weights is None else labelled.row_weights > 0
+    counts[labelled.rows] = False
+    unlabelled = np.flatnonzero(counts)
+    if len(unlabelled) > GRAPH_ROWS - len(rows):
+        unlabelled = rng.choice(unlabelled, GRAPH_ROWS - len(rows), replace=False)
+    return np.sort(np.concatenate([rows, unlabelled]))
+
+
+def _hold_out(class_ids: ClassIds, scores: Callable[[Rows, Rows], Matrix]) -> tuple[float, Matrix, float]:
+    """Return the temperature that suits hidden labelled rows, their probabilities with it, and the mean log loss.
+
+    `scores` takes the rows asked for and those whose labels are shown.
+    """
+    folds, asked = folds_to_judge(class_ids)
+    if not folds:
+        return 1.0, np.empty((0, int(class_ids.max()) + 1)), 0.0
+    found = hold_out(folds, len(class_ids), lambda fold, _, shown: scores(asked[fold], shown)).scores
+    logits, truth = np.concatenate(found), class_ids[np.concatenate(asked)]
+    temperature = choose_temperature(logits, truth, Mistakes())
+    probabilities: Matrix = softmax(logits / temperature, axis=1)
+    return temperature, probabilities, float(log_loss(probabilities, truth).mean())

@@ -1,0 +1,83 @@
+"""Readings that stand beside that of the embedding, and their mean.
+
+They read a row of E = X Uᵀ, which a fit and a prediction have at hand: no second look at the features. How they are
+fitted is in `reading_fits`, which is loaded when a fit needs it.
+
+Different readings make different mistakes: the mean of their probabilities is often better than each of them.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+import numpy as np
+import numpy.typing as npt
+from scipy.special import softmax
+
+from ..core.arrays import Matrix
+from ..labelling.rule import LabelledNeighbours
+from .voting import temper
+
+if TYPE_CHECKING:
+    from .graph import FittedRows, GraphSpace
+
+
+@dataclass(frozen=True)
+class LinearReading:
+    """Class probabilities by a logistic regression, folded into one product with rows of E."""
+
+    space: GraphSpace  # of as many columns as there are classes
+    intercept: Matrix
+    strength: float  # C of the regression
+    temperature: float
+
+    def read(self, products: Matrix) -> Matrix:
+        """Return the class probabilities of rows of E."""
+        result: Matrix = softmax((self.space.coordinates(products) + self.intercept) / self.temperature, axis=1)
+        return result
+
+
+@dataclass(frozen=True)
+class GraphReading:
+    """Class probabilities by the potential of the nearest rows of the graph."""
+
+    rows: FittedRows
+    potential: npt.NDArray[np.float32]
+    temperature: float
+
+    def read(self, products: Matrix) -> Matrix:
+        """Return the class probabilities of rows of E."""
+        potential = np.asarray(self.rows.weights(products) @ self.potential, dtype=np.float64)
+        result: Matrix = softmax(potential / self.temperature, axis=1)
+        return result
+
+
+@dataclass(frozen=True)
+class Readings:
+    """The mean of several readings.
+
+    Parameters
+    ----------
+    neighbours : LabelledNeighbours or None
+        The reading of the embedding, where it takes part.
+    on_products : tuple
+        Readings of rows of E.
+    temperature : float
+        Of the mean.
+    """
+
+    neighbours: LabelledNeighbours | None
+    on_products: tuple[LinearReading | GraphReading, ...]
+    temperature: float = 1.0
+
+    def votes(self, products: Matrix) -> Matrix:
+        """Return the sum of the class probabilities that rows of E give."""
+        result: Matrix = np.sum([reading.read(products) for reading in self.on_products], axis=0)
+        return result
+
+    def settle(self, votes: Matrix, embedding: Matrix, n_threads: int = 1) -> Matrix:
+        """Return class probabilities from votes and embedded rows; these are not looked at without neighbours."""
+        if self.neighbours is not None:
+            votes = votes + self.neighbours.read(embedding, n_threads)
+        return temper(votes, self.temperature)

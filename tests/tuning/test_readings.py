@@ -1,0 +1,190 @@
+"""Readings of E beside that of the embedding: what they are, their mean, and that a fit and a prediction agree."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import pytest
+from scipy.special import softmax
+from sklearn.linear_model import LogisticRegression
+from sklearn.utils import Bunch
+
+from anchorview import FSSMSC, Constraints, Views
+from anchorview.datasets import hide_labels
+from anchorview.tuning.reading_fits import GRAPH_ROWS, _draw, keep_labels
+from anchorview.tuning.readings import GraphReading, LinearReading, Readings
+from anchorview.tuning.settings import INFERENCES, split_inference
+from anchorview.tuning.voting import temper
+
+GIVEN: dict[str, Any] = {"scaling": "standard", "ridge": 3.0, "must_link_weight": 3.0, "random_state": 0}
+ALL = "nearest+linear+graph"
+
+
+def fit(views: Any, y: Any, inference: str, *, n_landmarks: int = 40, **changes: Any) -> FSSMSC:
+    given = {name: changes.pop(name) for name in ("sample_weight", "constraints") if name in changes}
+    return FSSMSC(n_landmarks=n_landmarks, inference=inference, **{**GIVEN, **changes}).fit(views, y, **given)
+
+
+@pytest.fixture(scope="module")
+def tilted() -> Any:
+    """Two classes on both sides of a plane, among many features of noise."""
+    rng = np.random.default_rng(0)
+    target = rng.integers(2, size=600)
+    rows = rng.normal(size=(600, 20))
+    rows[:, 0] += 3.0 * target
+    return Bunch(rows=rows, target=target, y=hide_labels(target, 0.2, random_state=0))
+
+
+@pytest.fixture(scope="module")
+def rings() -> Any:
+    """Two rings, one inside the other: neighbours know the class, no plane does."""
+    rng = np.random.default_rng(1)
+    target, angle = np.arange(500) % 2, rng.uniform(0, 2 * np.pi, size=500)
+    radius = np.where(target == 1, 3.0, 1.0) + 0.1 * rng.normal(size=500)
+    rows = np.column_stack([radius * np.cos(angle), radius * np.sin(angle), np.full(500, 1.0)])
+    return Bunch(rows=rows, target=target, y=hide_labels(target, 0.04, random_state=0))
+
+
+def accuracy(model: FSSMSC, data: Any) -> float:
+    hidden = data.y == -1
+    return float((model.labels_ == data.target)[hidden].mean())
+
+
+def test_the_linear_reading_is_a_logistic_regression_on_the_scaled_features(tilted: Any) -> None:
+    """There are fewer features than landmarks, so that these span all of them."""
+    model = fit([tilted.rows], tilted.y, "linear")
+    reading = model._rule.on_products[0]
+    scaled = model._scaler.take(Views([tilted.rows]), np.arange(600)).dense().astype(np.float64)
+    labelled = tilted.y >= 0
+    expected = LogisticRegression(C=reading.strength, tol=1e-6).fit(scaled[labelled], tilted.y[labelled])
+    logit = expected.decision_function(scaled) / reading.temperature
+    expected_probabilities = softmax(np.column_stack([-logit / 2, logit / 2]), axis=1)
+    np.testing.assert_allclose(model.predict_proba([tilted.rows]), expected_probabilities, atol=0.03)
+
+
+def test_each_reading_knows_what_the_others_do_not(tilted: Any, rings: Any) -> None:
+    assert accuracy(fit([tilted.rows], tilted.y, "linear"), tilted) > 0.87
+    assert accuracy(fit([tilted.rows], tilted.y, "graph"), tilted) < 0.85
+    assert accuracy(fit([rings.rows], rings.y, "graph", scaling="none"), rings) > 0.95
+    assert accuracy(fit([rings.rows], rings.y, "linear", scaling="none"), rings) < 0.7
+
+
+def test_a_mean_is_the_mean_of_its_readings(tilted: Any) -> None:
+    model = fit([tilted.rows], tilted.y, ALL)
+    rule = model._rule
+    assert [type(reading) for reading in rule.on_products] == [LinearReading, GraphReading]
+    products = model._map_products(Views([tilted.rows]), None, 1, lambda rows, _: rows)
+    parts = [rule.neighbours.read(model.embedding_), *(reading.read(products) for reading in rule.on_products)]
+    expected = temper(np.mean(parts, axis=0), rule.temperature)
+    np.testing.assert_allclose(model.predict_proba([tilted.rows]), expected, atol=1e-6)
+    assert rule.temperature != 1.0 and max(np.abs(part - expected).max() for part in parts) > 0.05
+
+
+@pytest.mark.parametrize("inference", [name for name in INFERENCES if set(split_inference(name)[1])])
+def test_labels_are_what_predict_gives_and_the_embedding_is_the_same(tilted: Any, inference: str) -> None:
+    model = fit([tilted.rows], tilted.y, inference)
+    hidden = tilted.y == -1
+    np.testing.assert_array_equal(model.labels_[hidden], model.predict([tilted.rows])[hidden])
+    probabilities = model.predict_proba([tilted.rows])
+    np.testing.assert_allclose(probabilities.sum(axis=1), 1.0)
+    np.testing.assert_allclose(model.confidence_[hidden], probabilities.max(axis=1)[hidden], atol=1e-5)
+    few = model.predict_proba([tilted.rows[5:8]])  # a row depends on that row only
+    np.testing.assert_allclose(few, probabilities[5:8], atol=1e-5)
+    plain = fit([tilted.rows], tilted.y, "nearest")
+    np.testing.assert_array_equal(model.embedding_, plain.embedding_)
+    assert model.chosen_["inference"] == inference and "inference (" not in model.status_
+
+
+def test_confidence_is_calibrated_on_held_out_labels(tilted: Any) -> None:
+    for inference in ("linear", "graph", ALL):
+        model, hidden = fit([tilted.rows], tilted.y, inference), tilted.y == -1
+        assert abs(model.confidence_[hidden].mean() - accuracy(model, tilted)) < 0.06
+
+
+def test_weights_pairs_missing_views_balance_and_relabelling_go_along(tilted: Any) -> None:
+    rng = np.random.default_rng(0)
+    mask = rng.random((600, 2)) > 0.2
+    mask[:, 0] |= ~mask.any(axis=1)
+    views = Views([tilted.rows[:, :10], tilted.rows[:, 10:]], mask=mask)
+    same = np.flatnonzero(tilted.target == tilted.target[0])[:4]
+    pairs = Constraints.from_pairs(must=[(int(same[0]), int(row)) for row in same[1:]], n_rows=600)
+    weights = np.where(np.arange(600) % 7 == 0, 0.0, rng.integers(1, 3, size=600))
+    changes: dict[str, Any] = {"class_balance": "balanced", "relabel": 0.95, "measure_views": True}
+    model = fit(views, tilted.y, ALL, sample_weight=weights, constraints=pairs, **changes)
+    hidden = tilted.y == -1
+    np.testing.assert_array_equal(model.labels_[hidden], model.predict(views)[hidden])
+    assert (model.labels_ == tilted.target)[hidden].mean() > 0.75
+    assert model.view_importance_.changed[0] > model.view_importance_.changed[1]
+
+
+def test_rows_of_weight_zero_teach_nothing(tilted: Any) -> None:
+    """Their labels may be anything."""
+    weights = np.where(np.arange(600) % 3 == 0, 0.0, 1.0)
+    wrong = np.where((weights == 0) & (tilted.y >= 0), 1 - tilted.y, tilted.y)
+    found = [
+        fit([tilted.rows], y, "linear+graph", sample_weight=weights).predict_proba([tilted.rows])
+        for y in (tilted.y, wrong)
+    ]
+    np.testing.assert_allclose(*found, atol=1e-6)
+
+
+def test_a_class_known_by_rows_of_weight_zero_only_is_not_lost() -> None:
+    kept = keep_labels(np.array([0, 2, 3]), np.array([0, 0, 1]), np.array([2.0, 1.0, 3.0, 0.0]), None)
+    assert kept.weights() is not None
+    np.testing.assert_array_equal(kept.weights(), [2.0, 3.0, 1.0])
+
+
+def test_balance_gives_every_class_the_same_weight() -> None:
+    class_ids = np.array([0, 0, 0, 1])
+    balanced = keep_labels(np.arange(4), class_ids, None, "balanced").weights()
+    np.testing.assert_allclose(np.bincount(class_ids, balanced), [2.0, 2.0])
+    weighted = keep_labels(np.arange(4), class_ids, np.array([1.0, 2.0, 1.0, 4.0]), "balanced").weights()
+    np.testing.assert_allclose(np.bincount(class_ids, weighted), [4.0, 4.0])
+    assert keep_labels(np.arange(4), class_ids, None, None).weights() is None
+
+
+def test_the_graph_has_a_bounded_number_of_rows_and_a_label_of_each_class() -> None:
+    n_rows = 4 * GRAPH_ROWS
+    class_ids = np.where(np.arange(n_rows // 2) == 17, 1, 0)
+    labelled = keep_labels(np.arange(0, n_rows, 2), class_ids, None, None)
+    rows = _draw(Bunch(n_rows=n_rows), labelled, np.random.RandomState(0))
+    assert len(rows) == GRAPH_ROWS == len(np.unique(rows)) and (np.diff(rows) > 0).all()
+    assert 34 in rows and np.count_nonzero(rows % 2) == GRAPH_ROWS // 2
+    few = keep_labels(np.arange(10), np.arange(10) % 2, np.where(np.arange(60) < 50, 1.0, 0.0), None)
+    np.testing.assert_array_equal(_draw(Bunch(n_rows=60), few, np.random.RandomState(0)), np.arange(50))
+
+
+@pytest.mark.parametrize("inference", ["linear", "graph", ALL])
+def test_where_no_label_can_be_hidden(tilted: Any, inference: str) -> None:
+    y = np.full(600, -1)
+    y[[np.flatnonzero(tilted.target == number)[0] for number in range(2)]] = [0, 1]
+    model = fit([tilted.rows], y, inference)
+    assert np.isfinite(model.confidence_).all() and set(model.labels_) == {0, 1}
+
+
+@pytest.mark.parametrize("inference", ["linear", ALL])
+def test_without_labels_rows_are_clustered(tilted: Any, inference: str) -> None:
+    model = fit([tilted.rows], None, inference, n_clusters=2)
+    assert set(model.labels_) == {0, 1} and not isinstance(model._rule, Readings)
+    one = np.where(np.arange(600) == 0, 0, -1)
+    with pytest.warns(UserWarning, match="fewer classes"):
+        assert set(fit([tilted.rows], one, inference, n_clusters=2).labels_) == {0}
+
+
+@pytest.mark.parametrize("inference", ["linear", "graph"])
+def test_rows_that_are_all_the_same(inference: str) -> None:
+    y = np.where(np.arange(60) < 20, np.arange(60) % 2, -1)
+    model = fit([np.ones((60, 3))], y, inference, n_landmarks=10, scaling="none")
+    assert np.isfinite(model.predict_proba([np.ones((4, 3))])).all()
+
+
+def test_the_number_of_threads_changes_nothing(tilted: Any) -> None:
+    found = [fit([tilted.rows], tilted.y, ALL, n_jobs=n).confidence_ for n in (1, 2)]
+    np.testing.assert_array_equal(*found)
+
+
+def test_an_unknown_reading_is_refused(tilted: Any) -> None:
+    for wrong in ("linear+nearest", "euclidean+linear", "nearest+", "nearest+linear+linear"):
+        with pytest.raises(ValueError, match="is not known; choose one of .*'nearest\\+linear'"):
+            fit([tilted.rows], tilted.y, wrong)
