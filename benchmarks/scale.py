@@ -3,8 +3,8 @@
     python benchmarks/scale.py --rows 200000 --small 50000 --predict-rows 400000     a small run, a minute or two
     python benchmarks/scale.py                                                       5 and 10 million rows
 
-The rows (three views, float32) are made block by block in a folder that is removed at the end. Every job is a process of
-its own, which reports its peak of resident memory, its time, and the bytes that it read and wrote by system calls. The
+The rows (three views, float32) are made block by block in a folder that is removed at the end. Every job is a process
+of its own, which reports its peak of resident memory, its time, and the bytes that it read and wrote by system calls. The
 fit in memory and the fit from disk alternate, as the machine may do other work; processor time is given beside the
 time on the clock. Results are appended to `benchmarks/results/scale.jsonl`, and the page `scale.md` beside it is
 written from the last run.
@@ -25,13 +25,13 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-from scale_model import CostModel
-from scale_page import write_page
 
 from anchorview import FSSMSC, Views, open_rows
 from anchorview.bench.environment import environment_line
 from anchorview.bench.process import reset_peak, resident_bytes
 from anchorview.export import predict_to
+from scale_model import CostModel
+from scale_page import write_page
 
 BLOCK = 2**16
 N_CLASSES, N_LABELLED = 10, 1000
@@ -158,7 +158,9 @@ def predict_job(options: argparse.Namespace) -> dict[str, Any]:
 
 
 def start(options: argparse.Namespace, job: str, where: str = "disk") -> subprocess.Popen[str]:
-    values = {name: value for name, value in vars(options).items() if name not in ("job", "where") and value is not None}
+    values = {
+        name: value for name, value in vars(options).items() if name not in ("job", "where") and value is not None
+    }
     given = [text for name, value in values.items() for text in (f"--{name.replace('_', '-')}", str(value))]
     command = [sys.executable, __file__, "--job", job, "--where", where, *given]
     return subprocess.Popen(command, stdout=subprocess.PIPE, text=True)
@@ -188,10 +190,9 @@ def predict_with_kills(options: argparse.Namespace) -> dict[str, Any]:
     """Predict from disk, killed twice on the way; return what the three processes took together."""
     began, n_kills = time.perf_counter(), 0
     while True:
-        process, n_lines = start(options, "predict", "killed"), 0
+        process = start(options, "predict", "killed")
         assert process.stdout is not None
         for line in process.stdout:
-            n_lines += 1
             done = int(line.split()[1]) if line.startswith("rows") else 0
             if n_kills < 2 and done > options.predict_rows * (n_kills + 1) / 3:
                 process.send_signal(signal.SIGKILL)

@@ -21,8 +21,8 @@ def write_page(records: list[dict[str, Any]], path: Path) -> None:
 def _setting(record: dict[str, Any]) -> str:
     options = record["options"]
     return (
-        f"{record['environment']}. {options['features']} features in three views (float32), m = {options['landmarks']}, "
-        "10 classes, 1,000 labels."
+        f"{record['environment']}. {options['features']} features in three views (float32), "
+        f"m = {options['landmarks']}, 10 classes, 1,000 labels."
     )
 
 
