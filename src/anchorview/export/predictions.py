@@ -1,4 +1,4 @@
-"""`predict_to`: the labels of any number of rows, written part by part; what was done before a crash is not done again."""
+"""`predict_to`: labels of any number of rows, written part by part; what was done before a crash is not done again."""
 
 from __future__ import annotations
 
