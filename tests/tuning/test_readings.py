@@ -12,7 +12,7 @@ from sklearn.utils import Bunch
 
 from anchorview import FSSMSC, Constraints, Views
 from anchorview.datasets import hide_labels
-from anchorview.tuning.reading_fits import GRAPH_ROWS, _draw, keep_labels
+from anchorview.tuning.reading_fits import GRAPH_ROWS, _draw, _thin, keep_labels
 from anchorview.tuning.readings import GraphReading, LinearReading, Readings
 from anchorview.tuning.settings import INFERENCES, split_inference
 from anchorview.tuning.voting import temper
@@ -153,6 +153,12 @@ def test_the_graph_has_a_bounded_number_of_rows_and_a_label_of_each_class() -> N
     assert 34 in rows and np.count_nonzero(rows % 2) == GRAPH_ROWS // 2
     few = keep_labels(np.arange(10), np.arange(10) % 2, np.where(np.arange(60) < 50, 1.0, 0.0), None)
     np.testing.assert_array_equal(_draw(Bunch(n_rows=60), few, np.random.RandomState(0)), np.arange(50))
+
+
+def test_many_rows_are_thinned_evenly_and_no_class_is_lost() -> None:
+    class_ids = np.where(np.arange(1000) == 3, 1, 0)
+    np.testing.assert_array_equal(_thin(np.arange(10), class_ids, 10), np.arange(10))
+    np.testing.assert_array_equal(_thin(np.arange(1000), class_ids, 10), [0, 3, *range(100, 1000, 100)])
 
 
 @pytest.mark.parametrize("inference", ["linear", "graph", ALL])
