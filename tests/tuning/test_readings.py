@@ -63,6 +63,18 @@ def test_the_linear_reading_is_a_logistic_regression_on_the_scaled_features(tilt
     np.testing.assert_allclose(model.predict_proba([tilted.rows]), expected_probabilities, atol=0.03)
 
 
+def test_hidden_labels_choose_the_strength_of_the_regression() -> None:
+    """A small feature tells the classes apart: a weak regression cannot reach it, a strong one follows it."""
+    rng = np.random.default_rng(0)
+    target = rng.integers(2, size=400)
+    rows = rng.normal(size=(400, 5))
+    rows[:, 0] = 0.1 * (2 * target - 1) + 0.02 * rng.normal(size=400)
+    y = hide_labels(target, 0.3, random_state=0)
+    model = fit([rows], y, "linear", scaling="none")
+    assert model._rule.on_products[0].strength == 100.0
+    assert (model.labels_ == target).mean() > 0.95
+
+
 def test_each_reading_knows_what_the_others_do_not(tilted: Any, rings: Any) -> None:
     assert accuracy(fit([tilted.rows], tilted.y, "linear"), tilted) > 0.87
     assert accuracy(fit([tilted.rows], tilted.y, "graph"), tilted) < 0.85
