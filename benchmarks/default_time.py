@@ -28,9 +28,9 @@ from anchorview.report.tables import markdown_table
 
 GIVEN: dict[str, Any] = {"ridge": 3.0, "must_link_weight": 3.0, "inference": "nearest"}
 FORMER: dict[str, Any] = {"units": "paper", "inference": "nearest"}
-NOTE = """One fit each, first draw of labels. "Fastest": the fit with the fastest scaling given and the nearest labelled row;
-ratios are those of CPU seconds. Load: processes that wanted to run, on average over the last minute; above the number
-of cores, seconds are those of a busy machine."""
+NOTE = """One fit each, first draw of labels. "Fastest": the fit with the fastest scaling given and the nearest labelled
+row; ratios are those of CPU seconds. Load: processes that wanted to run, on average over the last minute; above the
+number of cores, seconds are those of a busy machine."""
 
 
 @dataclass(frozen=True)

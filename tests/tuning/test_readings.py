@@ -12,7 +12,7 @@ from sklearn.utils import Bunch
 
 from anchorview import FSSMSC, Constraints, Views
 from anchorview.datasets import hide_labels
-from anchorview.tuning.reading_fits import GRAPH_ROWS, _draw, keep_labels
+from anchorview.tuning.reading_fits import GRAPH_ROWS, _draw, _thin, keep_labels
 from anchorview.tuning.readings import GraphReading, LinearReading, Readings
 from anchorview.tuning.settings import INFERENCES, split_inference
 from anchorview.tuning.voting import temper
@@ -61,6 +61,18 @@ def test_the_linear_reading_is_a_logistic_regression_on_the_scaled_features(tilt
     logit = expected.decision_function(scaled) / reading.temperature
     expected_probabilities = softmax(np.column_stack([-logit / 2, logit / 2]), axis=1)
     np.testing.assert_allclose(model.predict_proba([tilted.rows]), expected_probabilities, atol=0.03)
+
+
+def test_hidden_labels_choose_the_strength_of_the_regression() -> None:
+    """A small feature tells the classes apart: a weak regression cannot reach it, a strong one follows it."""
+    rng = np.random.default_rng(0)
+    target = rng.integers(2, size=400)
+    rows = rng.normal(size=(400, 5))
+    rows[:, 0] = 0.1 * (2 * target - 1) + 0.02 * rng.normal(size=400)
+    y = hide_labels(target, 0.3, random_state=0)
+    model = fit([rows], y, "linear", scaling="none")
+    assert model._rule.on_products[0].strength == 100.0
+    assert (model.labels_ == target).mean() > 0.95
 
 
 def test_each_reading_knows_what_the_others_do_not(tilted: Any, rings: Any) -> None:
@@ -153,6 +165,12 @@ def test_the_graph_has_a_bounded_number_of_rows_and_a_label_of_each_class() -> N
     assert 34 in rows and np.count_nonzero(rows % 2) == GRAPH_ROWS // 2
     few = keep_labels(np.arange(10), np.arange(10) % 2, np.where(np.arange(60) < 50, 1.0, 0.0), None)
     np.testing.assert_array_equal(_draw(Bunch(n_rows=60), few, np.random.RandomState(0)), np.arange(50))
+
+
+def test_many_rows_are_thinned_evenly_and_no_class_is_lost() -> None:
+    class_ids = np.where(np.arange(1000) == 3, 1, 0)
+    np.testing.assert_array_equal(_thin(np.arange(10), class_ids, 10), np.arange(10))
+    np.testing.assert_array_equal(_thin(np.arange(1000), class_ids, 10), [0, 3, *range(100, 1000, 100)])
 
 
 @pytest.mark.parametrize("inference", ["linear", "graph", ALL])

@@ -33,7 +33,8 @@ from .voting import average_temperature
 
 GRAPH_ROWS = 5000  # of the sample: its neighbours cost half a second, and any other row 5,000 short distances
 _MOST_LABELLED = 2500  # rows of the graph; the others show where the rows are
-_MOST_LEARNED = 2000  # labelled rows from which a strength of the regression is judged
+_MOST_LEARNED = 20_000  # labelled rows of the regression, which has at most as many coefficients a class as landmarks
+_MOST_JUDGING = 2000  # of these, from which a strength is judged
 _USUAL = 0.15  # temperature where no label can be hidden, in units of the spread of the potential
 _STRENGTHS = SearchOptions().feature_strengths
 _USUAL_STRENGTH = 10.0
@@ -124,25 +125,41 @@ def fit_readings(
 def _fit_linear(source: Representation, labelled: Labelled) -> tuple[LinearReading, Matrix]:
     """Return the regression whose strength and temperature suit hidden labels, and its probabilities of these."""
     space, class_ids, weights = _whole_space(source.landmarks), labelled.class_ids, labelled.weights()
-    rows = space.coordinates(source.cross.take(labelled.rows))
+    learned = _thin(np.arange(len(class_ids)), class_ids, _MOST_LEARNED)
+    needed = np.union1d(learned, _judged_rows(class_ids))
+    rows = space.coordinates(source.cross.take(labelled.rows[needed]))
 
     def fit(some: Rows, strength: float) -> LinearHead:
-        some_weights = None if weights is None else weights[some]
-        return fit_linear_head(rows[some], class_ids[some], labelled.n_classes, strength, some_weights)
+        features, some_weights = rows[np.searchsorted(needed, some)], None if weights is None else weights[some]
+        return fit_linear_head(features, class_ids[some], labelled.n_classes, strength, some_weights)
 
     def judge(strength: float) -> tuple[float, float, float, Matrix]:
         def scores(asked: Rows, shown: Rows) -> Matrix:
-            return fit(shown[:: -(-len(shown) // _MOST_LEARNED)], strength).scores(rows[asked])
+            some = _thin(np.intersect1d(shown, learned), class_ids, _MOST_JUDGING)
+            return fit(some, strength).scores(rows[np.searchsorted(needed, asked)])
 
         temperature, probabilities, loss = _hold_out(class_ids, scores)
         return loss, strength, temperature, probabilities
 
     chosen: tuple[float, float, float, Matrix] = (0.0, _USUAL_STRENGTH, 1.0, np.empty((0, labelled.n_classes)))
-    if folds_to_judge(class_ids)[0]:
+    if len(_judged_rows(class_ids)):
         chosen = min(map(judge, _STRENGTHS), key=itemgetter(0))
-    head = fit(np.arange(len(rows)), chosen[1])
+    head = fit(learned, chosen[1])
     folded = GraphSpace(np.asarray(space.weights @ head.coefficients.T, dtype=np.float64))
     return LinearReading(folded, head.intercept, chosen[1], chosen[2]), chosen[3]
+
+
+def _judged_rows(class_ids: ClassIds) -> Rows:
+    """Return the labelled rows that are judged without their labels, ascending; none if no label can be hidden."""
+    return np.unique(np.concatenate([np.empty(0, dtype=np.intp), *folds_to_judge(class_ids)[1]]))
+
+
+def _thin(rows: Rows, class_ids: ClassIds, most: int) -> Rows:
+    """Return about so many of the rows at most, evenly, and one of each class at least."""
+    if len(rows) <= most:
+        return rows
+    first = rows[np.unique(class_ids[rows], return_index=True)[1]]
+    return np.union1d(rows[:: -(-len(rows) // most)], first)
 
 
 def _whole_space(landmarks: Matrix) -> GraphSpace:
@@ -168,13 +185,15 @@ def _fit_graph(
         )[0]
         return found
 
-    asked_for = graph.rows.weights(source.cross.take(labelled.rows))
-    whole = potential(np.arange(len(labelled.rows)))
-    temperature, probabilities, _ = _hold_out(
-        labelled.class_ids, lambda asked, shown: np.asarray(asked_for[asked] @ potential(shown), dtype=np.float64)
-    )
-    if not len(probabilities):
-        temperature = max(_USUAL * spread(np.asarray(asked_for @ whole)), 1e-30)
+    judged, whole = _judged_rows(labelled.class_ids), potential(np.arange(len(labelled.rows)))
+    near = graph.rows.weights(source.cross.take(labelled.rows[judged] if len(judged) else labelled.rows))
+
+    def scores(asked: Rows, shown: Rows) -> Matrix:
+        return np.asarray(near[np.searchsorted(judged, asked)] @ potential(shown), dtype=np.float64)
+
+    temperature, probabilities, _ = _hold_out(labelled.class_ids, scores)
+    if not len(judged):
+        temperature = max(_USUAL * spread(np.asarray(near @ whole)), 1e-30)
     return GraphReading(graph.rows, whole, temperature), probabilities
 
 
@@ -183,7 +202,8 @@ def _draw(cross: ViewCrossProducts, labelled: Labelled, rng: np.random.RandomSta
     rows, class_ids = labelled.rows, labelled.class_ids
     if len(rows) > _MOST_LABELLED:
         first = np.unique(class_ids, return_index=True)[1]
-        others = rng.choice(np.setdiff1d(np.arange(len(rows)), first), _MOST_LABELLED - len(first), replace=False)
+        n_others = max(_MOST_LABELLED - len(first), 0)
+        others = rng.choice(np.setdiff1d(np.arange(len(rows)), first), n_others, replace=False)
         rows = np.sort(rows[np.concatenate([first, others])])
     counts = np.ones(cross.n_rows, dtype=bool) if labelled.row_weights is None else labelled.row_weights > 0
     counts[labelled.rows] = False
