@@ -11,18 +11,22 @@ __all__ = [
     "FSSMSCCV",
     "Constraints",
     "LabelHidingKFold",
+    "ModelFileError",
     "PerView",
     "Views",
     "__version__",
     "baselines",
     "datasets",
+    "load",
     "metrics",
     "open_rows",
     "plotting",
+    "save",
 ]
 
 if TYPE_CHECKING:
     from . import baselines, datasets, metrics, plotting
+    from .app.model_file import ModelFileError, load, save
     from .data.per_view import PerView
     from .data.views import Views
     from .engine.sources.opening import open_rows
@@ -36,8 +40,11 @@ _MODULE_OF = {
     "FSSMSCCV": "fssmsc_cv",
     "Constraints": "supervision.constraints",
     "LabelHidingKFold": "model_selection",
+    "ModelFileError": "app.model_file",
     "PerView": "data.per_view",
     "Views": "data.views",
+    "load": "app.model_file",
+    "save": "app.model_file",
     "open_rows": "engine.sources.opening",
 }
 
