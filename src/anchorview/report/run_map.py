@@ -65,12 +65,12 @@ def bokeh_scripts() -> list[str]:
     return [str(script) for script in resources.js_raw]
 
 
-def make_map(summary: RunSummary, target: str) -> RowMap | None:
-    """Return the map, to be put into the element of the page with this id; None if no row has a place."""
+def make_map(summary: RunSummary, target: str, most: int = MOST_ROWS) -> RowMap | None:
+    """Return a map of so many rows at most, for the element of the page with this id; None if no row has a place."""
     if summary.xy is None:
         return None
     placed = np.isfinite(summary.xy).all(axis=1)
-    rows = choose_rows(summary, np.flatnonzero(placed))
+    rows = choose_rows(summary, np.flatnonzero(placed), most)
     if not len(rows):
         return None
     bokeh = load_bokeh()
@@ -98,7 +98,7 @@ def make_map(summary: RunSummary, target: str) -> RowMap | None:
     return RowMap(item, about, len(rows), int((~placed).sum()), has_ids)
 
 
-def choose_rows(summary: RunSummary, placed: Rows, most: int = MOST_ROWS) -> Rows:
+def choose_rows(summary: RunSummary, placed: Rows, most: int) -> Rows:
     """Return the rows to show: all, or a sample with the labelled ones and some of every class."""
     if len(placed) <= most:
         return placed
@@ -162,7 +162,7 @@ def _figure(bokeh: Any, columns: dict[str, Any], n_classes: int) -> Any:
     by_label = models.LinearColorMapper(palette=[NO_CLASS[0]] * (n_classes + 1), low=-0.5, high=n_classes + 0.5)
     by_sure = models.LinearColorMapper(palette=[_CERTAIN, _DOUBT], low=0, high=100)
     plot.tags = [by_label, by_sure]  # where the page's script finds them
-    size = float(np.clip(400 / np.sqrt(len(columns["x"])), 3, 9))
+    size = float(np.clip(270 / np.sqrt(len(columns["x"])), 3, 9))
     dots = plot.scatter(
         "x",
         "y",
@@ -186,7 +186,7 @@ def _figure(bokeh: Any, columns: dict[str, Any], n_classes: int) -> Any:
         name="rings",
     )
     rings.level = "overlay"
-    hover = models.HoverTool(renderers=[dots], tooltips=[("row", "$index")], name="hover", mode="mouse")
+    hover = models.HoverTool(renderers=[dots], tooltips=[("row", "$index")], limit=1, name="hover")
     plot.add_tools(models.PanTool(), models.WheelZoomTool(name="wheel"), hover)
     plot.toolbar.active_scroll = None  # a page that is scrolled must not zoom the map under the pointer
     return plot

@@ -238,7 +238,7 @@ def _given_labels(model: Any, y: Any) -> ClassIds:
     )
     unknown = np.setdiff1d(classes, model.classes_) if len(classes) else classes
     if len(unknown):
-        raise ValueError(f"y holds {unknown[0]!r}, which is no class of the fit; give the labels of the fit.")
+        raise ValueError(f"y holds {unknown.tolist()[0]!r}, which is no class of the fit; give the labels of the fit.")
     places = np.searchsorted(model.classes_, classes) if len(classes) else np.zeros(1, dtype=np.intp)
     result: ClassIds = np.where(class_ids >= 0, places[class_ids], -1).astype(np.intp)
     return result
@@ -255,7 +255,7 @@ def _class_names(model: Any, names: Sequence[Any] | None, has_labels: bool) -> l
     _check_length("names", names, len(model.classes_), "classes")
     if names is None:
         names = model.classes_.tolist() if has_labels else [f"cluster {number}" for number in model.classes_]
-    return [one_line(str(name)) for name in names]
+    return [one_line(str(name)).strip() or repr(str(name)) for name in names]  # blanks can be seen
 
 
 def _texts_of_ids(ids: npt.NDArray[Any] | None) -> list[str] | None:
