@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 DOCS = Path(__file__).parents[2] / "docs"
-NAMES = ("inputs.md", "realdata.md", "confidence.md", "accuracy.md", "baselines.md")
+NAMES = ("inputs.md", "realdata.md", "confidence.md", "accuracy.md", "baselines.md", "report.md")
 PAGES = {name: (DOCS / name).read_text() for name in NAMES}
 BLOCKS = {name: re.findall(r"```python\n(.*?)```", text, flags=re.DOTALL) for name, text in PAGES.items()}
 WITHOUT_EXAMPLE = {
@@ -16,6 +16,7 @@ WITHOUT_EXAMPLE = {
     "realdata.md": ["What was tried for text"],
     "confidence.md": ["What was tried"],
     "accuracy.md": ["How it works", "Measured", "What each part is worth", "What was tried and not kept"],
+    "report.md": ["What it takes"],
     "baselines.md": ["Where they differ from the authors' programs", "Measured", "Known limits"],
 }
 

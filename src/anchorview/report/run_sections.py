@@ -83,7 +83,8 @@ def map_part(summary: RunSummary, row_map: RowMap | None) -> str:
 </div>
 <figure><div id="map" role="img" aria-label="{escape(words)}"></div>
 <ul class="legend" id="legend-label" aria-label="Classes; press one to pick it out">{keys}</ul>
-<div class="ramp" id="legend-confidence" hidden><span>50 % or less</span><i aria-hidden="true"></i><span>100 % sure</span></div>
+<div class="ramp" id="legend-confidence" hidden><span>50 % sure or less</span><i aria-hidden="true"></i>
+<span>100 %</span></div>
 <figcaption>{escape(" ".join(notes))} Point at a dot for its id; drag to move; click, then scroll or pinch to zoom.
 </figcaption></figure>
 <noscript><p>The map needs JavaScript; everything else on this page does not.</p></noscript>"""
