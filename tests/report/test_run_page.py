@@ -147,6 +147,13 @@ def test_of_too_many_labels_half_of_the_map_is_left_for_the_others() -> None:
     assert len(rows) == 1000 and (summary.given[rows] >= 0).sum() >= 500 and (summary.given[rows] < 0).any()
 
 
+@pytest.mark.parametrize(("n_given", "are_marked"), [(1000, True), (1001, False)])
+def test_very_many_given_labels_are_marked_only_when_asked_for(n_given: int, are_marked: bool) -> None:
+    summary = many_rows(3000, n_given=n_given)
+    row_map = make_map(summary, "map")
+    assert ('id="show-given" checked' in map_part(summary, row_map)) == are_marked
+
+
 @pytest.mark.parametrize("n_classes", [1, 2, 31, 150])
 def test_any_number_of_classes(n_classes: int) -> None:
     summary = many_rows(400, n_classes=n_classes, n_given=200)

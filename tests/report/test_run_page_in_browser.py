@@ -141,6 +141,18 @@ def test_buttons_zoom_and_reset(tab: Tab) -> None:
     assert tab.wait_for(f"Math.abs({span} - {whole}) < 1")
 
 
+def test_given_labels_are_marked_until_they_are_not(tab: Tab, nasty: RunSummary) -> None:
+    rings = f"{PLOT}.model.document.get_model_by_name('rings')"
+    assert tab.evaluate(f"{rings}.data_source.data.x.length") == int((nasty.given >= 0).sum()) - int(
+        nasty.given[7] >= 0
+    )
+    assert tab.evaluate(f"{rings}.visible")
+    tab.evaluate("document.getElementById('show-given').click()")
+    assert not tab.evaluate(f"{rings}.visible")
+    tab.evaluate("document.getElementById('show-given').click()")
+    assert tab.evaluate(f"{rings}.visible")
+
+
 def test_a_class_can_be_picked_out(tab: Tab, nasty: RunSummary) -> None:
     palette = f"{PLOT}.model.tags[0].palette"
     before = tab.evaluate(palette)

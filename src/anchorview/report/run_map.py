@@ -19,6 +19,7 @@ from ..labelling.plane import draw_from_classes
 from .run_summary import RunSummary
 
 MOST_ROWS = 200_000  # more are sampled: the file would grow, and dots hide one another
+FEW_GIVEN = 1000  # labels; rings around more would hide the dots, and are drawn when asked for
 _ID_BYTES = 1_500_000  # of all ids; beyond, dots show row numbers
 _N_SHADES = 41
 NO_CLASS = ("#8a929c", "#7b8591")  # of rows without a label, on light and on dark
@@ -31,6 +32,7 @@ class RowMap:
     item: dict[str, Any]  # for Bokeh.embed.embed_item
     about: dict[str, Any]  # for the page's own script
     n_shown: int
+    n_given: int
     n_without_place: int
     has_ids: bool  # whether dots show ids; else numbers of rows, since ids are too long
 
@@ -94,7 +96,7 @@ def make_map(summary: RunSummary, target: str, most: int = MOST_ROWS) -> RowMap 
         "ids": ids,
         "n_placed": int(placed.sum()),
     }
-    return RowMap(item, about, len(rows), int((~placed).sum()), has_ids)
+    return RowMap(item, about, len(rows), int(columns["given"].sum()), int((~placed).sum()), has_ids)
 
 
 def choose_rows(summary: RunSummary, placed: Rows, most: int) -> Rows:
@@ -174,14 +176,16 @@ def _figure(bokeh: Any, columns: dict[str, Any], n_classes: int) -> Any:
         nonselection_fill_alpha=0.85,
     )
     given = columns["given"] > 0
+    is_few = given.sum() <= FEW_GIVEN
     rings = plot.scatter(
         "x",
         "y",
         source=models.ColumnDataSource({"x": columns["x"][given], "y": columns["y"][given]}),
-        size=size + 4,
+        size=size + (4 if is_few else 3),
         fill_color=None,
         line_color="#1b2530",
-        line_width=1.4 if given.sum() < 5000 else 0.7,
+        line_width=1.4 if is_few else 0.8,
+        line_alpha=1.0 if is_few else 0.6,
         name="rings",
     )
     rings.level = "overlay"

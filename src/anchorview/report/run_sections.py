@@ -7,7 +7,7 @@ from html import escape
 
 from .run_drawings import draw_confidence, draw_confusion, draw_reliability
 from .run_evidence import SUSPECT
-from .run_map import RowMap, class_colours
+from .run_map import FEW_GIVEN, RowMap, class_colours
 from .run_summary import RunSummary
 from .run_tables import (
     MOST_IN_MATRIX,
@@ -72,11 +72,12 @@ def map_part(summary: RunSummary, row_map: RowMap | None) -> str:
         f"Map of {count(row_map.n_shown, 'row')} in {count(len(summary.classes), 'class', 'classes')}, one dot each; "
         "the table of classes below holds sizes and confidence."
     )
+    checked = " checked" if row_map.n_given <= FEW_GIVEN else ""
     return f"""<div class="controls">
 <fieldset><legend>Colour</legend>
 <label><input type="radio" name="colour" value="label" checked>label</label>
 <label><input type="radio" name="colour" value="confidence">confidence</label></fieldset>
-<label><input type="checkbox" id="show-given" checked>mark given labels</label>
+<label><input type="checkbox" id="show-given"{checked}>mark given labels</label>
 <div class="zoom"><button type="button" id="zoom-in" aria-label="Zoom in">+</button>
 <button type="button" id="zoom-out" aria-label="Zoom out">−</button>
 <button type="button" id="zoom-reset">Reset</button></div>
