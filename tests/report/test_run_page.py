@@ -162,6 +162,11 @@ def test_any_number_of_classes(n_classes: int) -> None:
     assert ("Most frequent confusions" in outline.text) == (n_classes > 30)
 
 
+def test_very_many_classes_are_listed_in_part_and_it_says_so() -> None:
+    outline = Outline(make_run_page(many_rows(1500, n_classes=700, n_given=200)))
+    assert "200 more are not listed here." in outline.text
+
+
 def test_three_rows() -> None:
     model = FSSMSC(n_clusters=2, n_landmarks=3, random_state=0, scaling="l2").fit(np.eye(3))
     outline = Outline(make_run_page(summarise_run(model)))

@@ -101,6 +101,7 @@ def test_it_opens_quietly_and_asks_for_nothing(tab: Tab) -> None:
     assert len(tab.requests) == 1 and tab.requests[0].startswith("file:")
     assert tab.evaluate("document.title").startswith(NASTY[0])  # it is there as text, and did not run
     assert tab.evaluate("document.images.length") == 0
+    assert tab.evaluate(f"{PLOT}.canvas_view.webgl !== null")  # the policy of the page lets WebGL draw
 
 
 def test_hover_tells_id_label_and_confidence(tab: Tab, nasty: RunSummary) -> None:

@@ -10,6 +10,7 @@ from .run_evidence import SUSPECT
 from .run_map import FEW_GIVEN, RowMap, class_colours
 from .run_summary import RunSummary
 from .run_tables import (
+    MOST_CLASSES,
     MOST_IN_MATRIX,
     class_table,
     confidence_table,
@@ -24,8 +25,6 @@ from .run_tables import (
     views_table,
 )
 from .run_words import SURE, UNSURE, accuracy_text, count, describe_result, next_steps, percent
-
-_MOST_IN_LEGEND = 500  # classes
 
 
 def result_part(summary: RunSummary) -> str:
@@ -56,7 +55,7 @@ def map_part(summary: RunSummary, row_map: RowMap | None) -> str:
     keys = "".join(
         f'<li><button type="button" value="{number}" aria-pressed="false">'
         f"{swatch(number, colours)}{text(name)}</button></li>"
-        for number, name in enumerate(summary.classes[:_MOST_IN_LEGEND])
+        for number, name in enumerate(summary.classes[:MOST_CLASSES])
     )
     notes = ["Rows that are alike lie together; how far apart two groups lie means little."]
     if row_map.is_sample:
