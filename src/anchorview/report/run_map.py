@@ -14,7 +14,7 @@ from typing import Any
 import numpy as np
 
 from ..core.arrays import Matrix, Rows
-from ..core.colours import CONFIDENCE, blend, distinct_colours, for_dark
+from ..core.colours import CONFIDENCE, CONFIDENCE_ON_DARK, blend, distinct_colours
 from ..labelling.plane import draw_from_classes
 from .run_summary import RunSummary
 
@@ -56,8 +56,7 @@ def load_bokeh() -> Any:
 
 def class_colours(n_classes: int) -> tuple[list[str], list[str]]:
     """Return the colours of the classes on a light and on a dark page."""
-    light = distinct_colours(n_classes)
-    return light, for_dark(light)
+    return distinct_colours(n_classes), distinct_colours(n_classes, on_dark=True)
 
 
 def bokeh_scripts() -> list[str]:
@@ -88,11 +87,10 @@ def make_map(summary: RunSummary, target: str, most: int = MOST_ROWS) -> RowMap 
     item = bokeh.embed.json_item(_figure(bokeh, columns, n_classes), target)
     ids, has_ids = _compact_ids(summary, rows)
     light, dark = class_colours(n_classes)
-    shades = blend(CONFIDENCE, _N_SHADES)
     about = {
         "classes": [*summary.classes, "no label"],
         "colours": {"light": [*light, NO_CLASS[0]], "dark": [*dark, NO_CLASS[1]]},
-        "shades": {"light": shades, "dark": for_dark(shades)},
+        "shades": {"light": blend(CONFIDENCE, _N_SHADES), "dark": blend(CONFIDENCE_ON_DARK, _N_SHADES)},
         "ids": ids,
         "n_placed": int(placed.sum()),
     }
