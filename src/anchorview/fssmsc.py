@@ -51,7 +51,8 @@ from .features.landmarks import ROWS_PER_LANDMARK
 from .features.products import Representation, represent
 from .features.scaling import fit_scaling
 from .labelling.clusters import ClusterCentres, fit_clusters
-from .labelling.held_out import held_out_logits, held_out_shares, set_confidence
+from .labelling.held_out import held_out_labels, held_out_logits, held_out_shares, rows_to_judge, set_confidence
+from .labelling.held_out_labels import HeldOutLabels
 from .labelling.relabel import correct_labels
 from .labelling.rule import LabelledNeighbours, keep_labelled, likeliest
 from .plan import OMITTABLE, Plan, make_plan
@@ -202,6 +203,10 @@ class FSSMSC(MultiViewClassifier):
         Probability of that class, calibrated on labels that were held out; 1 for labelled rows.
     classes_ : ndarray
         The labelled classes, sorted.
+    held_out_ : HeldOutLabels or None
+        Labels that were hidden in turn (some 200 of them, if there are more) to calibrate the confidence: ``rows``,
+        ``class_ids`` (places in `classes_`) and the ``probabilities`` they got without their label. None if none can be
+        hidden.
     embedding_ : ndarray of shape (n_rows, n_components)
         What `transform` gives for the training rows (with ``inference="paper"``: but for the labelled ones). There are
         as many components as clusters; more where the graph of the landmarks falls into more parts than that, which
@@ -413,7 +418,10 @@ class FSSMSC(MultiViewClassifier):
         self.classes_ = known.classes if len(known.classes) else np.arange(plan.n_components)
         self._n_features_out = len(result.embedding)
         with one_blas_thread():
-            self._rule = self._fit_rule(known, problem, result, choice, source, rng, n_threads)
+            self._rule, held_out = self._fit_rule(known, problem, result, choice, source, rng, n_threads)
+        if held_out is not None and given.sample_weight is not None:
+            held_out = replace(held_out, weights=given.sample_weight[held_out.rows])
+        self.held_out_ = held_out
         self._set_labels(replace(given, known=known), *self._read_fit(source, n_threads))
         self.constraint_conflicts_ = known.conflicts
         self.constraint_violations_ = None if known.pairs is None else count_violations(self.labels_, known.pairs)
@@ -654,26 +662,31 @@ class FSSMSC(MultiViewClassifier):
         source: Representation,
         rng: np.random.RandomState,
         n_threads: int,
-    ) -> LabelledNeighbours | ClusterCentres | Readings:
+    ) -> tuple[LabelledNeighbours | ClusterCentres | Readings, HeldOutLabels | None]:
         weights = problem.weights
         if len(known.classes) == 0:
-            return fit_clusters(self.embedding_, problem.n_components, rng, weights)
+            return fit_clusters(self.embedding_, problem.n_components, rng, weights), None
         rows = np.flatnonzero(known.class_ids >= 0)
         if weights is not None:  # rows of weight 0 speak for no class, unless it has no others
             counts = weights[rows] > 0
             rows = rows[counts | np.isin(known.class_ids[rows], known.class_ids[rows[counts]], invert=True)]
         name, beside = split_inference(choice.inference)
-        rule = keep_labelled(self.embedding_[rows], known.class_ids[rows], name or "nearest", choice.n_votes)
-        if len(known.classes) < 2 or not beside:
-            return set_confidence(rule, *held_out_logits(rule, problem, result, known, rows, self.class_balance))
+        if len(known.classes) < 2:  # nothing to tell apart
+            name, beside = name or "nearest", ()
+        rule, shares = None, None
+        if name is not None:
+            votes = keep_labelled(self.embedding_[rows], known.class_ids[rows], name, choice.n_votes)
+            logits, judged = held_out_logits(votes, problem, result, known, rows, self.class_balance)
+            rule = set_confidence(votes, logits, known.class_ids[judged])
+            shares = held_out_shares(rule, logits)
+            if not beside:
+                return rule, held_out_labels(judged, known, shares)
         from .tuning.reading_fits import fit_readings, keep_labels  # loads numba
 
         labelled = keep_labels(rows, known.class_ids[rows], weights, self.class_balance)
-        if name is None:
-            return fit_readings(beside, None, None, source, labelled, rng, n_threads)
-        logits, class_ids = held_out_logits(rule, problem, result, known, rows, self.class_balance)
-        rule = set_confidence(rule, logits, class_ids)
-        return fit_readings(beside, rule, held_out_shares(rule, logits), source, labelled, rng, n_threads)
+        readings, shares = fit_readings(beside, rule, shares, source, labelled, rng, n_threads)
+        judged = rows[rows_to_judge(known.class_ids[rows])]
+        return readings, held_out_labels(judged, known, shares)
 
     def _describe(self, plan: Plan, result: SolverResult) -> None:
         outcomes = plan.outcomes + list(result.outcomes)

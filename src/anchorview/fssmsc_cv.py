@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import replace
 from typing import Any, Self
 
 import numpy as np
@@ -144,6 +145,9 @@ class FSSMSCCV(MultiViewClassifier):
         (``mean_test_score``, ``rank_test_score``), log losses and their ranks (``mean_test_loss``, ``rank_test_loss``).
         Settings stand in the order in which they are trusted, by ``belief``: the loss, drawn towards what is known
         beforehand when there are few labels.
+    held_out_ : HeldOutLabels
+        The labels behind `best_score_`: ``rows``, ``class_ids`` (places in `classes_`) and the ``probabilities`` that
+        the average gave without them, its members and temperature chosen without them too.
     averaged_ : list of dict
         The settings whose probabilities are averaged, with their weights.
     embedding_ : ndarray of shape (n_rows, n_classes)
@@ -323,7 +327,8 @@ class FSSMSCCV(MultiViewClassifier):
                 votes = self._embed_all_rows(ensemble, shown, given, n_threads)
         self._read_labels(given, settle(votes, self._temperature))
         self._summarise(judgements, chosen)
-        estimate = judge_average(data, usable, self.n_averaged)
+        estimate, held_out = judge_average(data, usable, self.n_averaged)
+        self.held_out_ = held_out if rows is None else replace(held_out, rows=rows[held_out.rows])
         warn_unjudged(estimate)
         self.best_score_, self.best_score_interval_ = estimate.score, estimate.interval
         said = [*filter(None, [estimate.describe()]), *(outcome.value for outcome in outcomes)]

@@ -17,9 +17,12 @@ from .arrays import Matrix, Rows
 
 Bytes = npt.NDArray[np.integer]  # sRGB colours: rows of three numbers from 0 to 255
 
-_LEAST_CONTRAST = 3.0  # against white, as WCAG 2.1 (1.4.11) asks of graphics
-_LIGHTNESS, _CHROMA = (0.34, 0.68), (0.04, 0.21)  # neither nearly black nor grey nor glaring
-_FIRST = "#1f77b4"
+DARK = "#191f26"  # the ground of dark pages
+_LEAST_CONTRAST = 3.0  # against the ground, as WCAG 2.1 (1.4.11) asks of graphics
+_LIGHTNESS, _LIGHTNESS_ON_DARK, _CHROMA = (0.34, 0.68), (0.54, 0.9), (0.04, 0.21)  # neither like the ground nor glaring
+CONFIDENCE = ("#d94801", "#9aa0a6", "#1f77b4")  # from in doubt to sure
+CONFIDENCE_ON_DARK = ("#ff936b", "#c9d0d7", "#6abbfd")
+_FIRST, _FIRST_ON_DARK = "#1f77b4", "#6abbfd"
 _TO_LMS = np.array(
     [[0.4122214708, 0.5363325363, 0.0514459929], [0.2119034982, 0.6806995451, 0.1073969566],
      [0.0883024619, 0.2817188376, 0.6299787005]]
@@ -30,7 +33,7 @@ _TO_LAB = np.array(
 )  # fmt: skip
 
 
-def distinct_colours(count: int, avoid: Sequence[str] = ()) -> list[str]:
+def distinct_colours(count: int, avoid: Sequence[str] = (), *, on_dark: bool = False) -> list[str]:
     """Return colours that differ from one another, from white and from black, as ``#rrggbb``.
 
     Parameters
@@ -39,6 +42,8 @@ def distinct_colours(count: int, avoid: Sequence[str] = ()) -> list[str]:
         How many; a longer list begins with the shorter one. From some thousands on, colours come again.
     avoid : sequence of str
         Colours in use already, as ``#rrggbb``.
+    on_dark : bool
+        Whether they are seen on a dark ground instead of white.
 
     Examples
     --------
@@ -47,21 +52,21 @@ def distinct_colours(count: int, avoid: Sequence[str] = ()) -> list[str]:
     >>> len(set(distinct_colours(100)))
     100
     """
-    candidates, order = _farthest_first(2 ** max(int(count - 1).bit_length(), 5), tuple(avoid))
+    candidates, order = _farthest_first(2 ** max(int(count - 1).bit_length(), 5), tuple(avoid), on_dark)
     chosen = candidates[order[np.arange(count) % len(order)]]
     return ["#{:02x}{:02x}{:02x}".format(*colour) for colour in chosen.tolist()]
 
 
 @functools.cache
-def _farthest_first(count: int, avoid: tuple[str, ...]) -> tuple[Bytes, Rows]:
-    candidates = _candidates()
+def _farthest_first(count: int, avoid: tuple[str, ...], on_dark: bool) -> tuple[Bytes, Rows]:
+    candidates, first = _candidates(on_dark), _FIRST_ON_DARK if on_dark else _FIRST
     places = oklab(candidates)
     taken = oklab(np.array([[0, 0, 0], [255, 255, 255], *map(_from_hex, avoid)]))
     distance = ((places[:, None] - taken) ** 2).sum(axis=2).min(axis=1)
     order = np.empty(min(count, len(candidates)), dtype=np.intp)
     for number in range(len(order)):
         if number == 0 and not avoid:  # blue: the next is orange then, which the colour-blind tell apart, too
-            order[0] = ((places - oklab(np.array([_from_hex(_FIRST)]))) ** 2).sum(axis=1).argmin()
+            order[0] = ((places - oklab(np.array([_from_hex(first)]))) ** 2).sum(axis=1).argmin()
         else:
             order[number] = distance.argmax()
         distance = np.minimum(distance, ((places - places[order[number]]) ** 2).sum(axis=1))
@@ -69,13 +74,17 @@ def _farthest_first(count: int, avoid: tuple[str, ...]) -> tuple[Bytes, Rows]:
 
 
 @functools.cache
-def _candidates() -> Bytes:
-    """Return the colours to choose from: a grid of the sRGB cube, without what is pale, nearly black or grey."""
+def _candidates(on_dark: bool) -> Bytes:
+    """Return the colours to choose from: a grid of the sRGB cube, without what is grey or near the ground."""
+    low, high = _LIGHTNESS_ON_DARK if on_dark else _LIGHTNESS
     steps = np.arange(0, 256, 15)
     grid = np.stack(np.meshgrid(steps, steps, steps, indexing="ij"), axis=-1).reshape(-1, 3)
     lightness, chroma = oklab(grid)[:, 0], np.hypot(*oklab(grid)[:, 1:].T)
-    good = (lightness > _LIGHTNESS[0]) & (lightness < _LIGHTNESS[1]) & (chroma > _CHROMA[0]) & (chroma < _CHROMA[1])
-    chosen: Bytes = grid[good & (contrast_with_white(grid) >= _LEAST_CONTRAST)]
+    good = (lightness > low) & (lightness < high) & (chroma > _CHROMA[0]) & (chroma < _CHROMA[1])
+    contrast = contrast_with_white(grid)
+    if on_dark:
+        contrast = contrast_with_white(np.array([_from_hex(DARK)])) / contrast
+    chosen: Bytes = grid[good & (contrast >= _LEAST_CONTRAST)]
     return chosen
 
 
@@ -89,6 +98,35 @@ def contrast_with_white(colours: Bytes) -> Matrix:
     """Return the contrast of sRGB colours with white, from 1 (white) to 21 (black), as WCAG defines it."""
     contrast: Matrix = 1.05 / (_linear(colours) @ np.array([0.2126, 0.7152, 0.0722]) + 0.05)
     return contrast
+
+
+def blend(stops: Sequence[str], count: int) -> list[str]:
+    """Return colours that lead from one stop to the next in steps that look equal.
+
+    Examples
+    --------
+    >>> blend(["#000000", "#ffffff"], 3)
+    ['#000000', '#636363', '#ffffff']
+    """
+    places = oklab(np.array([_from_hex(colour) for colour in stops]))
+    along = np.linspace(0, len(stops) - 1, count)
+    between = np.column_stack([np.interp(along, np.arange(len(stops)), column) for column in places.T])
+    return ["#{:02x}{:02x}{:02x}".format(*colour) for colour in _from_oklab(between).tolist()]
+
+
+def _from_oklab(places: Matrix) -> Bytes:
+    """Return sRGB colours; those that no screen can show lose some of their chroma."""
+    result = np.zeros((len(places), 3))
+    waiting = np.ones(len(places), dtype=bool)
+    for chroma in np.linspace(1, 0, 21):
+        light = ((places * [1, chroma, chroma]) @ np.linalg.inv(_TO_LAB).T) ** 3 @ np.linalg.inv(_TO_LMS).T
+        fits = waiting & (light > -1e-3).all(axis=1) & (light < 1 + 1e-3).all(axis=1)
+        result[fits] = light[fits]
+        waiting &= ~fits
+    result = np.clip(result, 0, 1)
+    part = np.where(result <= 0.0031308, 12.92 * result, 1.055 * result ** (1 / 2.4) - 0.055)
+    colours: Bytes = np.rint(255 * part).astype(int)
+    return colours
 
 
 def _linear(colours: Bytes) -> Matrix:

@@ -33,6 +33,7 @@ from ..solver.problem import EPSILON, Problem
 from ..solver.result import SolverResult
 from ..solver.trace_ratio import solve_trace_ratio
 from ..supervision.known import Supervision, label_laplacians
+from .held_out_labels import HeldOutLabels
 from .rule import SAME, LabelledNeighbours, calibrate_on_seen, keep_labelled
 from .temperature import Mistakes, choose_temperature, log_loss
 
@@ -148,8 +149,10 @@ def calibrate(
     known: Supervision,
     rows: Rows,
     class_balance: str | None = None,
-) -> LabelledNeighbours:
-    """Return the rule with temperature and doubt chosen on held-out rows; on seen ones if no label can be held out.
+) -> tuple[LabelledNeighbours, HeldOutLabels | None]:
+    """Return the rule with temperature and doubt chosen on held-out rows, and these rows with their probabilities.
+
+    If no label can be held out, the rule is calibrated on seen ones, and there are no such rows.
 
     Parameters
     ----------
@@ -164,7 +167,9 @@ def calibrate(
     class_balance : {"balanced"}, optional
         As in the fit.
     """
-    return set_confidence(rule, *held_out_logits(rule, problem, result, known, rows, class_balance))
+    logits, judged = held_out_logits(rule, problem, result, known, rows, class_balance)
+    settled = set_confidence(rule, logits, known.class_ids[judged])
+    return settled, held_out_labels(judged, known, held_out_shares(settled, logits))
 
 
 def set_confidence(rule: LabelledNeighbours, logits: Matrix, class_ids: ClassIds) -> LabelledNeighbours:
@@ -179,6 +184,14 @@ def set_confidence(rule: LabelledNeighbours, logits: Matrix, class_ids: ClassIds
 def held_out_shares(rule: LabelledNeighbours, logits: Matrix) -> Matrix:
     """Return the probabilities that a rule with its confidence set gives to the rows of `held_out_logits`."""
     return rule.probabilities(logits) if rule.rule == "knn" else rule.tempered(logits)  # votes: doubt is not in yet
+
+
+def held_out_labels(judged: Rows, known: Supervision, probabilities: Matrix) -> HeldOutLabels | None:
+    """Return judged rows, ascending, with their labels and probabilities; None if there are none."""
+    if not len(judged):
+        return None
+    order = np.argsort(judged)
+    return HeldOutLabels(judged[order], known.class_ids[judged[order]], probabilities[order])
 
 
 def settle_votes(rule: LabelledNeighbours, logits: Matrix, class_ids: ClassIds) -> LabelledNeighbours:
@@ -226,8 +239,8 @@ def held_out_logits(
     *,
     enough: int = _ENOUGH_JUDGED,
     reduced: bool = True,
-) -> tuple[Matrix, ClassIds]:
-    """Return logits of labelled rows, each from a model that did not see its label, and their classes.
+) -> tuple[Matrix, Rows]:
+    """Return logits of labelled rows, each from a model that did not see its label, and which rows these are.
 
     Parameters as those of `calibrate`; with `enough` rows judged, the other folds are left out. A class's only labelled
     row is not judged, and pairs of a row are hidden with its label. Without `reduced`, the embedding is learned in the
@@ -246,7 +259,7 @@ def held_out_logits(
         return rule.logits(judging.evidence(embedded[place[asked[fold]]]))
 
     logits = hold_out(folds, len(rows), judge).scores
-    return np.concatenate(logits), class_ids[np.concatenate(asked)]
+    return np.concatenate(logits), rows[np.concatenate(asked)]
 
 
 def folds_to_judge(class_ids: ClassIds, enough: int = _ENOUGH_JUDGED) -> tuple[list[Rows], list[Rows]]:
@@ -261,6 +274,11 @@ def folds_to_judge(class_ids: ClassIds, enough: int = _ENOUGH_JUDGED) -> tuple[l
     counts = np.cumsum([len(part) for part in asked])
     n_folds = int(np.argmax(counts >= enough)) + 1 if counts[-1] >= enough else len(folds)
     return folds[:n_folds], asked[:n_folds]
+
+
+def rows_to_judge(class_ids: ClassIds) -> Rows:
+    """Return the rows of all these folds that are to be judged, in their order."""
+    return np.concatenate([np.empty(0, dtype=np.intp), *folds_to_judge(class_ids)[1]])
 
 
 def _without(known: Supervision, rows: Rows) -> Supervision:

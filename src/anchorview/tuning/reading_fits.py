@@ -22,14 +22,14 @@ from scipy.special import softmax
 
 from ..core.arrays import ClassIds, Matrix, Rows, Weights
 from ..features.products import Representation, ViewCrossProducts
-from ..labelling.held_out import folds_to_judge, hold_out
+from ..labelling.held_out import folds_to_judge, hold_out, rows_to_judge
 from ..labelling.rule import LabelledNeighbours
 from ..labelling.temperature import Mistakes, choose_temperature, log_loss, spread
 from .graph import GraphSpace, join_rows, make_space
 from .heads import LinearHead, fit_linear_head
 from .options import SearchOptions
 from .readings import GraphReading, LinearReading, Readings
-from .voting import average_temperature
+from .voting import average_temperature, temper
 
 GRAPH_ROWS = 5000  # of the sample: its neighbours cost half a second, and any other row 5,000 short distances
 _MOST_LABELLED = 2500  # rows of the graph; the others show where the rows are
@@ -91,8 +91,10 @@ def fit_readings(
     labelled: Labelled,
     rng: np.random.RandomState,
     n_threads: int = 1,
-) -> Readings:
+) -> tuple[Readings, Matrix]:
     """Fit readings of E, and choose how sure their mean with that of the embedding may be, on held-out labels.
+
+    Returns them, and the probabilities that the rows of `folds_to_judge` get without their labels.
 
     Parameters
     ----------
@@ -116,10 +118,11 @@ def fit_readings(
             readings.append(graph)
         held_out.append(probabilities)
     result, asked = Readings(neighbours, tuple(readings)), folds_to_judge(labelled.class_ids)[1]
+    mean: Matrix = np.mean(held_out, axis=0)
     if not asked or len(held_out) == 1:
-        return result
-    class_ids = labelled.class_ids[np.concatenate(asked)]
-    return replace(result, temperature=average_temperature(np.mean(held_out, axis=0), class_ids))
+        return result, mean
+    result = replace(result, temperature=average_temperature(mean, labelled.class_ids[np.concatenate(asked)]))
+    return result, temper(mean, result.temperature)
 
 
 def _fit_linear(source: Representation, labelled: Labelled) -> tuple[LinearReading, Matrix]:
@@ -151,7 +154,7 @@ def _fit_linear(source: Representation, labelled: Labelled) -> tuple[LinearReadi
 
 def _judged_rows(class_ids: ClassIds) -> Rows:
     """Return the labelled rows that are judged without their labels, ascending; none if no label can be hidden."""
-    return np.unique(np.concatenate([np.empty(0, dtype=np.intp), *folds_to_judge(class_ids)[1]]))
+    return np.unique(rows_to_judge(class_ids))
 
 
 def _thin(rows: Rows, class_ids: ClassIds, most: int) -> Rows:

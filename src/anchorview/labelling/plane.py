@@ -15,7 +15,7 @@ import numpy.typing as npt
 
 from ..core.arrays import Matrix, Rows, squared_norms, unit_rows
 from ..core.progress import Progress
-from ..engine.blocks import one_blas_thread, row_blocks
+from ..engine.blocks import count_threads, iter_blocks, one_blas_thread, row_blocks
 
 _PERPLEXITY, _PLACING_PERPLEXITY = 10.0, 2.5  # of a sample: some thousand rows have 30 where 500 of them have 10
 _ROUNDS, _EXAGGERATED, _EXAGGERATION = 200, 60, 12.0
@@ -30,6 +30,7 @@ def map_to_plane(
     *,
     n_landmarks: int = 500,
     random_state: int = 0,
+    n_jobs: int | None = None,
     verbose: bool = False,
 ) -> Matrix:
     """Return a place in the plane for each row, near rows in the same direction (t-SNE of landmarks first).
@@ -44,6 +45,8 @@ def map_to_plane(
         Rows that t-SNE is made of; its time grows with the square of their number.
     random_state : int, default=0
         Which rows are landmarks.
+    n_jobs : int, optional
+        Threads; by default as many as BLAS may use. The result does not depend on it.
     verbose : bool, default=False
         Write lines of progress to the logger "anchorview", as a fit does.
 
@@ -77,11 +80,13 @@ def map_to_plane(
         progress.log("map: t-SNE of %d of %d rows", len(landmarks), len(rows))
         if len(landmarks) > 1:
             places[landmarks] = _spread(rows[landmarks], rng, progress)
-        for block in row_blocks(len(others), _BLOCK):
-            if block.start % (4 * _BLOCK) == 0:
-                progress.log("map: placing the others, %d of %d done", block.start, len(others))
-            chosen = others[block]
-            places[chosen] = _place(rows[chosen], rows[landmarks], places[landmarks])
+    fixed, fixed_places = rows[landmarks], places[landmarks]
+    blocks = row_blocks(len(others), _BLOCK)
+    placed = iter_blocks(lambda block: _place(rows[others[block]], fixed, fixed_places), blocks, count_threads(n_jobs))
+    for block, found in zip(blocks, placed, strict=True):
+        if block.start % (4 * _BLOCK) == 0:
+            progress.log("map: placing the others, %d of %d done", block.start, len(others))
+        places[others[block]] = found
     progress.log("map: done")
     return places
 
@@ -146,11 +151,19 @@ def _place(rows: Matrix, landmarks: Matrix, places: Matrix) -> Matrix:
     pull = _affinities(near, min(_PLACING_PERPLEXITY, len(landmarks) / 3))
     targets = places[index]
     walk = _Walk(np.einsum("ij,ijk->ik", pull, targets), rate=0.1, longest=_LONGEST_STEP)
+    at_rows = np.ones(len(rows), dtype=np.float32)
+    # What goes over every pair of a row and a landmark is kept to products, a reciprocal and a square.
+    at_landmarks = np.column_stack([places, np.ones(len(places))]).astype(np.float32)
+    factor = np.vstack([-2 * places.T, at_landmarks[:, 2], 1 + squared_norms(places)]).astype(np.float32)
+    kernel = np.empty((len(rows), len(places)), dtype=np.float32)
     for _ in range(_PLACING_ROUNDS):
-        kernel = 1 / (1 + _squared_distances(walk.places, places))
-        total = kernel.sum(axis=1, keepdims=True)
-        kernel *= kernel
-        away = (kernel.sum(axis=1, keepdims=True) * walk.places - kernel @ places) / total
+        moved = np.column_stack([walk.places, squared_norms(walk.places), at_rows])
+        np.matmul(moved, factor, out=kernel)  # 1 + squared distance
+        np.reciprocal(np.maximum(kernel, 1, out=kernel), out=kernel)
+        total = kernel @ at_landmarks[:, 2:]
+        np.multiply(kernel, kernel, out=kernel)
+        pushed = kernel @ at_landmarks
+        away = (pushed[:, 2:] * walk.places - pushed[:, :2]) / total
         apart = walk.places[:, None] - targets
         weight = _PLACING_EXAGGERATION * pull / (1 + np.einsum("ijk,ijk->ij", apart, apart))
         walk.step(4 * (np.einsum("ij,ijk->ik", weight, apart) - away), 0.8)

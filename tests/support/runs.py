@@ -1,0 +1,44 @@
+"""Small fitted models and their summaries, for tests of reports."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from anchorview import FSSMSC, datasets
+from anchorview.report.run_summary import RunSummary, summarise_run
+
+SETTLED: dict[str, Any] = {"scaling": "l2", "ridge": 3.0, "must_link_weight": 3.0, "inference": "nearest"}
+NASTY = ["<script>document.title='run'</script>", "</script>", '"><img src=x onerror=document.title=1>']
+
+
+def fit_small(n_rows: int = 120, share: float = 0.3, **parameters: Any) -> tuple[FSSMSC, np.ndarray, Any]:
+    """Return a model of three classes, the labels it was given, and the data."""
+    made = datasets.make_multiview_subspaces(n_rows, 3, (8, 6), random_state=0)
+    y = datasets.hide_labels(made.target, share, stratified=True, random_state=0)
+    parameters = {"n_landmarks": 30, "random_state": 0, **SETTLED, **parameters}
+    return FSSMSC(**parameters).fit(made.views, y), y, made
+
+
+def grid(n_rows: int) -> np.ndarray:
+    """Return places that are well apart."""
+    side = int(np.ceil(np.sqrt(n_rows)))
+    return np.column_stack(np.divmod(np.arange(n_rows), side)).astype(float)
+
+
+def nasty_summary() -> RunSummary:
+    """Return a summary with text in it that would run, or break the page, if it were not escaped."""
+    model, y, _ = fit_small(measure_views=True)
+    places = grid(120)
+    places[7] = np.nan
+    return summarise_run(
+        model,
+        y,
+        ids=[f"{NASTY[row % 3]} {row}" for row in range(120)],
+        xy=places,
+        names=[*NASTY[:2], "名前 — " + "اسم طويل " * 30],
+        title=NASTY[0],
+        command=f"anchorview fit '{NASTY[1]}'",
+        files={NASTY[2]: NASTY[0]},
+    )
