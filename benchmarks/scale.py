@@ -4,8 +4,8 @@
     python benchmarks/scale.py                                                       5 and 10 million rows
 
 The rows (three views, float32) are made block by block in a folder that is removed at the end. Every job is a process
-of its own, which reports its peak of resident memory, its time, and the bytes that it read and wrote by system calls. The
-fit in memory and the fit from disk alternate, as the machine may do other work; processor time is given beside the
+of its own, which reports its peak of resident memory, its time, and the bytes that it read and wrote by system calls.
+The fit in memory and the fit from disk alternate, as the machine may do other work; processor time is given beside the
 time on the clock. Results are appended to `benchmarks/results/scale.jsonl`, and the page `scale.md` beside it is
 written from the last run.
 """

@@ -151,6 +151,9 @@ def test_codes_go_to_files_beyond_the_limit(data: Any) -> None:
     del model
     gc.collect()
     assert not set(folders) & set(os.listdir(tempfile.gettempdir()))
+    missing = Views(data.in_memory, mask={"view1": np.arange(N_ROWS) % 5 > 0})
+    both = (build(memory_limit=limit, relabel=0.6).fit(missing, data.y) for limit in (0, None))
+    check_same(*both)
     for limit in (10**12, None):
         assert sparse.issparse(build(memory_limit=limit).fit(data.in_memory, data.y).codes_)
     with pytest.raises(ValueError, match="memory_limit must be"):

@@ -87,7 +87,6 @@ def predict_to(
     folder = target.with_name(f"{target.name}.parts")
     check_target(target, overwrite or folder.exists())
     views: Views = model._read_views(X, reset=False)
-    views.check_unchanged()
     manifest = {
         "rows": len(views),
         "model": _key_of_model(model),
