@@ -33,7 +33,7 @@ ROWS = [
 
 
 def test_labels_of_the_model_are_predictions_and_given_ones_annotations() -> None:
-    model, given, none = make_tasks(ROWS, {"r1": {"text": "2:1"}, "3": None})
+    model, given, none = make_tasks(ROWS, {"r1": {"text": "2:1"}, 3: None})
     assert model["data"] == {"row_id": "r1", "text": "2:1"}
     (prediction,) = model["predictions"]
     assert (prediction["model_version"], prediction["score"]) == ("anchorview", 0.75)

@@ -16,7 +16,6 @@ from .. import __version__
 from .bench import app as bench_app
 from .data import app as data_app
 from .doctor_command import doctor
-from .export import export
 
 PAPER_HW = (97.1, 93.4, 93.6, 4.8)  # FSSMSC on HW in the paper: ACC, NMI, ARI, seconds
 
@@ -59,7 +58,6 @@ def _version(value: bool) -> None:
 app.add_typer(bench_app, name="bench")
 app.add_typer(data_app, name="data")
 app.command()(doctor)
-app.command()(export)
 
 
 @app.callback()

@@ -14,12 +14,10 @@ CONTROL = "label"  # name of the choices in a labelling interface
 SHOWN = "text"  # name of what is shown beside them
 MODEL = "anchorview"
 
-Columns = Mapping[str, Mapping[str, Any]]  # by the ids of rows, as text
-
 
 def make_tasks(
     labels: Iterable[Mapping[str, Any]],
-    columns: Columns | None = None,
+    columns: Mapping[Any, Mapping[str, Any]] | None = None,
     *,
     control: str = CONTROL,
     shown: str = SHOWN,
@@ -33,7 +31,7 @@ def make_tasks(
         Rows of a run's table of labels: ``id``, ``label``, ``confidence``, ``source`` and, if there are any,
         ``second_label`` and ``second_confidence``. A row without a label becomes a task without a prediction.
     columns : mapping, optional
-        By the ids of rows, as text, what to show of them: ``{"r1": {"text": "..."}}``.
+        By the ids of rows, what to show of them: ``{"r1": {"text": "..."}}``.
     control, shown : str
         Names of the ``Choices`` and of the object they are about, as the project's labelling interface has them.
     model_version : str
@@ -54,7 +52,7 @@ def make_tasks(
     (0.9, {'choices': ['sports']})
     """
     for row in labels:
-        task: dict[str, Any] = {"data": {ROW: row["id"], **columns_of(row, columns)}}
+        task: dict[str, Any] = {"data": {ROW: row["id"], **((columns or {}).get(row["id"]) or {})}}
         if row.get("label") is not None:
             choice = {
                 "from_name": control,
@@ -74,11 +72,6 @@ def make_tasks(
                         "second_confidence": row.get("second_confidence"),
                     }
         yield task
-
-
-def columns_of(row: Mapping[str, Any], columns: Columns | None) -> Mapping[str, Any]:
-    """Return the further columns of a row, none if there are none."""
-    return {} if columns is None else columns.get(str(row["id"])) or {}
 
 
 def labelling_interface(
