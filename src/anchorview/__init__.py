@@ -12,6 +12,7 @@ __all__ = [
     "Constraints",
     "LabelHidingKFold",
     "PerView",
+    "TableViews",
     "Views",
     "__version__",
     "baselines",
@@ -23,6 +24,7 @@ __all__ = [
 if TYPE_CHECKING:
     from . import baselines, datasets, metrics, plotting
     from .data.per_view import PerView
+    from .data.table_views import TableViews
     from .data.views import Views
     from .fssmsc import FSSMSC
     from .fssmsc_cv import FSSMSCCV
@@ -35,6 +37,7 @@ _MODULE_OF = {
     "Constraints": "supervision.constraints",
     "LabelHidingKFold": "model_selection",
     "PerView": "data.per_view",
+    "TableViews": "data.table_views",
     "Views": "data.views",
 }
 
