@@ -1,0 +1,247 @@
+"""Tables from CSV and Parquet files, by pyarrow; errors name the file, the column and the line."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Collection, Sequence
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from ..errors import CommandError, DataError
+
+TABLES = (".csv", ".tsv", ".parquet")
+_BLOCK = 2**26  # bytes of a CSV file over which types are inferred at first
+_ROWS = 8192  # rows of a table turned at a time: columns in, rows out, within a cache
+
+
+def suffix_of(path: Path) -> str:
+    """Return the suffix that tells what a file is: that of ``a.csv.gz`` is .csv."""
+    return (path.with_suffix("") if path.suffix.lower() == ".gz" else path).suffix.lower()
+
+
+def read_table(path: Path, columns: Sequence[str] | None = None, text: Collection[str] = ()) -> Any:
+    """Read a CSV or Parquet file.
+
+    Parameters
+    ----------
+    path : Path
+        The file: .csv or .tsv, perhaps .gz, or .parquet.
+    columns : sequence of str, optional
+        The only columns to read.
+    text : collection of str
+        Columns of a CSV file that are text whatever they look like: ids and labels, whose zeros in front count.
+
+    Returns
+    -------
+    pyarrow.Table
+    """
+    pa = require("pyarrow", f"{path} is read by pyarrow")
+    check_readable(path)
+    try:
+        if suffix_of(path) == ".parquet":
+            import pyarrow.parquet
+
+            return pyarrow.parquet.read_table(path, columns=None if columns is None else list(columns))
+        return _read_csv(path, columns, text)
+    except (pa.ArrowInvalid, pa.ArrowNotImplementedError, pa.ArrowKeyError) as error:
+        raise DataError(f"{path} cannot be read: {_one_line(error)}") from None
+    except OSError as error:
+        raise DataError(f"{path} cannot be read: {_one_line(error)}") from None
+
+
+def table_names(path: Path) -> list[str]:
+    """Return the names of the columns of a file, without reading it all."""
+    require("pyarrow", f"{path} is read by pyarrow")
+    check_readable(path)
+    if suffix_of(path) == ".parquet":
+        import pyarrow as pa
+        import pyarrow.parquet
+
+        try:
+            return list(pyarrow.parquet.read_schema(path).names)
+        except (pa.ArrowInvalid, OSError) as error:
+            raise DataError(f"{path} cannot be read: {_one_line(error)}") from None
+    return _header(path)
+
+
+def _read_csv(path: Path, columns: Sequence[str] | None, text: Collection[str]) -> Any:
+    import pyarrow as pa
+    from pyarrow import csv
+
+    names = _header(path)
+    parsing = csv.ParseOptions(delimiter=_delimiter(path), newlines_in_values=True)
+    types = {name: pa.string() for name in text if name in names}
+    threads = True
+    while True:
+        converting = csv.ConvertOptions(column_types=types, include_columns=None if columns is None else list(columns))
+        reading = csv.ReadOptions(block_size=_BLOCK, use_threads=threads)
+        try:
+            table = csv.read_csv(path, reading, parsing, converting)
+            break
+        except pa.ArrowInvalid as error:
+            message = _one_line(error)
+            column = re.search(r"In CSV column #(\d+)", message)
+            if column and names[int(column[1])] not in types:
+                # The first part of the file looked like numbers, a later one does not: the column is text.
+                types[names[int(column[1])]] = pa.string()
+            elif threads and "parse error" in message:
+                threads = False  # then the message names the line
+            else:
+                raise DataError(f"{path}: {_parse_error(message)}") from None
+    for field in table.schema:
+        if pa.types.is_binary(field.type):
+            raise DataError(f"{path}: column {field.name!r} is not UTF-8 text; save the file as UTF-8.")
+    return table
+
+
+def _parse_error(message: str) -> str:
+    row = re.search(r"Row #(\d+): (.*)", message)
+    text = row[2] if row else message.removeprefix("CSV parse error: ")
+    text = re.sub(r"^Expected (\d+) columns, got (\d+):", r"\1 cells were expected, as in the first line, and \2 found:", text)
+    return f"line {row[1]}: {text}" if row else text
+
+
+def _header(path: Path) -> list[str]:
+    import csv as text_csv
+
+    line = _first_line(path)
+    names = next(text_csv.reader([line], delimiter=_delimiter(path)), [])
+    if not names or not line.strip():
+        raise DataError(f"{path} is empty; its first line must name the columns.")
+    repeated = sorted({name for name in names if names.count(name) > 1})
+    if repeated:
+        raise DataError(f"{path}: line 1 names a column twice: {repeated[0]!r}; rename one of them.")
+    if all(_is_number(name) for name in names):
+        raise DataError(f"{path}: line 1 holds numbers only; it must name the columns.")
+    return names
+
+
+def _first_line(path: Path) -> str:
+    import gzip
+
+    opened: Any = gzip.open(path, "rb") if path.suffix.lower() == ".gz" else path.open("rb")
+    try:
+        with opened as stream:
+            line: bytes = stream.readline(2**24)
+    except (OSError, EOFError) as error:
+        raise DataError(f"{path} cannot be read: {_one_line(error)}") from None
+    try:
+        return line.decode("utf-8-sig").rstrip("\r\n")
+    except UnicodeDecodeError:
+        raise DataError(f"{path}: line 1 is not UTF-8 text; save the file as UTF-8.") from None
+
+
+def _delimiter(path: Path) -> str:
+    """Return the tab of .tsv; else comma or semicolon, whichever the first line has more of."""
+    if suffix_of(path) == ".tsv":
+        return "\t"
+    line = _first_line(path)
+    return ";" if line.count(";") > line.count(",") else ","
+
+
+def column_matrix(table: Any, columns: Sequence[str], place: str, line_of_row: int = 0) -> npt.NDArray[Any]:
+    """Return columns of numbers, or one column of lists, as an array; what is empty is NaN.
+
+    Parameters
+    ----------
+    table : pyarrow.Table
+        The table.
+    columns : sequence of str
+        Names of the columns, in order.
+    place : str
+        Name of the file, for errors.
+    line_of_row : int
+        Line of the file that the first row stands on; 0 if the file has no lines.
+    """
+    import pyarrow as pa
+
+    chosen = table.select(list(columns))
+    for field in chosen.schema:
+        if pa.types.is_list(field.type) or pa.types.is_large_list(field.type) or pa.types.is_fixed_size_list(field.type):
+            return np.column_stack([_list_matrix(chosen.column(name), name, place) for name in columns])
+        if not (pa.types.is_integer(field.type) or pa.types.is_floating(field.type) or pa.types.is_boolean(field.type)):
+            raise not_numbers(table.column(field.name), field.name, place, line_of_row)
+    small = all(pa.types.is_float32(field.type) or pa.types.is_float16(field.type) for field in chosen.schema)
+    result = np.empty(chosen.shape, dtype=np.float32 if small else np.float64)
+    start = 0
+    for batch in chosen.to_batches(max_chunksize=_ROWS):
+        block = np.empty((batch.num_columns, batch.num_rows), dtype=result.dtype)
+        for number, column in enumerate(batch.columns):
+            block[number] = column.to_numpy(zero_copy_only=False)
+        result[start : start + batch.num_rows] = block.T
+        start += batch.num_rows
+    return result
+
+
+def not_numbers(column: Any, name: str, place: str, line_of_row: int) -> DataError:
+    """Return the error for text where numbers should be: it names the first cell that is no number."""
+    for row, cell in enumerate(column.to_pylist()):
+        if cell not in (None, "") and not _is_number(cell):
+            where = f"line {row + line_of_row}" if line_of_row else f"row {row}"
+            return DataError(
+                f"{place}, column {name!r}, {where}: {_shown(cell)} is no number. Put numbers there, leave the column "
+                "out of --view, or give the table without --view: columns of text are recognised then."
+            )
+    return DataError(f"{place}: column {name!r} ({column.type}) holds no numbers.")
+
+
+def _list_matrix(column: Any, name: str, place: str) -> npt.NDArray[Any]:
+    import pyarrow as pa
+
+    column = column.combine_chunks() if isinstance(column, pa.ChunkedArray) else column
+    lengths = np.asarray(pa.compute.list_value_length(column).to_numpy(zero_copy_only=False), dtype=np.float64)
+    filled = ~np.isnan(lengths)
+    sizes = np.unique(lengths[filled])
+    if len(sizes) != 1:
+        other = int(np.argmax(filled & (lengths != lengths[np.argmax(filled)]))) if filled.any() else 0
+        raise DataError(f"{place}, column {name!r}: lists need one length; row {other} differs from the first.")
+    values = column.flatten()
+    if not (pa.types.is_floating(values.type) or pa.types.is_integer(values.type)):
+        raise DataError(f"{place}, column {name!r}: its lists hold {values.type}, not numbers.")
+    cells = values.to_numpy(zero_copy_only=False)
+    kind = np.float32 if cells.dtype.itemsize <= 4 and cells.dtype.kind == "f" else np.float64
+    result = np.full((len(column), int(sizes[0])), np.nan, dtype=kind)
+    result[filled] = cells.reshape(-1, int(sizes[0]))
+    return result
+
+
+def require(package: str, purpose: str) -> Any:
+    """Import a package of the extra [cli]; an error says how to get it."""
+    import importlib
+
+    try:
+        return importlib.import_module(package)
+    except ImportError:
+        raise CommandError(f"{purpose}, which is not installed: pip install 'anchorview[cli]'") from None
+
+
+def check_readable(path: Path) -> None:
+    """Raise an error if a file is not there, or may not be read."""
+    try:
+        if path.is_dir() and path.suffix != ".zarr":
+            raise DataError(f"{path} is a folder; name a file.")
+        if not path.is_dir():
+            with path.open("rb"):
+                pass
+    except OSError as error:
+        raise DataError(f"{path} cannot be read: {error.strerror or error}.") from None
+
+
+def _is_number(cell: Any) -> bool:
+    try:
+        float(cell)
+    except (TypeError, ValueError):
+        return False
+    return True
+
+
+def _shown(cell: Any) -> str:
+    text = repr(cell)
+    return text if len(text) <= 60 else f"{text[:59]}…"
+
+
+def _one_line(error: BaseException) -> str:
+    return " ".join(str(error).split())
