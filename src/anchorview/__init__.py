@@ -11,18 +11,22 @@ __all__ = [
     "FSSMSCCV",
     "Constraints",
     "LabelHidingKFold",
+    "ModelFileError",
     "PerView",
     "TableViews",
     "Views",
     "__version__",
     "baselines",
     "datasets",
+    "load",
     "metrics",
     "plotting",
+    "save",
 ]
 
 if TYPE_CHECKING:
     from . import baselines, datasets, metrics, plotting
+    from .app.model_file import ModelFileError, load, save
     from .data.per_view import PerView
     from .data.table_views import TableViews
     from .data.views import Views
@@ -36,9 +40,12 @@ _MODULE_OF = {
     "FSSMSCCV": "fssmsc_cv",
     "Constraints": "supervision.constraints",
     "LabelHidingKFold": "model_selection",
+    "ModelFileError": "app.model_file",
     "PerView": "data.per_view",
     "TableViews": "data.table_views",
     "Views": "data.views",
+    "load": "app.model_file",
+    "save": "app.model_file",
 }
 
 

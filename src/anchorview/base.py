@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import numpy.typing as npt
@@ -83,6 +83,19 @@ class MultiViewClassifier(
     _can_be_labelled: Mask
     _scaler: ViewsScaler
     _encoder: Encoder
+
+    if not TYPE_CHECKING:  # or any name would be an attribute to type checkers
+
+        def __getattr__(self, name: str) -> Any:
+            """Say why an attribute is not there: the file of the model may have been written without it."""
+            about = f"{type(self).__name__!r} object has no attribute {name!r}"
+            if name in self.__dict__.get("_left_out", ()):
+                about = (
+                    f"This {type(self).__name__} was loaded from a file without the rows of its fit, so there is no "
+                    f"{name} (nor what rests on it, such as suggest_labels). To keep it, save the fitted model by "
+                    "anchorview.save(model, path, rows=True)."
+                )
+            raise AttributeError(about)
 
     def __sklearn_tags__(self) -> Any:
         """Tell scikit-learn that the embedding has the precision of the rows."""

@@ -95,7 +95,8 @@ def write_results(model: Any, mdata: Any, *, key: str = "anchorview", overwrite:
 
 def _results(model: Any) -> dict[str, npt.NDArray[Any]]:
     """Return copies of the results that a model has for each row."""
-    check_is_fitted(model, "labels_")
+    check_is_fitted(model)
+    _ = model.labels_  # an error says why, where a fitted model has none
     names = ("labels_", "confidence_", "embedding_")
     pairs = zip(("label", "confidence", "embedding"), names, strict=True)
     return {short: np.array(getattr(model, name)) for short, name in pairs if hasattr(model, name)}

@@ -218,6 +218,18 @@ class FSSMSCCV(MultiViewClassifier):
         self.n_jobs = n_jobs
         self.verbose = verbose
 
+    def __getstate__(self) -> dict[str, Any]:
+        """Return the state with judgements as a list: skops takes dicts with plain keys only."""
+        state = dict(super().__getstate__())
+        return state | ({"_judged": list(state["_judged"].values())} if "_judged" in state else {})
+
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        """Restore judgements by their settings; older pickles have them so already."""
+        judged = state.get("_judged")
+        if isinstance(judged, list):
+            state = state | {"_judged": {judgement.setting: judgement for judgement in judged}}
+        super().__setstate__(state)
+
     def __sklearn_tags__(self) -> Any:
         """Tell scikit-learn that sparse input is fine."""
         tags = super().__sklearn_tags__()

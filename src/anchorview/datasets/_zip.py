@@ -1,4 +1,4 @@
-"""Look at what a zip file says it holds before any of it is expanded."""
+"""Look at what an npz file says it holds before any of it is expanded."""
 
 from __future__ import annotations
 
@@ -6,10 +6,10 @@ from collections.abc import Container
 from pathlib import Path
 from zipfile import BadZipFile, ZipFile
 
+from ..core.archives import LARGE, is_bomb, packed_size, unpacked_size
 from ..cost import available_memory
 
-_LARGE = 2**30  # bytes from which it matters
-_MOST_PACKED = 200  # times smaller than its content; real measurements pack less well
+_LARGE = LARGE
 
 
 def check_sizes(path: Path, wanted: Container[str] | None = None) -> None:
@@ -28,8 +28,8 @@ def check_sizes(path: Path, wanted: Container[str] | None = None) -> None:
     except (BadZipFile, NotImplementedError, EOFError) as error:
         raise ValueError(f"{path} is not an npz file, or a damaged one ({error}).") from None
     entries = [entry for entry in entries if wanted is None or entry.filename.removesuffix(".npy") in wanted]
-    total, packed = (sum(getattr(entry, size) for entry in entries) for size in ("file_size", "compress_size"))
-    if total > max(_LARGE, _MOST_PACKED * packed):
+    total, packed = unpacked_size(entries), packed_size(entries, path.stat().st_size)
+    if is_bomb(total, packed, _LARGE):
         largest = max(entries, key=lambda entry: entry.file_size).filename
         raise ValueError(
             f"{path}: {packed / 1e6:.1f} MB unpack to {total / 1e9:.1f} GB (most of it {largest!r}), which looks like "

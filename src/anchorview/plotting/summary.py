@@ -58,7 +58,7 @@ def plot_summary(
     >>> figure.get_suptitle()
     'FSSMSC, 18 labels of 90 rows: 100.0 % of the others right'
     """
-    check_is_fitted(model, ["embedding_", "labels_", "confidence_", "classes_"])
+    check_is_fitted(model, "classes_")
     labels, n_rows = model.labels_, len(model.labels_)
     marked = _labelled_rows(model) if is_labelled is None else np.asarray(is_labelled, dtype=bool)
     check_lengths("the fit", n_rows, is_labelled=marked)

@@ -5,7 +5,10 @@ from __future__ import annotations
 import os
 import re
 import zlib
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
+from typing import BinaryIO
 
 _PART = ".part"
 
@@ -22,16 +25,47 @@ def replace_file(path: Path, content: str | bytes) -> None:
     ['report.md']
     """
     data = content.encode("utf-8", "replace") if isinstance(content, str) else content
+    with replacing(path) as stream:
+        stream.write(data)
+
+
+@contextmanager
+def replacing(path: Path, *, overwrite: bool = True) -> Iterator[BinaryIO]:
+    """Give a stream to write a file with; the file gets its name when it is whole and on the disk.
+
+    Parameters
+    ----------
+    path : Path
+        The file.
+    overwrite : bool
+        Whether a file of this name may be replaced; if not, one that appears in the meantime is an error.
+    """
     part = path.with_name(f".{os.getpid()}.{path.name}{_PART}")
     try:
         with part.open("wb") as stream:
-            stream.write(data)
+            yield stream
             stream.flush()
             os.fsync(stream.fileno())
-        os.replace(part, path)
+        if overwrite:
+            os.replace(part, path)
+        else:
+            _give_name(part, path)
     except BaseException:
         part.unlink(missing_ok=True)
         raise
+
+
+def _give_name(part: Path, path: Path) -> None:
+    """Name a file, unless the name is taken."""
+    try:
+        os.link(part, path)  # unlike a rename, this never replaces a file
+    except FileExistsError:
+        raise FileExistsError(f"{path} exists by now; it was left as it is.") from None
+    except OSError:  # a file system without links
+        if path.exists():
+            raise FileExistsError(f"{path} exists by now; it was left as it is.") from None
+        os.replace(part, path)
+    part.unlink(missing_ok=True)
 
 
 def remove_parts(folder: Path) -> None:

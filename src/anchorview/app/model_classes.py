@@ -1,0 +1,121 @@
+"""The classes that a model file may hold: nothing else is ever made from one.
+
+To store one more class, enter its name and module here. Dataclasses are stored by their fields, enumerations by the
+names of their members, estimators by their parameters and fitted attributes; all of these may hold numbers, text,
+lists, dicts, arrays and other classes of the table.
+"""
+
+from __future__ import annotations
+
+import importlib
+from dataclasses import dataclass
+from typing import Any
+
+LAST_STEPS = ("FSSMSC", "FSSMSCCV")
+
+_ROWS = (
+    "codes_",
+    "embedding_",
+    "labels_",
+    "confidence_",
+    "relabelled_",
+    "constraint_conflicts_",
+    "_ids",
+    "_can_be_labelled",
+)
+_SEARCH = ("_judged", "_folds", "_seed", "_data_fingerprint")  # what warm_start goes on from
+_NEVER = ("_left_out", "_metadata_request", "_stop_words_id")
+
+
+@dataclass(frozen=True)
+class Storable:
+    """A class of the table.
+
+    Parameters
+    ----------
+    module : str
+        Where it is, imported when it is needed.
+    rows : tuple of str
+        Attributes about the single rows of the fit, stored on demand.
+    without : tuple of str
+        Parameters and attributes that are never stored.
+    """
+
+    module: str
+    rows: tuple[str, ...] = ()
+    without: tuple[str, ...] = _NEVER
+
+
+def _ours(**modules: str) -> dict[str, Storable]:
+    return {name: Storable(f"anchorview.{module}") for name, module in modules.items()}
+
+
+def _sklearn(**modules: str) -> dict[str, Storable]:
+    named = {name: f"sklearn.{module}" for name, module in modules.items()}
+    return {name: Storable(module) for name, module in named.items()}
+
+
+TABLE: dict[str, Storable] = {
+    "FSSMSC": Storable("anchorview.fssmsc", _ROWS),
+    "FSSMSCCV": Storable("anchorview.fssmsc_cv", _ROWS + _SEARCH),
+    "Pipeline": Storable("sklearn.pipeline", without=(*_NEVER, "memory")),  # a folder of pickles is not to be trusted
+    **_ours(
+        PerView="data.per_view",
+        DenseScaler="features.dense",
+        ViewsScaler="features.scaling",
+        TextScaler="features.text",
+        ElasticNetEncoder="solver.elastic_net",
+        PatternGrams="solver.grams",
+        RowModel="solver.admm.step",
+        Push="solver.admm.step",
+        ReplayEncoder="solver.admm.step",
+        LabelledNeighbours="labelling.rule",
+        ClusterCentres="labelling.clusters",
+        Conflict="supervision.conflicts",
+        Contradiction="supervision.conflicts",
+        ConstraintViolations="supervision.conflicts",
+        ViewImportance="view_importance",
+        Expert="tuning.experts",
+        ExpertGroup="tuning.experts",
+        Setting="tuning.settings",
+        Judgement="tuning.search_data",
+        FittedRows="tuning.graph",
+        GraphSpace="tuning.graph",
+        GraphHead="tuning.graph",
+        PoissonHead="tuning.poisson",
+        LinearHead="tuning.heads",
+        NeighbourHead="tuning.heads",
+        WeightedNeighbours="tuning.heads",
+    ),
+    **_sklearn(
+        CountVectorizer="feature_extraction.text",
+        HashingVectorizer="feature_extraction.text",
+        TfidfTransformer="feature_extraction.text",
+        TfidfVectorizer="feature_extraction.text",
+        PCA="decomposition",
+        TruncatedSVD="decomposition",
+        SimpleImputer="impute",
+        MaxAbsScaler="preprocessing",
+        MinMaxScaler="preprocessing",
+        Normalizer="preprocessing",
+        OneHotEncoder="preprocessing",
+        OrdinalEncoder="preprocessing",
+        QuantileTransformer="preprocessing",
+        RobustScaler="preprocessing",
+        StandardScaler="preprocessing",
+    ),
+}
+
+
+def class_named(name: Any) -> type:
+    """Return a class of the table; an error for any other name."""
+    if not isinstance(name, str) or name not in TABLE:
+        raise ValueError(f"{name!r:.80} is not a class that a model file may hold")
+    found: type = getattr(importlib.import_module(TABLE[name].module), name)
+    return found
+
+
+def name_of(kind: type) -> str | None:
+    """Return the name that a class has in the table; None if it is not there. Subclasses are other classes."""
+    name = kind.__name__
+    return name if name in TABLE and class_named(name) is kind else None
