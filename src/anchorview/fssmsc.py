@@ -51,6 +51,7 @@ from .features.products import Representation, represent
 from .features.scaling import fit_scaling
 from .labelling.clusters import ClusterCentres, fit_clusters
 from .labelling.held_out import calibrate
+from .labelling.held_out_labels import HeldOutLabels
 from .labelling.relabel import correct_labels
 from .labelling.rule import RULES, LabelledNeighbours, keep_labelled
 from .plan import OMITTABLE, Plan, make_plan
@@ -188,6 +189,10 @@ class FSSMSC(MultiViewClassifier):
         Probability of that class, calibrated on labels that were held out; 1 for labelled rows.
     classes_ : ndarray
         The labelled classes, sorted.
+    held_out_ : HeldOutLabels or None
+        Labels that were hidden in turn (some 200 of them, if there are more) to calibrate the confidence: ``rows``,
+        ``class_ids`` (places in `classes_`) and the ``probabilities`` they got without their label. None if none can be
+        hidden.
     embedding_ : ndarray of shape (n_rows, n_components)
         What `transform` gives for the training rows (with ``inference="paper"``: but for the labelled ones). There are
         as many components as clusters; more where the graph of the landmarks falls into more parts than that, which
@@ -396,7 +401,10 @@ class FSSMSC(MultiViewClassifier):
         self.classes_ = known.classes if len(known.classes) else np.arange(plan.n_components)
         self._n_features_out = len(result.embedding)
         with one_blas_thread():
-            self._rule = self._fit_rule(known, problem, result, choice, rng)
+            self._rule, held_out = self._fit_rule(known, problem, result, choice, rng)
+        if held_out is not None and given.sample_weight is not None:
+            held_out = replace(held_out, weights=given.sample_weight[held_out.rows])
+        self.held_out_ = held_out
         self._label_rows(replace(given, known=known), self._rule.read(self.embedding_, n_threads))
         self.constraint_conflicts_ = known.conflicts
         self.constraint_violations_ = None if known.pairs is None else count_violations(self.labels_, known.pairs)
@@ -613,10 +621,10 @@ class FSSMSC(MultiViewClassifier):
         result: SolverResult,
         choice: Choices,
         rng: np.random.RandomState,
-    ) -> LabelledNeighbours | ClusterCentres:
+    ) -> tuple[LabelledNeighbours | ClusterCentres, HeldOutLabels | None]:
         weights = problem.weights
         if len(known.classes) == 0:
-            return fit_clusters(self.embedding_, problem.n_components, rng, weights)
+            return fit_clusters(self.embedding_, problem.n_components, rng, weights), None
         rows = np.flatnonzero(known.class_ids >= 0)
         if weights is not None:  # rows of weight 0 speak for no class, unless it has no others
             counts = weights[rows] > 0

@@ -140,6 +140,9 @@ class FSSMSCCV(MultiViewClassifier):
         (``mean_test_score``, ``rank_test_score``), log losses and their ranks (``mean_test_loss``, ``rank_test_loss``).
         Settings stand in the order in which they are trusted, by ``belief``: the loss, drawn towards what is known
         beforehand when there are few labels.
+    held_out_ : HeldOutLabels
+        The labels behind `best_score_`: ``rows``, ``class_ids`` (places in `classes_`) and the ``probabilities`` that
+        the average gave without them, its members and temperature chosen without them too.
     averaged_ : list of dict
         The settings whose probabilities are averaged, with their weights.
     embedding_ : ndarray of shape (n_rows, n_classes)
@@ -307,7 +310,7 @@ class FSSMSCCV(MultiViewClassifier):
             self._embed_rows(ensemble, best_on_codes(data, base))
         self._read_labels(given, data, settle(ensemble.votes(), self._temperature))
         self._summarise(judgements, chosen)
-        estimate = judge_average(data, judgements, self.n_averaged)
+        estimate, self.held_out_ = judge_average(data, judgements, self.n_averaged)
         warn_unjudged(estimate)
         self.best_score_, self.best_score_interval_ = estimate.score, estimate.interval
         said = [*filter(None, [estimate.describe()]), *(outcome.value for outcome in outcomes)]

@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 import pytest
 from scipy import sparse
+from scipy.special import softmax
 
 from anchorview import FSSMSC, Constraints
 from anchorview.data.labels import split_labels
@@ -44,7 +45,9 @@ def solved(data: Any) -> Solved:
 
 
 def logits_of(solved: Solved, rule: str = "nearest", **options: Any) -> tuple[np.ndarray, np.ndarray]:
-    return held_out_logits(solved.rule(rule), solved.problem, solved.result, solved.known, solved.rows, **options)
+    given = solved.problem, solved.result, solved.known, solved.rows
+    logits, judged = held_out_logits(solved.rule(rule), *given, **options)
+    return logits, solved.known.class_ids[judged]
 
 
 # The loop
@@ -187,9 +190,18 @@ def test_many_labels_are_judged_in_part(solved: Solved) -> None:
 
 def test_calibration_chooses_the_temperature_on_held_out_rows(solved: Solved) -> None:
     rule = solved.rule()
-    calibrated = calibrate(rule, solved.problem, solved.result, solved.known, solved.rows)
+    calibrated, held_out = calibrate(rule, solved.problem, solved.result, solved.known, solved.rows)
     assert calibrated.temperature == choose_temperature(*logits_of(solved), Mistakes())
     assert calibrated.reference is rule.reference and calibrated.rule == rule.rule
+    assert held_out is not None
+    np.testing.assert_array_equal(held_out.rows, solved.rows)  # all of them, in order
+    np.testing.assert_array_equal(held_out.class_ids, solved.known.class_ids[solved.rows])
+    logits, class_ids = logits_of(solved)
+    assert held_out.right.mean() == (logits.argmax(axis=1) == class_ids).mean()
+    np.testing.assert_allclose(held_out.probabilities.sum(axis=1), 1)
+    losses = [softmax(logits / t, axis=1)[np.arange(len(logits)), class_ids] for t in (calibrated.temperature, 1e-3)]
+    found = held_out.probabilities[np.arange(len(logits)), held_out.class_ids]
+    assert np.sort(found) == pytest.approx(np.sort(losses[0])) != pytest.approx(np.sort(losses[1]))
 
 
 def test_where_no_label_can_be_held_out_those_that_were_seen_must_do(data: Any) -> None:
@@ -198,8 +210,9 @@ def test_where_no_label_can_be_held_out_those_that_were_seen_must_do(data: Any) 
     solved = solve(data.views, one_each, 60)
     logits, class_ids = logits_of(solved)
     assert logits.shape == (0, 4) and class_ids.shape == (0,)
-    calibrated = calibrate(solved.rule(), solved.problem, solved.result, solved.known, solved.rows)
+    calibrated, held_out = calibrate(solved.rule(), solved.problem, solved.result, solved.known, solved.rows)
     assert calibrated.temperature == calibrate_on_seen(solved.rule()).temperature
+    assert held_out is None
 
 
 # Where there is little or nothing to hold out, and other forms of a fit

@@ -76,7 +76,7 @@ def test_the_farther_the_less_sure(rule: str, n_neighbors: int) -> None:
 def test_doubt_is_chosen_on_held_out_rows(part: Any) -> None:
     solved = solve(part[0].arrays, part[2], 80)
     for rule in RULES:
-        chosen = calibrate(solved.rule(rule), solved.problem, solved.result, solved.known, solved.rows)
+        chosen, _ = calibrate(solved.rule(rule), solved.problem, solved.result, solved.known, solved.rows)
         assert (chosen.doubt > 0) == (rule == "knn")
 
 
@@ -114,6 +114,6 @@ def test_votes_decide_as_before(part: Any) -> None:
     """The doubt is the same for all classes: it changes no label."""
     solved = solve(part[0].arrays, part[2], 80)
     rule = solved.rule("knn")
-    chosen = calibrate(rule, solved.problem, solved.result, solved.known, solved.rows)
+    chosen, _ = calibrate(rule, solved.problem, solved.result, solved.known, solved.rows)
     evidence = rule.evidence(solved.embedding)
     np.testing.assert_array_equal(chosen.probabilities(evidence).argmax(axis=1), evidence.argmax(axis=1))

@@ -81,7 +81,7 @@ def test_settings_that_are_right_on_one_fold_only_are_right_on_none(some_digits:
         wrong[lucky, truth[lucky]] = 0.99
         setting = Setting("minmax", 60, head="features", strength=float(number))
         judgements.append(Judgement(setting, 1.0, 0.5, (0.5,), 1.0, 0.0, 1.0, wrong / wrong.sum(axis=1, keepdims=True)))
-    assert judge_average(data, judgements, 1).judged == 0.0
+    assert judge_average(data, judgements, 1)[0].judged == 0.0
 
 
 def test_weights_count_in_the_estimate(some_digits: Any) -> None:

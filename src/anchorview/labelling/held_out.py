@@ -33,6 +33,7 @@ from ..solver.problem import EPSILON, Problem
 from ..solver.result import SolverResult
 from ..solver.trace_ratio import solve_trace_ratio
 from ..supervision.known import Supervision, label_laplacians
+from .held_out_labels import HeldOutLabels
 from .rule import SAME, LabelledNeighbours, calibrate_on_seen, keep_labelled
 from .temperature import Mistakes, choose_temperature, log_loss
 
@@ -148,8 +149,10 @@ def calibrate(
     known: Supervision,
     rows: Rows,
     class_balance: str | None = None,
-) -> LabelledNeighbours:
-    """Return the rule with temperature and doubt chosen on held-out rows; on seen ones if no label can be held out.
+) -> tuple[LabelledNeighbours, HeldOutLabels | None]:
+    """Return the rule with temperature and doubt chosen on held-out rows, and these rows with their probabilities.
+
+    If no label can be held out, the rule is calibrated on seen ones, and there are no such rows.
 
     Parameters
     ----------
@@ -164,12 +167,18 @@ def calibrate(
     class_balance : {"balanced"}, optional
         As in the fit.
     """
-    logits, class_ids = held_out_logits(rule, problem, result, known, rows, class_balance)
-    if not len(class_ids):
-        return calibrate_on_seen(rule)
+    logits, judged = held_out_logits(rule, problem, result, known, rows, class_balance)
+    if not len(judged):
+        return calibrate_on_seen(rule), None
+    class_ids = known.class_ids[judged]
     if rule.rule == "knn":
-        return settle_votes(rule, logits, class_ids)
-    return replace(rule, temperature=choose_temperature(logits, class_ids, Mistakes()))
+        settled = settle_votes(rule, logits, class_ids)
+        logits = settled.logits(logits)
+    else:
+        settled = replace(rule, temperature=choose_temperature(logits, class_ids, Mistakes()))
+    order = np.argsort(judged)
+    probabilities = softmax(logits / settled.temperature, axis=1)
+    return settled, HeldOutLabels(judged[order], class_ids[order], probabilities[order])
 
 
 def settle_votes(rule: LabelledNeighbours, logits: Matrix, class_ids: ClassIds) -> LabelledNeighbours:
@@ -217,8 +226,8 @@ def held_out_logits(
     *,
     enough: int = _ENOUGH_JUDGED,
     reduced: bool = True,
-) -> tuple[Matrix, ClassIds]:
-    """Return logits of labelled rows, each from a model that did not see its label, and their classes.
+) -> tuple[Matrix, Rows]:
+    """Return logits of labelled rows, each from a model that did not see its label, and which rows these are.
 
     Parameters as those of `calibrate`; with `enough` rows judged, the other folds are left out. A class's only labelled
     row is not judged, and pairs of a row are hidden with its label. Without `reduced`, the embedding is learned in the
@@ -240,7 +249,7 @@ def held_out_logits(
         return rule.logits(judging.evidence(embedded[place[asked[fold]]]))
 
     logits = hold_out(folds, len(rows), judge).scores
-    return np.concatenate(logits), class_ids[np.concatenate(asked[: len(folds)])]
+    return np.concatenate(logits), rows[np.concatenate(asked[: len(folds)])]
 
 
 def _without(known: Supervision, rows: Rows) -> Supervision:

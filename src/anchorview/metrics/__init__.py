@@ -10,8 +10,10 @@ from .clusters import (
     purity,
 )
 from .labels import expected_calibration_error, labelled_accuracy, labelled_scorer
+from .reliability import ReliabilityCurve, reliability_curve
 
 __all__ = [
+    "ReliabilityCurve",
     "adjusted_rand",
     "clustering_accuracy",
     "clustering_report",
@@ -22,4 +24,5 @@ __all__ = [
     "pairwise_f",
     "pairwise_precision_recall",
     "purity",
+    "reliability_curve",
 ]

@@ -41,17 +41,7 @@ def expected_calibration_error(correct: npt.ArrayLike, confidence: npt.ArrayLike
     0.15
     """
     Number(1, 1_000_000, integer=True).check("n_bins", n_bins)
-    right, sure = _numbers(correct, "correct"), _numbers(confidence, "confidence")
-    if right.ndim != 1 or right.shape != sure.shape:
-        raise ValueError(
-            f"correct has shape {right.shape} but confidence has shape {sure.shape}; both need one number per sample."
-        )
-    if len(right) == 0:
-        raise ValueError("correct and confidence are empty; a score needs at least one sample.")
-    if not np.isin(right, (0.0, 1.0)).all():
-        raise ValueError("correct must hold booleans (or 0 and 1) only.")
-    if not ((sure >= 0) & (sure <= 1)).all():
-        raise ValueError("confidence must lie between 0 and 1, without NaN.")
+    right, sure = read_confidence(correct, confidence)
     bins = np.minimum((sure * n_bins).astype(np.intp), n_bins - 1)
     # Size times |share right − mean confidence| is the absolute sum of (right − sure) over the bin.
     return float(np.abs(np.bincount(bins, weights=right - sure)).sum() / len(right))
@@ -112,6 +102,22 @@ def labelled_accuracy(
         raise ValueError("sample_weight is zero for every row of y_true that has a label; at least one must count.")
     right = predicted[known] == classes[class_ids[known]]
     return float(np.average(right, weights=None if weights is None else weights[known]))
+
+
+def read_confidence(correct: npt.ArrayLike, confidence: npt.ArrayLike) -> tuple[Matrix, Matrix]:
+    """Return both as numbers, one of each per sample; an error where they are something else."""
+    right, sure = _numbers(correct, "correct"), _numbers(confidence, "confidence")
+    if right.ndim != 1 or right.shape != sure.shape:
+        raise ValueError(
+            f"correct has shape {right.shape} but confidence has shape {sure.shape}; both need one number per sample."
+        )
+    if len(right) == 0:
+        raise ValueError("correct and confidence are empty; a score needs at least one sample.")
+    if not np.isin(right, (0.0, 1.0)).all():
+        raise ValueError("correct must hold booleans (or 0 and 1) only.")
+    if not ((sure >= 0) & (sure <= 1)).all():
+        raise ValueError("confidence must lie between 0 and 1, without NaN.")
+    return right, sure
 
 
 def _numbers(values: npt.ArrayLike, name: str) -> Matrix:

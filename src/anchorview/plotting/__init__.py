@@ -1,7 +1,7 @@
 """Pictures of fitted models, of the search of `FSSMSCCV` and of ranks of methods."""
 
+from ..labelling.plane import map_to_plane
 from .importance import plot_view_importance
-from .plane import map_to_plane
 from .ranks import plot_ranks
 from .rows import plot_class_sizes, plot_confusion, plot_embedding
 from .search import plot_search

@@ -10,8 +10,8 @@ import numpy.typing as npt
 
 from ..core.arrays import ClassIds
 from ..core.colours import distinct_colours
+from ..core.names import short_names
 from ..data.labels import encode_labels
-from .names import short_names
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

@@ -6,8 +6,8 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from ..core.names import short_names
 from .classes import pyplot, write_ticks
-from .names import short_names
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

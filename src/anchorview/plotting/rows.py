@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import numpy.typing as npt
 
+from ..labelling.plane import draw_from_classes, map_to_plane
 from .classes import NO_LABEL, Classes, add_key, name_axis, pyplot, read_classes
-from .plane import draw_from_classes, map_to_plane
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

@@ -8,8 +8,8 @@ import numpy as np
 from sklearn.utils.validation import check_is_fitted
 
 from ..core.colours import distinct_colours
+from ..core.names import short_names
 from .classes import pyplot
-from .names import short_names
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

@@ -18,15 +18,16 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
-from scipy.stats import beta
 
 from ..core.arrays import Mask, Weights
+from ..core.intervals import LEVEL, share_interval
+from ..labelling.held_out_labels import HeldOutLabels
 from ..labelling.temperature import log_loss, mean_of
 from .judging import believe
 from .search import averaged_hidden, choose_averaged
 from .search_data import Judgement, SearchData
+from .voting import average_temperature, temper
 
-LEVEL = 0.9  # of the interval
 _SMALL = 1 - LEVEL  # share of labels that cannot be judged above which the user is warned
 
 
@@ -100,24 +101,17 @@ def estimate_accuracy(right: Mask, weights: Weights, alone: int, weight_alone: f
     share_judged = total / (total + weight_alone)
     judged = found / total
     score = judged * share_judged
-    interval = _low(score, n_judged / share_judged), _high(judged, n_judged)
+    interval = share_interval(score, n_judged / share_judged)[0], share_interval(judged, n_judged)[1]
     return Estimate(score, interval, judged, len(right), alone, 1 - share_judged)
 
 
-def _low(share: float, count: float) -> float:
-    """Return the least that a share is likely to be, found in so many rows (Clopper and Pearson)."""
-    return float(beta.ppf((1 - LEVEL) / 2, share * count, (1 - share) * count + 1)) if share > 0 else 0.0
+def judge_average(data: SearchData, judgements: Sequence[Judgement], n_averaged: int) -> tuple[Estimate, HeldOutLabels]:
+    """Judge the average of settings, its members and temperature chosen each time without the rows of a fold.
 
-
-def _high(share: float, count: float) -> float:
-    """Return the most that it is likely to be."""
-    return float(beta.ppf((1 + LEVEL) / 2, share * count + 1, (1 - share) * count)) if share < 1 else 1.0
-
-
-def judge_average(data: SearchData, judgements: Sequence[Judgement], n_averaged: int) -> Estimate:
-    """Judge the average of settings, chosen each time without the rows of a fold, on these rows."""
+    Returns the estimate, and the probabilities of these rows that it rests on.
+    """
     rows, class_ids, weights = data.judged_rows, data.class_ids[data.judged_rows], data.judged_weights
-    right, waiting = np.zeros(len(rows), dtype=bool), np.ones(len(rows), dtype=bool)
+    probabilities, waiting = np.empty((len(rows), data.n_classes)), np.ones(len(rows), dtype=bool)
     for fold in data.folds:  # further rounds of folds hide the same rows again
         hidden = np.isin(rows, fold) & waiting
         waiting &= ~hidden
@@ -130,11 +124,14 @@ def judge_average(data: SearchData, judgements: Sequence[Judgement], n_averaged:
             for judgement in judgements
         ]
         ranked = [judgements[place] for place in np.argsort(beliefs, kind="stable")]
-        guessed = averaged_hidden(choose_averaged(data, ranked, n_averaged, others))[hidden]
-        right[hidden] = guessed.argmax(axis=1) == class_ids[hidden]
+        guessed = averaged_hidden(choose_averaged(data, ranked, n_averaged, others))
+        temperature = average_temperature(guessed[others], class_ids[others], seen) if others.any() else 1.0
+        probabilities[hidden] = temper(guessed[hidden], temperature)
+    held_out = HeldOutLabels(data.rows[rows], class_ids, probabilities, weights)
     alone = np.setdiff1d(np.arange(len(data.rows)), rows)
     of_alone = data.weights_of(data.rows[alone])
-    return estimate_accuracy(right, weights, len(alone), float(len(alone) if of_alone is None else of_alone.sum()))
+    weight_alone = float(len(alone) if of_alone is None else of_alone.sum())
+    return estimate_accuracy(held_out.right, weights, len(alone), weight_alone), held_out
 
 
 def warn_unjudged(estimate: Estimate) -> None:

@@ -15,7 +15,7 @@ import numpy.typing as npt
 
 from ..core.arrays import Matrix, Rows, squared_norms, unit_rows
 from ..core.progress import Progress
-from ..engine.blocks import one_blas_thread, row_blocks
+from ..engine.blocks import count_threads, iter_blocks, one_blas_thread, row_blocks
 
 _PERPLEXITY, _PLACING_PERPLEXITY = 10.0, 2.5  # of a sample: some thousand rows have 30 where 500 of them have 10
 _ROUNDS, _EXAGGERATED, _EXAGGERATION = 200, 60, 12.0
@@ -30,6 +30,7 @@ def map_to_plane(
     *,
     n_landmarks: int = 500,
     random_state: int = 0,
+    n_jobs: int | None = None,
     verbose: bool = False,
 ) -> Matrix:
     """Return a place in the plane for each row, near rows in the same direction (t-SNE of landmarks first).
@@ -44,6 +45,8 @@ def map_to_plane(
         Rows that t-SNE is made of; its time grows with the square of their number.
     random_state : int, default=0
         Which rows are landmarks.
+    n_jobs : int, optional
+        Threads; by default as many as BLAS may use. The result does not depend on it.
     verbose : bool, default=False
         Write lines of progress to the logger "anchorview", as a fit does.
 
@@ -77,11 +80,13 @@ def map_to_plane(
         progress.log("map: t-SNE of %d of %d rows", len(landmarks), len(rows))
         if len(landmarks) > 1:
             places[landmarks] = _spread(rows[landmarks], rng, progress)
-        for block in row_blocks(len(others), _BLOCK):
-            if block.start % (4 * _BLOCK) == 0:
-                progress.log("map: placing the others, %d of %d done", block.start, len(others))
-            chosen = others[block]
-            places[chosen] = _place(rows[chosen], rows[landmarks], places[landmarks])
+    fixed, fixed_places = rows[landmarks], places[landmarks]
+    blocks = row_blocks(len(others), _BLOCK)
+    placed = iter_blocks(lambda block: _place(rows[others[block]], fixed, fixed_places), blocks, count_threads(n_jobs))
+    for block, found in zip(blocks, placed, strict=True):
+        if block.start % (4 * _BLOCK) == 0:
+            progress.log("map: placing the others, %d of %d done", block.start, len(others))
+        places[others[block]] = found
     progress.log("map: done")
     return places
 

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from anchorview.plotting.names import short_names
+from anchorview.core.names import short_names
 
 PAYMENTS = [f"customer asked for the {what} of payment {number}" for what in ("date", "sender") for number in range(9)]
 
