@@ -73,7 +73,12 @@ def describe(data: RunData) -> list[str]:
 def make_model(settings: RunSettings, data: RunData) -> Any:
     """Return the estimator that a run asks for."""
     has_labels = bool(data.labels.counts)
-    common: dict[str, Any] = {"random_state": settings.seed, "n_jobs": settings.jobs, "on_empty": "drop", "verbose": True}
+    common: dict[str, Any] = {
+        "random_state": settings.seed,
+        "n_jobs": settings.jobs,
+        "on_empty": "drop",
+        "verbose": True,
+    }
     plain = settings.fast or settings.clusters is not None or not has_labels
     if plain and settings.clusters is not None:
         common["n_clusters"] = settings.clusters
@@ -163,9 +168,10 @@ def _write(
         "notes": data.notes,
         "warnings": reporter.warnings,
         "rows": len(data.views),
+        "has_ids": data.ids is not None,
         "labels": {str(name): count for name, count in data.labels.counts.items()},
     }
-    return write_record(folder.path, summary, about)
+    return write_record(folder.path, summary, about, model.classes_.tolist())
 
 
 def has_converged(model: Any) -> bool:
@@ -181,7 +187,9 @@ def memory_of(data: RunData, model: Any) -> int:
     counts = data.labels.counts
     plain = FSSMSC(n_landmarks=int(np.max(model.n_landmarks)), n_jobs=model.n_jobs)
     n_rows, n_features = data.views.shape
-    estimate = plain.estimate_memory(n_rows, n_features, len(counts) or model.n_clusters, n_labelled=sum(counts.values()))
+    estimate = plain.estimate_memory(
+        n_rows, n_features, len(counts) or model.n_clusters, n_labelled=sum(counts.values())
+    )
     return estimate.total * (1 if isinstance(model, FSSMSC) else _AT_A_TIME)
 
 

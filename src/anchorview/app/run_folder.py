@@ -51,7 +51,9 @@ class RunFolder:
         if self.target.is_symlink() or not self.target.is_dir():
             raise UsageError(f"{self.target} is not a folder; --force replaces the folder of a run only.")
         if any(self.target.iterdir()) and not (self.target / MARK).is_file():
-            raise UsageError(f"{self.target} is not the folder of a run (it has no {MARK}); --force does not replace it.")
+            raise UsageError(
+                f"{self.target} is not the folder of a run (it has no {MARK}); --force does not replace it."
+            )
 
     def __enter__(self) -> Self:
         self.check()
@@ -60,7 +62,9 @@ class RunFolder:
             try:
                 stream = hold(self.path / _LOCK)
             except InUseError as error:
-                raise CommandError(f"Another run is writing to {self.target} ({error}); wait, or choose another -o.") from None
+                raise CommandError(
+                    f"Another run is writing to {self.target} ({error}); wait, or choose another -o."
+                ) from None
             except FileNotFoundError:  # the other one has just finished
                 continue
             if _is_same(stream, self.path / _LOCK):

@@ -81,7 +81,10 @@ class RunSettings:
 
     def override(self, given: dict[str, Any]) -> RunSettings:
         """Return the settings with those options that were given."""
-        return dataclasses.replace(self, **{name: value for name, value in given.items() if value not in (None, [], False)})
+        told = {
+            name: value for name, value in given.items() if value is not None and value is not False and value != []
+        }
+        return dataclasses.replace(self, **told)
 
     def to_toml(self) -> str:
         """Return the settings as a file that repeats the run from any folder."""
@@ -92,7 +95,11 @@ class RunSettings:
         lines = [f"{name} = {write_value(value)}" for name, value in values.items() if value not in (None, [])]
         for name, entries in tables.items():
             if entries:
-                lines += ["", f"[{name}]", *(f"{write_key(key)} = {write_value(value)}" for key, value in entries.items())]
+                lines += [
+                    "",
+                    f"[{name}]",
+                    *(f"{write_key(key)} = {write_value(value)}" for key, value in entries.items()),
+                ]
         return "\n".join(lines) + "\n"
 
 

@@ -167,14 +167,18 @@ def _check_columns(settings: RunSettings, path: Path, names: list[str]) -> None:
             raise DataError(f"{path} has no column {name!r} ({option}); it has {shown}.")
 
 
-def _labels(settings: RunSettings, table: Any, path: Path | None, ids: npt.NDArray[Any] | None, n_rows: int) -> RunLabels:
+def _labels(
+    settings: RunSettings, table: Any, path: Path | None, ids: npt.NDArray[Any] | None, n_rows: int
+) -> RunLabels:
     if settings.labels is not None:
         return labels_of_file(settings, ids, n_rows)
     if settings.label is None:
         return RunLabels(None, "")
     if table is None:
         raise UsageError(f"--label {settings.label} names a column, but there is no table; give --labels FILE.")
-    return labels_of_column(table.column(settings.label).to_pylist(), f"{path}, column {settings.label!r}", settings.unlabelled)
+    return labels_of_column(
+        table.column(settings.label).to_pylist(), f"{path}, column {settings.label!r}", settings.unlabelled
+    )
 
 
 def _reference_ids(settings: RunSettings, loaded: dict[str, Loaded]) -> npt.NDArray[Any] | None:
@@ -184,7 +188,11 @@ def _reference_ids(settings: RunSettings, loaded: dict[str, Loaded]) -> npt.NDAr
     """
     known = next((view.ids for view in loaded.values() if view.ids is not None), None)
     if known is None and settings.id is not None:
-        if settings.labels is not None and suffix_of(settings.labels) in TABLES and settings.id in table_names(settings.labels):
+        if (
+            settings.labels is not None
+            and suffix_of(settings.labels) in TABLES
+            and settings.id in table_names(settings.labels)
+        ):
             table = read_table(settings.labels, [settings.id], text=[settings.id])
             n_rows = {view.array.shape[0] for view in loaded.values()}
             if n_rows == {table.num_rows}:
@@ -205,7 +213,9 @@ def _align(loaded: dict[str, Loaded], ids: npt.NDArray[Any] | None, notes: list[
         sizes = {name: array.shape[0] for name, array in arrays.items()}
         if len(set(sizes.values())) > 1:
             listed = ", ".join(f"{name} {size}" for name, size in sizes.items())
-            raise DataError(f"The views have different numbers of rows ({listed}) and no ids; give a column of ids: --id.")
+            raise DataError(
+                f"The views have different numbers of rows ({listed}) and no ids; give a column of ids: --id."
+            )
         views = Views(arrays)
     else:
         for name, view in loaded.items():

@@ -83,7 +83,9 @@ def labels_of_file(settings: RunSettings, ids: npt.NDArray[Any] | None, n_rows: 
     strange = [value for value in own.tolist() if value not in place]
     if strange:
         shown = ", ".join(map(repr, strange[:5])) + (", …" if len(strange) > 5 else "")
-        raise DataError(f"{path} has labels for {len(strange)} ids that no row has: {shown}; the rows have {ids[0]!r}, …")
+        raise DataError(
+            f"{path} has labels for {len(strange)} ids that no row has: {shown}; the rows have {ids[0]!r}, …"
+        )
     values = np.empty(n_rows, dtype=object)
     for value, label in zip(own.tolist(), labels.values.tolist(), strict=True):
         values[place[value]] = label
@@ -130,7 +132,9 @@ def _label_column(settings: RunSettings, names: list[str]) -> str:
     others = [name for name in names if name != settings.id]
     if settings.label is not None:
         if settings.label not in names:
-            raise DataError(f"{settings.labels} has no column {settings.label!r} (--label); it has {', '.join(names[:10])}.")
+            raise DataError(
+                f"{settings.labels} has no column {settings.label!r} (--label); it has {', '.join(names[:10])}."
+            )
         return settings.label
     if "label" in others:
         return "label"

@@ -49,7 +49,9 @@ def load_view(spec: ViewSpec, id_column: str | None, reserved: Sequence[str]) ->
     try:
         if suffix in (".h5ad", ".h5mu"):
             return _from_annotated(spec, path)
-        array = {".npy": _load_npy, ".npz": _load_npz, ".mat": _load_mat, ".zarr": _load_zarr}[suffix](path, spec.selector)
+        array = {".npy": _load_npy, ".npz": _load_npz, ".mat": _load_mat, ".zarr": _load_zarr}[suffix](
+            path, spec.selector
+        )
     except (ValueError, OSError, KeyError, EOFError) as error:
         raise DataError(f"{path} cannot be read: {' '.join(str(error).split())}") from None
     return Loaded(_check_matrix(array, str(path)), None, None, str(path))
@@ -154,14 +156,18 @@ def _load_zarr(path: Path, selector: str) -> Any:
         opened = opened[selector]
     if not hasattr(opened, "shape"):
         keys = list(opened.array_keys())
-        raise ValueError(f"it is a group; name one of its arrays ({', '.join(keys)}): NAME={path}:{(keys or ['…'])[0]}.")
+        raise ValueError(
+            f"it is a group; name one of its arrays ({', '.join(keys)}): NAME={path}:{(keys or ['…'])[0]}."
+        )
     return opened[:]
 
 
 def _check_matrix(array: Any, place: str) -> Any:
     shape, kind = array.shape, array.dtype.kind
     if len(shape) != 2 or kind not in "fiub":
-        raise DataError(f"{place} holds an array of shape {shape} and type {array.dtype}; a view is a 2-D array of numbers.")
+        raise DataError(
+            f"{place} holds an array of shape {shape} and type {array.dtype}; a view is a 2-D array of numbers."
+        )
     if shape[0] == 0 or shape[1] == 0:
         raise DataError(f"{place} holds an array of shape {shape}, which is empty.")
     return array

@@ -100,7 +100,9 @@ def _read_csv(path: Path, columns: Sequence[str] | None, text: Collection[str]) 
 def _parse_error(message: str) -> str:
     row = re.search(r"Row #(\d+): (.*)", message)
     text = row[2] if row else message.removeprefix("CSV parse error: ")
-    text = re.sub(r"^Expected (\d+) columns, got (\d+):", r"\1 cells were expected, as in the first line, and \2 found:", text)
+    text = re.sub(
+        r"^Expected (\d+) columns, got (\d+):", r"\1 cells were expected, as in the first line, and \2 found:", text
+    )
     return f"line {row[1]}: {text}" if row else text
 
 
@@ -160,7 +162,11 @@ def column_matrix(table: Any, columns: Sequence[str], place: str, line_of_row: i
 
     chosen = table.select(list(columns))
     for field in chosen.schema:
-        if pa.types.is_list(field.type) or pa.types.is_large_list(field.type) or pa.types.is_fixed_size_list(field.type):
+        if (
+            pa.types.is_list(field.type)
+            or pa.types.is_large_list(field.type)
+            or pa.types.is_fixed_size_list(field.type)
+        ):
             return np.column_stack([_list_matrix(chosen.column(name), name, place) for name in columns])
         if not (pa.types.is_integer(field.type) or pa.types.is_floating(field.type) or pa.types.is_boolean(field.type)):
             raise not_numbers(table.column(field.name), field.name, place, line_of_row)
