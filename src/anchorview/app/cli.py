@@ -51,6 +51,7 @@ app = typer.Typer(
     context_settings=_HELP,
     help="Label every row of a table, or of several feature sets, from a few labels.",
     epilog=EXIT_CODES,
+    pretty_exceptions_enable=False,
 )
 
 

@@ -57,7 +57,7 @@ def fit(
     anchorview fit rows.parquet --view text=emb_* --view image=img_0..img_511 --id id --label label -o run
 
     One file per view:
-    anchorview fit --view image=emb.npy --view text=tfidf.npz --view meta=table.csv:age,size --labels labels.csv --id id -o run
+    anchorview fit --view image=emb.npy --view meta=table.csv:age,size --labels labels.csv --id id -o run
 
     The folder gets labels.parquet and labels.csv, model.anchorview, report.html, embedding.npy, run.json, and run.toml,
     which repeats the run (--config run.toml) and can be changed.

@@ -32,8 +32,8 @@ ConfigOption = Annotated[Path | None, typer.Option(help="A .toml file with setti
 FastOption = Annotated[bool, typer.Option("--fast", help="The plain model: seconds instead of minutes, less accurate.")]
 ClustersOption = Annotated[int | None, typer.Option(min=2, help="Number of clusters; works without labels.")]
 MemoryOption = Annotated[float | None, typer.Option(min=0.001, help="GB that the fit may take beyond the input.")]
-SeedOption = Annotated[int | None, typer.Option(min=0, max=2**31 - 1, help="Random seed. [0]")]
-JobsOption = Annotated[int | None, typer.Option(min=1, help="Threads. [all cores]")]
+SeedOption = Annotated[int | None, typer.Option(min=0, max=2**31 - 1, help="Random seed; by default 0.")]
+JobsOption = Annotated[int | None, typer.Option(min=1, help="Threads; by default one for each core.")]
 JsonOption = Annotated[bool, typer.Option("--json", help="Write the result as JSON, and nothing else, to stdout.")]
 
 _NAMES = {"view": "views"}

@@ -123,7 +123,7 @@ def read_settings(path: Path) -> RunSettings:
 
 
 def write_value(value: Any) -> str:
-    """Write a value as TOML does.
+    r"""Write a value as TOML does.
 
     Examples
     --------

@@ -69,7 +69,7 @@ def gather(settings: RunSettings) -> RunData:
 
 
 def _gather_raw(settings: RunSettings, path: Path) -> RunData:
-    """One table, whose columns are recognised."""
+    """Read one table, whose columns are recognised."""
     names, reserved = table_names(path), _reserved(settings)
     _check_columns(settings, path, names)
     table = read_table(path, text=reserved)
@@ -89,7 +89,7 @@ def _gather_raw(settings: RunSettings, path: Path) -> RunData:
 
 
 def _gather_views(settings: RunSettings, path: Path | None, specs: list[ViewSpec]) -> RunData:
-    """Views by columns of one table, by files, or both; aligned by ids where they have such."""
+    """Read views: columns of one table, by files, or both; aligned by ids where they have such."""
     loaded: dict[str, Loaded] = {}
     table, reserved = None, _reserved(settings)
     notes: list[str] = []
@@ -139,7 +139,7 @@ def _gather_annotated(settings: RunSettings, path: Path, specs: Sequence[ViewSpe
 
 
 def _gather_data_set(settings: RunSettings, path: Path, specs: Sequence[ViewSpec]) -> RunData:
-    """A file of several views and their labels, as the bench reads them."""
+    """Read a file of several views and their labels, as the bench has them."""
     from ...datasets._mat import load_mat
     from ...datasets._npz import load_npz
 

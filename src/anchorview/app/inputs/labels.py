@@ -108,8 +108,8 @@ def check_labels(labels: RunLabels, clusters: int | None) -> None:
         )
     if len(counts) > 1 and len(counts) >= n_labels * (_ALL_DIFFERENT if n_labels >= _ENOUGH else 1):
         raise DataError(
-            f"{labels.place}: {len(counts)} different labels in {n_labels} labelled rows. This looks like an id or free "
-            "text, not a class; name another column, or label more rows of each class."
+            f"{labels.place}: {len(counts)} different labels in {n_labels} labelled rows. This looks like an id or "
+            "free text, not a class; name another column, or label more rows of each class."
         )
     fractions = [value for value in counts if isinstance(value, float)]
     if fractions:

@@ -124,9 +124,9 @@ def _header(path: Path) -> list[str]:
 def _first_line(path: Path) -> str:
     import gzip
 
-    opened: Any = gzip.open(path, "rb") if path.suffix.lower() == ".gz" else path.open("rb")
     try:
-        with opened as stream:
+        with path.open("rb") as raw:
+            stream: Any = gzip.GzipFile(fileobj=raw) if path.suffix.lower() == ".gz" else raw
             line: bytes = stream.readline(2**24)
     except (OSError, EOFError) as error:
         raise DataError(f"{path} cannot be read: {_one_line(error)}") from None
