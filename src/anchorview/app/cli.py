@@ -11,10 +11,13 @@ from rich.console import Console
 from typer.core import TyperGroup
 
 from .. import __version__
-from . import fit as fit_command
 from .bench import app as bench_app
 from .data import app as data_app
 from .errors import EXIT_CODES, FAILED, INTERRUPTED, CommandError
+from .fit import fit
+from .predict import predict
+from .report import report
+from .tune import tune
 
 if TYPE_CHECKING:
     import numpy as np
@@ -61,7 +64,8 @@ def _version(value: bool) -> None:
         raise typer.Exit
 
 
-app.command(epilog=EXIT_CODES)(fit_command.fit)
+for _command in (fit, predict, tune, report):
+    app.command(epilog=EXIT_CODES)(_command)
 app.add_typer(bench_app, name="bench")
 app.add_typer(data_app, name="data")
 

@@ -73,20 +73,20 @@ def load_annotated(path: Path) -> Any:
         raise DataError(f"{path} cannot be read: {' '.join(str(error).split())[:300]}") from None
 
 
-def table_ids(table: Any, column: str, place: str) -> npt.NDArray[Any]:
-    """Return the ids of a table's rows as text; an error if one is missing or repeats."""
+def table_ids(table: Any, column: str, place: str, start: int = 0) -> npt.NDArray[Any]:
+    """Return the ids of a table's rows as text; an error if one is missing or repeats. Its first row is row `start`."""
     ids = ["" if value is None else str(value).strip() for value in table.column(column).to_pylist()]
     lines = suffix_of(Path(place)) != ".parquet"
     for row, value in enumerate(ids):
         if not value:
-            raise DataError(f"{place}: {_at(row, lines)} has no id in column {column!r}; give each row an id.")
+            raise DataError(f"{place}: {_at(start + row, lines)} has no id in column {column!r}; give each row an id.")
     if len(set(ids)) < len(ids):
         first: dict[str, int] = {}
         repeated = [(value, row) for row, value in enumerate(ids) if first.setdefault(value, row) != row]
         value, row = repeated[0]
         raise DataError(
             f"{place}: column {column!r} repeats {len({value for value, _ in repeated})} of its ids, first {value!r} "
-            f"({_at(first[value], lines)} and {_at(row, lines)}); each row needs an id of its own."
+            f"({_at(start + first[value], lines)} and {_at(start + row, lines)}); each row needs an id of its own."
         )
     return np.array(ids, dtype=str)
 

@@ -47,9 +47,9 @@ def read_table(path: Path, columns: Sequence[str] | None = None, text: Collectio
             return pyarrow.parquet.read_table(path, columns=None if columns is None else list(columns))
         return _read_csv(path, columns, text)
     except (pa.ArrowInvalid, pa.ArrowNotImplementedError, pa.ArrowKeyError) as error:
-        raise DataError(f"{path} cannot be read: {_one_line(error)}") from None
+        raise DataError(f"{path} cannot be read: {one_line(error)}") from None
     except OSError as error:
-        raise DataError(f"{path} cannot be read: {_one_line(error)}") from None
+        raise DataError(f"{path} cannot be read: {one_line(error)}") from None
 
 
 def table_names(path: Path) -> list[str]:
@@ -63,7 +63,7 @@ def table_names(path: Path) -> list[str]:
         try:
             return list(pyarrow.parquet.read_schema(path).names)
         except (pa.ArrowInvalid, OSError) as error:
-            raise DataError(f"{path} cannot be read: {_one_line(error)}") from None
+            raise DataError(f"{path} cannot be read: {one_line(error)}") from None
     return _header(path)
 
 
@@ -72,7 +72,7 @@ def _read_csv(path: Path, columns: Sequence[str] | None, text: Collection[str]) 
     from pyarrow import csv
 
     names = _header(path)
-    parsing = csv.ParseOptions(delimiter=_delimiter(path), newlines_in_values=True)
+    parsing = csv.ParseOptions(delimiter=csv_delimiter(path), newlines_in_values=True)
     types = {name: pa.string() for name in text if name in names}
     threads = True
     while True:
@@ -82,7 +82,7 @@ def _read_csv(path: Path, columns: Sequence[str] | None, text: Collection[str]) 
             table = csv.read_csv(path, reading, parsing, converting)
             break
         except pa.ArrowInvalid as error:
-            message = _one_line(error)
+            message = one_line(error)
             column = re.search(r"In CSV column #(\d+)", message)
             if column and names[int(column[1])] not in types:
                 # The first part of the file looked like numbers, a later one does not: the column is text.
@@ -90,14 +90,16 @@ def _read_csv(path: Path, columns: Sequence[str] | None, text: Collection[str]) 
             elif threads and "parse error" in message:
                 threads = False  # then the message names the line
             else:
-                raise DataError(f"{path}: {_parse_error(message)}") from None
+                raise DataError(f"{path}: {csv_error(error)}") from None
     for field in table.schema:
         if pa.types.is_binary(field.type):
             raise DataError(f"{path}: column {field.name!r} is not UTF-8 text; save the file as UTF-8.")
     return table
 
 
-def _parse_error(message: str) -> str:
+def csv_error(error: BaseException) -> str:
+    """Return what pyarrow says of a CSV file, with the line if it names one."""
+    message = one_line(error)
     row = re.search(r"Row #(\d+): (.*)", message)
     text = row[2] if row else message.removeprefix("CSV parse error: ")
     text = re.sub(
@@ -110,7 +112,7 @@ def _header(path: Path) -> list[str]:
     import csv as text_csv
 
     line = _first_line(path)
-    names = next(text_csv.reader([line], delimiter=_delimiter(path)), [])
+    names = next(text_csv.reader([line], delimiter=csv_delimiter(path)), [])
     if not names or not line.strip():
         raise DataError(f"{path} is empty; its first line must name the columns.")
     repeated = sorted({name for name in names if names.count(name) > 1})
@@ -129,14 +131,14 @@ def _first_line(path: Path) -> str:
             stream: Any = gzip.GzipFile(fileobj=raw) if path.suffix.lower() == ".gz" else raw
             line: bytes = stream.readline(2**24)
     except (OSError, EOFError) as error:
-        raise DataError(f"{path} cannot be read: {_one_line(error)}") from None
+        raise DataError(f"{path} cannot be read: {one_line(error)}") from None
     try:
         return line.decode("utf-8-sig").rstrip("\r\n")
     except UnicodeDecodeError:
         raise DataError(f"{path}: line 1 is not UTF-8 text; save the file as UTF-8.") from None
 
 
-def _delimiter(path: Path) -> str:
+def csv_delimiter(path: Path) -> str:
     """Return the tab of .tsv; else comma or semicolon, whichever the first line has more of."""
     if suffix_of(path) == ".tsv":
         return "\t"
@@ -249,5 +251,6 @@ def _shown(cell: Any) -> str:
     return text if len(text) <= 60 else f"{text[:59]}…"
 
 
-def _one_line(error: BaseException) -> str:
+def one_line(error: BaseException) -> str:
+    """Return what an error says, on one line."""
     return " ".join(str(error).split())

@@ -1,0 +1,256 @@
+"""Rows of new files labelled by a model, block by block; a run that was interrupted goes on where it ended."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import shutil
+from collections.abc import Callable, Iterator
+from functools import partial
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from ..bench.locks import InUseError, hold
+from ..data.table_views import TableViews
+from ..data.validation import find_present
+from ..data.views import Views
+from ..report.files import replacing
+from .errors import CommandError, DataError, UsageError
+from .inputs.blocks import ROWS, table_blocks
+from .inputs.gathering import gather
+from .inputs.matrices import table_ids
+from .inputs.tables import TABLES, check_readable, column_matrix, suffix_of, table_names
+from .inputs.view_spec import choose_columns, parse_views
+from .model_file import ModelFileError, load
+from .progress import Reporter
+from .results import predicted_labels
+from .settings import RunSettings
+
+_MANIFEST, _LOCK = "manifest.json", ".lock"
+Encoded = tuple[Views, dict[str, Any]]  # views, and what was ignored in them
+Block = tuple[str, Any, Callable[[], Encoded]]  # file, ids, and what reads the rest if the block is not done already
+
+
+class Predictor:
+    """A model from a file, and how tables become its views.
+
+    Parameters
+    ----------
+    path : Path
+        The model file.
+    views : list of str
+        Views by columns, each ``NAME=SPEC``; by default the columns of the fit.
+    id_column : str, optional
+        The column of ids.
+    """
+
+    def __init__(self, path: Path, views: list[str], id_column: str | None) -> None:
+        check_readable(path)
+        try:
+            model = load(path)
+        except ModelFileError as error:
+            raise DataError(str(error)) from None
+        self.path, self._id = path, id_column
+        self.table: TableViews | None = None
+        if hasattr(model, "steps"):
+            self.table, model = model.steps[0][1], model.steps[-1][1]
+        self.model = model
+        self._specs = parse_views(views)
+
+    def blocks(self, paths: list[Path]) -> Iterator[Block]:
+        """Iterate over the rows of tables."""
+        for path in paths:
+            columns, text = self._columns(path)
+            wanted = [*columns, *([self._id] if self._id and self._id not in columns else [])]
+            start = 0
+            for table in table_blocks(path, wanted, [*text, *([self._id] if self._id else [])]):
+                rows = np.arange(start, start + table.num_rows)
+                ids = rows if self._id is None else table_ids(table, self._id, str(path), start)
+                yield str(path), ids, partial(self._views, table, path, start)
+                start += table.num_rows
+
+    def label(self, ids: Any, views: Views) -> Any:
+        """Return the table of labels of some rows."""
+        try:
+            probabilities = self.model.predict_proba(views)
+        except ValueError as error:
+            raise DataError(" ".join(str(error).split())) from None
+        present = find_present(views)
+        has_none = np.zeros(len(views), dtype=bool) if present is None else ~present.any(axis=1)
+        return predicted_labels(self.model, probabilities, ids, has_none)
+
+    def _columns(self, path: Path) -> tuple[list[str], list[str]]:
+        """Return the columns to read of a table, and those of them that are text."""
+        if self.table is not None:
+            kinds = {name: found.kind for name, found in self.table.columns_.items() if found.used}
+            return list(kinds), [name for name, kind in kinds.items() if kind != "number"]
+        return list(dict.fromkeys(name for group in self._groups(path).values() for name in group)), []
+
+    def _groups(self, path: Path) -> dict[str, list[str]]:
+        """Return the columns of each view."""
+        if self._specs:
+            names, reserved = table_names(path), [self._id] if self._id else []
+            return {
+                spec.name: choose_columns(spec.selector, names, spec.name, str(path), reserved) for spec in self._specs
+            }
+        named = dict(zip(self.model.view_names_, self.model._view_features, strict=True))
+        unnamed = [name for name, features in named.items() if features is None]
+        if unnamed:
+            raise UsageError(
+                f"The model does not know the columns of view {unnamed[0]!r}, which came from an array or a column of "
+                f"lists; say where it is: --view {unnamed[0]}=SPEC."
+            )
+        return {name: [str(feature) for feature in features] for name, features in named.items()}
+
+    def _views(self, table: Any, path: Path, start: int) -> Encoded:
+        if self.table is not None:
+            try:
+                encoded = self.table.encode(table)
+            except ValueError as error:
+                raise DataError(f"{path}, rows {start} to {start + table.num_rows - 1}: {error}") from None
+            return encoded.views, {name: [one.what, one.count, one.total] for name, one in encoded.unseen.items()}
+        line = 0 if suffix_of(path) == ".parquet" else start + 2
+        groups = self._groups(path)
+        arrays = {name: column_matrix(table, group, str(path), line) for name, group in groups.items()}
+        views = Views(arrays)
+        views.features = [group if arrays[name].shape[1] == len(group) else None for name, group in groups.items()]
+        return views, {}
+
+
+def run_predict(
+    model: Path,
+    files: list[Path],
+    views: list[str],
+    id_column: str | None,
+    output: Path,
+    force: bool,
+    reporter: Reporter,
+) -> dict[str, Any]:
+    """Label the rows of files, and write one table of labels; what was done before an interrupt is not done again."""
+    if output.suffix.lower() not in (".csv", ".parquet"):
+        raise UsageError(f"{output} must end in .csv or .parquet.")
+    if not output.absolute().parent.is_dir():
+        raise UsageError(f"The folder {output.absolute().parent} does not exist; create it first.")
+    if output.exists() and not force:
+        raise UsageError(f"{output} exists; choose another file (-o), or replace it: --force.")
+    wrong = [path for path in files if suffix_of(path) not in TABLES]
+    if wrong:
+        raise UsageError(f"{wrong[0]} is no table; name it in a view: --view NAME={wrong[0]}.")
+    for path in files:
+        check_readable(path)
+    with reporter.working():
+        predictor = Predictor(model, views, id_column)
+        own_files = any(spec.path is not None for spec in parse_views(views))
+        if bool(files) == own_files:
+            raise UsageError("Name tables to label (anchorview predict MODEL rows.csv …), or views with files: --view.")
+        blocks = predictor.blocks(files) if files else _gathered(predictor, views, id_column)
+        parts = Parts(output, _fingerprint(model, files, views, id_column))
+        with parts:
+            for number, (file, ids, read) in enumerate(blocks):
+                if not parts.has(number):
+                    rows, unseen = read()
+                    labels = predictor.label(ids, rows)
+                    parts.add(number, _with_file(labels, file) if len(files) > 1 else labels, unseen)
+                reporter.line(f"{(number + 1) * ROWS:,} rows labelled")
+            return parts.finish()
+
+
+def _gathered(predictor: Predictor, views: list[str], id_column: str | None) -> Iterator[Block]:
+    """Read the views of several files, aligned by ids, and iterate over blocks of rows."""
+    data = gather(RunSettings(views=views, id=id_column))
+    ids = np.arange(len(data.views)) if data.ids is None else data.ids
+    for start in range(0, len(data.views), ROWS):
+        block = slice(start, start + ROWS)
+        yield "", ids[block], lambda rows=data.views[block]: (rows, {})  # type: ignore[misc]
+
+
+def _with_file(table: Any, file: str) -> Any:
+    import pyarrow as pa
+
+    return table.add_column(0, "file", pa.array([file] * table.num_rows))
+
+
+def _fingerprint(model: Path, files: list[Path], views: list[str], id_column: str | None) -> str:
+    """Return what changes if the model, a file or what is read of it does."""
+    paths = [model, *files, *(spec.path for spec in parse_views(views) if spec.path is not None)]
+    known = [(str(path.resolve()), path.stat().st_size, path.stat().st_mtime_ns) for path in paths if path.exists()]
+    return hashlib.sha256(json.dumps([known, views, id_column, ROWS]).encode()).hexdigest()
+
+
+class Parts:
+    """Labels of blocks, each in a file of its own beside the output, until all are there.
+
+    Parameters
+    ----------
+    output : Path
+        The file that they become.
+    fingerprint : str
+        What they are made from; parts of another are removed.
+    """
+
+    def __init__(self, output: Path, fingerprint: str) -> None:
+        self._output = output.absolute()
+        self._folder = self._output.with_name(f".{self._output.name}.parts")
+        self._fingerprint, self._count = fingerprint, 0
+
+    def __enter__(self) -> Parts:
+        self._folder.mkdir(exist_ok=True)
+        try:
+            self._stream = hold(self._folder / _LOCK)
+        except InUseError as error:
+            raise CommandError(f"Another process is writing {self._output} ({error}); wait for it.") from None
+        manifest = self._folder / _MANIFEST
+        if not manifest.is_file() or manifest.read_text() != self._fingerprint:
+            for path in self._folder.iterdir():
+                if path.name != _LOCK:
+                    path.unlink()
+            with replacing(manifest, overwrite=True) as stream:
+                stream.write(self._fingerprint.encode())
+        return self
+
+    def __exit__(self, *error: object) -> None:
+        self._stream.close()
+
+    def _path(self, number: int) -> Path:
+        return self._folder / f"{number:06d}.parquet"
+
+    def has(self, number: int) -> bool:
+        """Tell whether a block is done already."""
+        self._count = number + 1
+        return self._path(number).is_file()
+
+    def add(self, number: int, table: Any, unseen: dict[str, Any]) -> None:
+        """Keep the labels of a block, and what was ignored in it."""
+        import pyarrow.parquet
+
+        table = table.replace_schema_metadata({"unseen": json.dumps(unseen)})
+        with replacing(self._path(number), overwrite=True) as stream:
+            pyarrow.parquet.write_table(table, stream)
+
+    def finish(self) -> dict[str, Any]:
+        """Put the parts together, and return what they say as a whole."""
+        import pyarrow.parquet
+        from pyarrow import csv
+
+        if not self._count:
+            raise DataError("The files have no rows, so there is nothing to label.")
+        unseen: dict[str, list[Any]] = {}
+        n_rows = 0
+        with replacing(self._output, overwrite=True) as stream:
+            writer: Any = None
+            for number in range(self._count):
+                table = pyarrow.parquet.read_table(self._path(number))
+                for name, (what, count, total) in json.loads(table.schema.metadata[b"unseen"]).items():
+                    before = unseen.setdefault(name, [what, 0, 0])
+                    unseen[name] = [what, before[1] + count, before[2] + total]
+                table = table.replace_schema_metadata(None)
+                if writer is None:
+                    kind = csv.CSVWriter if self._output.suffix.lower() == ".csv" else pyarrow.parquet.ParquetWriter
+                    writer = kind(stream, table.schema)
+                writer.write_table(table)
+                n_rows += table.num_rows
+            writer.close()
+        shutil.rmtree(self._folder, ignore_errors=True)
+        return {"output": str(self._output), "rows": n_rows, "unseen": unseen}
