@@ -10,6 +10,8 @@ import typer
 
 from .options import IdOption, JsonOption, ViewOption
 
+_OUTPUT = Path("labels.csv")
+
 
 def predict(
     model: Annotated[Path, typer.Argument(help="The model.anchorview of a run.")],

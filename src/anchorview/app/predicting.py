@@ -13,6 +13,7 @@ from typing import Any
 import numpy as np
 
 from ..bench.locks import InUseError, hold
+from ..core.arrays import Mask
 from ..data.table_views import TableViews
 from ..data.validation import find_present
 from ..data.views import Views
@@ -78,7 +79,9 @@ class Predictor:
         except ValueError as error:
             raise DataError(" ".join(str(error).split())) from None
         present = find_present(views)
-        has_none = np.zeros(len(views), dtype=bool) if present is None else ~present.any(axis=1)
+        has_none: Mask = np.zeros(len(views), dtype=bool)
+        if present is not None:
+            has_none = np.logical_not(present.any(axis=1))
         return predicted_labels(self.model, probabilities, ids, has_none)
 
     def _columns(self, path: Path) -> tuple[list[str], list[str]]:
