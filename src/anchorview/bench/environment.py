@@ -5,23 +5,23 @@ from __future__ import annotations
 import os
 import platform
 import subprocess
-from importlib import metadata
 from pathlib import Path
 from typing import Any
 
 from threadpoolctl import threadpool_info
 
+from ..core.versions import package_versions
+
 
 def describe_environment() -> dict[str, Any]:
     """Return machine, threads, library versions and commit."""
-    packages = ("anchorview", "numpy", "scipy", "scikit-learn", "numba")
     return {
         "cpu": _cpu_name(),
         "cores": os.cpu_count(),
         "python": platform.python_version(),
         "system": platform.platform(),
         "blas": sorted({f"{p['internal_api']} {p['version']} ({p['num_threads']} threads)" for p in threadpool_info()}),
-        "versions": {name: _version(name) for name in packages},
+        "versions": package_versions(),
         "commit": _commit(),
     }
 
@@ -31,13 +31,6 @@ def environment_line() -> str:
     about = describe_environment()
     versions = ", ".join(f"{name} {version}" for name, version in about["versions"].items())
     return f"{about['cpu']}, {about['cores']} cores; Python {about['python']}; {versions}; commit {about['commit']}"
-
-
-def _version(name: str) -> str:
-    try:
-        return metadata.version(name)
-    except metadata.PackageNotFoundError:
-        return "not installed"
 
 
 def _cpu_name() -> str:

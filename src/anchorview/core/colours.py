@@ -19,6 +19,7 @@ Bytes = npt.NDArray[np.integer]  # sRGB colours: rows of three numbers from 0 to
 
 _LEAST_CONTRAST = 3.0  # against white, as WCAG 2.1 (1.4.11) asks of graphics
 _LIGHTNESS, _CHROMA = (0.34, 0.68), (0.04, 0.21)  # neither nearly black nor grey nor glaring
+_ON_DARK = (0.62, 0.86)  # lightness of what is 0.34 and 0.68 on white
 _FIRST = "#1f77b4"
 _TO_LMS = np.array(
     [[0.4122214708, 0.5363325363, 0.0514459929], [0.2119034982, 0.6806995451, 0.1073969566],
@@ -89,6 +90,50 @@ def contrast_with_white(colours: Bytes) -> Matrix:
     """Return the contrast of sRGB colours with white, from 1 (white) to 21 (black), as WCAG defines it."""
     contrast: Matrix = 1.05 / (_linear(colours) @ np.array([0.2126, 0.7152, 0.0722]) + 0.05)
     return contrast
+
+
+def for_dark(colours: Sequence[str]) -> list[str]:
+    """Return colours of the same hues that can be seen on a dark ground, in the same order of lightness.
+
+    Examples
+    --------
+    >>> for_dark(["#1f77b4", "#000000"])
+    ['#6abbfd', '#424242']
+    """
+    places = oklab(np.array([_from_hex(colour) for colour in colours]).reshape(-1, 3))
+    low, high = _LIGHTNESS
+    share = (places[:, 0] - low) / (high - low)
+    places[:, 0] = np.clip(_ON_DARK[0] + share * (_ON_DARK[1] - _ON_DARK[0]), 0.0, 1.0)
+    return ["#{:02x}{:02x}{:02x}".format(*colour) for colour in _from_oklab(places).tolist()]
+
+
+def blend(stops: Sequence[str], count: int) -> list[str]:
+    """Return colours that lead from one stop to the next in steps that look equal.
+
+    Examples
+    --------
+    >>> blend(["#000000", "#ffffff"], 3)
+    ['#000000', '#636363', '#ffffff']
+    """
+    places = oklab(np.array([_from_hex(colour) for colour in stops]))
+    along = np.linspace(0, len(stops) - 1, count)
+    between = np.column_stack([np.interp(along, np.arange(len(stops)), column) for column in places.T])
+    return ["#{:02x}{:02x}{:02x}".format(*colour) for colour in _from_oklab(between).tolist()]
+
+
+def _from_oklab(places: Matrix) -> Bytes:
+    """Return sRGB colours; those that no screen can show lose some of their chroma."""
+    result = np.zeros((len(places), 3))
+    waiting = np.ones(len(places), dtype=bool)
+    for chroma in np.linspace(1, 0, 21):
+        light = ((places * [1, chroma, chroma]) @ np.linalg.inv(_TO_LAB).T) ** 3 @ np.linalg.inv(_TO_LMS).T
+        fits = waiting & (light > -1e-3).all(axis=1) & (light < 1 + 1e-3).all(axis=1)
+        result[fits] = light[fits]
+        waiting &= ~fits
+    result = np.clip(result, 0, 1)
+    part = np.where(result <= 0.0031308, 12.92 * result, 1.055 * result ** (1 / 2.4) - 0.055)
+    colours: Bytes = np.rint(255 * part).astype(int)
+    return colours
 
 
 def _linear(colours: Bytes) -> Matrix:

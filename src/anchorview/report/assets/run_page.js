@@ -1,0 +1,95 @@
+// The map of a report: colours, tooltips and buttons. Bokeh draws; nothing is fetched.
+(() => {
+  "use strict"
+  const read = (id) => JSON.parse(document.getElementById(id).textContent)
+  const about = read("map-about")
+  const box = document.getElementById("map")
+  const darkPage = window.matchMedia("(prefers-color-scheme: dark)")
+  let names = null // ids of the rows, once they are unpacked
+  let only = null // the class that is picked out
+
+  async function unpack(text) {
+    const bytes = Uint8Array.from(atob(text), (letter) => letter.charCodeAt(0))
+    const stream = new Blob([bytes]).stream().pipeThrough(new DecompressionStream("deflate"))
+    return (await new Response(stream).text()).split("\n")
+  }
+
+  function tooltip(source, {index}) {
+    const line = (text, bold) => {
+      const element = document.createElement(bold ? "strong" : "div")
+      element.textContent = text // text, never HTML: ids and labels are the user's
+      element.style.cssText = "display:block;overflow-wrap:anywhere"
+      return element
+    }
+    const card = document.createElement("div")
+    card.style.cssText = "color:#1b2530;font:13px/1.4 system-ui,sans-serif;max-width:16rem"
+    const sure = source.data.sure[index]
+    const label = source.data.label[index]
+    const nothing = label === about.classes.length - 1
+    const how = source.data.given[index] ? "label given" : nothing ? "no view" : `confidence ${sure} %`
+    card.append(line(names ? names[index] : `row ${index}`, true), line(about.classes[label]), line(how))
+    return card
+  }
+
+  function start(view) {
+    const plot = view.model
+    const find = (name) => plot.document.get_model_by_name(name)
+    const dots = find("dots"), rings = find("rings"), wheel = find("wheel"), hover = find("hover")
+    const [byLabel, bySure] = plot.tags
+    hover.tooltips = tooltip
+
+    function paint() {
+      const theme = darkPage.matches ? "dark" : "light"
+      const faded = theme === "dark" ? "#39434e" : "#d3d8de"
+      byLabel.palette = about.colours[theme].map((colour, number) => only === null || only === number ? colour : faded)
+      bySure.palette = about.shades[theme]
+      rings.glyph.line_color = theme === "dark" ? "#f2f5f8" : "#1b2530"
+    }
+
+    function colourBy(what) {
+      const field = what === "confidence" ? "sure" : "label"
+      dots.glyph.fill_color = {field, transform: field === "sure" ? bySure : byLabel}
+      box.dataset.colour = what
+      document.getElementById("legend-label").hidden = what !== "label"
+      document.getElementById("legend-confidence").hidden = what !== "confidence"
+    }
+
+    for (const radio of document.querySelectorAll("input[name=colour]")) {
+      radio.addEventListener("change", () => colourBy(radio.value))
+    }
+    const keys = [...document.querySelectorAll("#legend-label button")]
+    for (const key of keys) {
+      key.addEventListener("click", () => {
+        only = only === Number(key.value) ? null : Number(key.value)
+        for (const other of keys) other.setAttribute("aria-pressed", String(only === Number(other.value)))
+        paint()
+      })
+    }
+    document.getElementById("show-given").addEventListener("change", (event) => {
+      rings.visible = event.target.checked
+    })
+    const zoom = (factor) => {
+      for (const range of [plot.x_range, plot.y_range]) {
+        const middle = (range.start + range.end) / 2, half = (range.end - range.start) / 2 * factor
+        range.setv({start: middle - half, end: middle + half})
+      }
+    }
+    document.getElementById("zoom-in").addEventListener("click", () => zoom(0.6))
+    document.getElementById("zoom-out").addEventListener("click", () => zoom(1 / 0.6))
+    document.getElementById("zoom-reset").addEventListener("click", () => plot.reset.emit())
+    // The wheel zooms once the map was touched, and scrolls the page before and after.
+    document.addEventListener("pointerdown", (event) => {
+      wheel.active = box.contains(event.target)
+    })
+    darkPage.addEventListener("change", paint)
+    paint()
+    colourBy("label")
+    box.dataset.ready = "true"
+  }
+
+  const unpacked = about.ids === null ? Promise.resolve(null) : unpack(about.ids)
+  unpacked.then((texts) => { names = texts }, () => { names = null }) // an old browser shows row numbers
+  Bokeh.embed.embed_item(read("map-item")).then((views) => {
+    start([...views][0])
+  })
+})()

@@ -1,0 +1,133 @@
+"""What labels that were hidden in turn say of a fit: accuracy, confusion, honesty, doubtful labels; and its views."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from ..core.arrays import ClassIds, Matrix, Rows
+from ..labelling.held_out_labels import HeldOutLabels
+from ..metrics import ReliabilityCurve, reliability_curve
+from ..tuning.estimate import estimate_accuracy
+from ..view_importance import ViewImportance, measure_views
+
+SUSPECT = 0.8  # probability of another class from which on a given label is called suspect
+
+
+@dataclass(frozen=True)
+class Accuracy:
+    """What to expect of the labels that the model gave."""
+
+    score: float
+    low: float  # nine of ten such intervals hold the true accuracy
+    high: float
+    n_judged: int
+    n_alone: int  # labels that are the only one of their class, and could not be judged
+
+
+@dataclass(frozen=True, eq=False)
+class SuspectLabels:
+    """Given labels that the model speaks against, the surest first."""
+
+    rows: Rows
+    given: ClassIds
+    preferred: ClassIds
+    probability: Matrix  # of the class that is preferred
+    n_judged: int  # given labels that were looked at
+
+    def __len__(self) -> int:
+        return len(self.rows)
+
+
+@dataclass(frozen=True, eq=False)
+class ViewsReport:
+    """The views of a fit; what each contributes is None where that was not measured, and `note` says why."""
+
+    names: list[str]
+    sizes: list[int]
+    share: Matrix | None
+    changed: Matrix | None
+    note: str
+
+
+def expected_accuracy(model: Any, given: ClassIds) -> Accuracy | None:
+    """Return what hidden labels say of the accuracy of the others.
+
+    Parameters
+    ----------
+    model : FSSMSC or FSSMSCCV
+        After a fit.
+    given : ndarray of int of shape (n_rows,)
+        Labels that it was given, -1 where there was none.
+    """
+    held_out: HeldOutLabels | None = model.held_out_
+    if held_out is None or not len(held_out):
+        return None
+    sizes = np.bincount(given[given >= 0], minlength=len(model.classes_))
+    n_alone, n_given = int((sizes == 1).sum()), int(sizes.sum())
+    if hasattr(model, "best_score_"):
+        return Accuracy(model.best_score_, *model.best_score_interval_, len(held_out), n_alone)
+    # Not all labels may have been judged: those that could not be count in proportion.
+    share = n_alone / max(n_given - n_alone, 1)
+    total = float(len(held_out) if held_out.weights is None else held_out.weights.sum())
+    if total <= 0:
+        return None
+    estimate = estimate_accuracy(held_out.right, held_out.weights, n_alone, total * share)
+    return Accuracy(estimate.score, *estimate.interval, len(held_out), n_alone)
+
+
+def held_out_confusion(held_out: HeldOutLabels | None, n_classes: int) -> npt.NDArray[np.intp] | None:
+    """Count hidden labels by what was given (rows) and what was found (columns)."""
+    if held_out is None or not len(held_out):
+        return None
+    counts = np.zeros((n_classes, n_classes), dtype=np.intp)
+    np.add.at(counts, (held_out.class_ids, held_out.guessed), 1)
+    return counts
+
+
+def held_out_reliability(held_out: HeldOutLabels | None) -> ReliabilityCurve | None:
+    """Compare how sure the model was of hidden labels with how often it was right."""
+    if held_out is None or not len(held_out):
+        return None
+    return reliability_curve(held_out.right, np.clip(held_out.confidence, 0.0, 1.0))
+
+
+def find_suspects(held_out: HeldOutLabels | None, given: ClassIds) -> SuspectLabels:
+    """Return given labels for which the model, without seeing them, is sure of another class.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> hidden = HeldOutLabels(np.array([0, 1]), np.array([0, 1]), np.array([[0.1, 0.9], [0.4, 0.6]]))
+    >>> find_suspects(hidden, np.array([0, 1, -1])).rows
+    array([0])
+    """
+    none = np.empty(0, dtype=np.intp)
+    if held_out is None or not len(held_out):
+        return SuspectLabels(none, none, none, np.empty(0), 0)
+    labels = given[held_out.rows]  # not held_out.class_ids: `relabel` may have changed those
+    found = np.flatnonzero((held_out.guessed != labels) & (labels >= 0) & (held_out.confidence >= SUSPECT))
+    found = found[np.argsort(-held_out.confidence[found], kind="stable")]
+    parts = held_out.rows[found], labels[found], held_out.guessed[found], held_out.confidence[found]
+    return SuspectLabels(*parts, len(held_out))
+
+
+def describe_views(model: Any, X: Any = None) -> ViewsReport:
+    """Return the views, and what each contributes where that was measured, or can be because the rows are here."""
+    names, sizes = [str(name) for name in model.view_names_], [int(size) for size in model.view_sizes_]
+    importance: ViewImportance | None = getattr(model, "view_importance_", None)
+    note = ""
+    if len(names) == 1:
+        return ViewsReport(names, sizes, None, None, "There is a single view, so there is nothing to compare.")
+    if importance is None and X is not None:
+        try:
+            importance = measure_views(model, X)
+        except ValueError as error:
+            note = f"Contributions could not be measured: {error}"
+    if importance is None:
+        note = note or "Contributions were not measured; fit with measure_views=True to see them."
+        return ViewsReport(names, sizes, None, None, note)
+    return ViewsReport(names, sizes, importance.share, importance.changed, f"Measured on {importance.n_rows:,} rows.")

@@ -1,0 +1,217 @@
+"""The parts of a report, each as HTML."""
+
+from __future__ import annotations
+
+from html import escape
+
+from .run_drawings import draw_confidence, draw_confusion, draw_reliability
+from .run_evidence import SUSPECT
+from .run_map import RowMap, class_colours
+from .run_summary import RunSummary
+from .run_tables import (
+    MOST_IN_MATRIX,
+    class_table,
+    confusion_table,
+    frequent_confusions,
+    left_out,
+    suggestion_table,
+    suspect_table,
+    swatch,
+    table,
+    text,
+    views_table,
+)
+from .run_words import SURE, UNSURE, accuracy_text, count, describe_result, next_steps, percent
+
+_MOST_IN_LEGEND = 500  # classes
+
+
+def result_part(summary: RunSummary) -> str:
+    """Return the result in words and in a few numbers."""
+    asked = summary.by_model
+    n_asked, n_sure = int(asked.sum()), int((asked & (summary.confidence >= SURE)).sum())
+    accuracy, _, interval = accuracy_text(summary).partition(" (")
+    judged = f"{escape(interval.rstrip(')'))} in nine of ten cases" if interval else "not estimated"
+    numbers = [
+        ("Rows", f"{summary.n_rows:,}", count(int((summary.given >= 0).sum()), "label") + " given"),
+        ("Expected accuracy", escape(accuracy) or "–", judged),
+        (f"{percent(SURE)} sure or more", percent(n_sure / n_asked) if n_asked else "–", f"{n_sure:,} of {n_asked:,}"),
+        ("Suspect labels", f"{len(summary.suspects):,}", f"of {summary.suspects.n_judged:,} looked at"),
+    ]
+    if not summary.has_labels:
+        numbers[3] = ("Clusters", f"{len(summary.classes):,}", "without names")
+    cards = "".join(f"<div><dt>{name}</dt><dd>{value}<small>{more}</small></dd></div>" for name, value, more in numbers)
+    words = "".join(f"<p>{escape(sentence)}</p>" for sentence in describe_result(summary))
+    steps = "".join(f"<li>{escape(step)}</li>" for step in next_steps(summary))
+    return f'<dl class="numbers">{cards}</dl>{words}<h3>What to do next</h3><ol class="steps">{steps}</ol>'
+
+
+def map_part(summary: RunSummary, row_map: RowMap | None) -> str:
+    """Return the map with its buttons."""
+    if row_map is None:
+        return "<p>No row has a place on the map.</p>"
+    colours = class_colours(len(summary.classes))
+    keys = "".join(
+        f'<li><button type="button" value="{number}" aria-pressed="false">'
+        f"{swatch(number, colours)}{text(name)}</button></li>"
+        for number, name in enumerate(summary.classes[:_MOST_IN_LEGEND])
+    )
+    notes = ["Rows that are alike lie together; how far apart two groups lie means little."]
+    if row_map.is_sample:
+        notes.append(
+            f"Shown are {row_map.n_shown:,} of {row_map.about['n_placed']:,} rows: those with a given label, and a "
+            "random sample of the others."
+        )
+    if row_map.n_without_place:
+        notes.append(f"{count(row_map.n_without_place, 'row has', 'rows have')} no place on the map.")
+    if not row_map.has_ids:
+        notes.append("Dots show numbers of rows, from 0: the ids are too long to be kept in this file.")
+    words = (
+        f"Map of {count(row_map.n_shown, 'row')} in {count(len(summary.classes), 'class', 'classes')}, one dot each; "
+        "the table of classes below holds sizes and confidence."
+    )
+    return f"""<div class="controls">
+<fieldset><legend>Colour</legend>
+<label><input type="radio" name="colour" value="label" checked>label</label>
+<label><input type="radio" name="colour" value="confidence">confidence</label></fieldset>
+<label><input type="checkbox" id="show-given" checked>mark given labels</label>
+<div class="zoom"><button type="button" id="zoom-in" aria-label="Zoom in">+</button>
+<button type="button" id="zoom-out" aria-label="Zoom out">−</button>
+<button type="button" id="zoom-reset">Reset</button></div>
+</div>
+<figure><div id="map" role="img" aria-label="{escape(words)}"></div>
+<ul class="legend" id="legend-label" aria-label="Classes; press one to pick it out">{keys}</ul>
+<div class="ramp" id="legend-confidence" hidden><span>0 %</span><i aria-hidden="true"></i><span>100 % sure</span></div>
+<figcaption>{escape(" ".join(notes))} Point at a dot for its id; drag to move; click, then scroll or pinch to zoom.
+</figcaption></figure>
+<noscript><p>The map needs JavaScript; everything else on this page does not.</p></noscript>"""
+
+
+def classes_part(summary: RunSummary) -> str:
+    """Return sizes and confidence of the classes."""
+    asked = summary.confidence[summary.by_model]
+    kinds = (
+        ("good", f"{percent(SURE)} sure or more, or given"),
+        ("middle", "between"),
+        ("doubt", f"below {percent(UNSURE)}"),
+    )
+    keys = "".join(f'<li><span class="swatch {kind}"></span>{escape(name)}</li>' for kind, name in kinds)
+    parts = [class_table(summary), f'<ul class="keys">{keys}</ul>']
+    if len(asked):
+        caption = f"Confidence of the {count(len(asked), 'row')} that the model labelled."
+        parts.append(f"<h3>How sure</h3><figure>{draw_confidence(asked)}<figcaption>{caption}</figcaption></figure>")
+    return "".join(parts)
+
+
+def hidden_part(summary: RunSummary) -> str:
+    """Return what hidden labels say: confusion and reliability."""
+    if summary.confusion is None or summary.reliability is None:
+        if not summary.has_labels:
+            return ""
+        return "<p>No label could be hidden to judge by: that takes two labels or more in a class.</p>"
+    return (
+        f"<p>{count(int(summary.confusion.sum()), 'given label was', 'given labels were')} hidden in turn, and looked "
+        f'for by models that had not seen them.</p><div class="two">{_confusion(summary)}{_reliability(summary)}</div>'
+    )
+
+
+def _confusion(summary: RunSummary) -> str:
+    counts = summary.confusion
+    assert counts is not None
+    frequent = frequent_confusions(summary, counts)
+    n_right, n_all = int(counts.trace()), int(counts.sum())
+    words = f"{n_right:,} of {n_all:,} were found ({percent(n_right / max(n_all, 1))})."
+    if frequent:
+        given, found, number = frequent[0]
+        words += f" Most often mistaken: {given} for {found}, {count(number, 'time')}."
+    if len(summary.classes) <= MOST_IN_MATRIX:
+        picture = confusion_table(summary, counts)
+    else:
+        drawing = draw_confusion(counts, f"Confusion matrix of {len(counts)} classes. {words}")
+        rows = [[text(given), text(found), f"{number:,}"] for given, found, number in frequent]
+        listed = table("Most frequent confusions", ["given", "found", "times"], rows, texts=(1,)) if rows else ""
+        picture = drawing + ("<h3>Most frequent confusions</h3>" + listed if listed else "")
+    return f"<figure><h3>Given and found</h3>{picture}<figcaption>{escape(words)}</figcaption></figure>"
+
+
+def _reliability(summary: RunSummary) -> str:
+    curve = summary.reliability
+    assert curve is not None
+    claimed = float(curve.confidence @ curve.count / curve.count.sum())
+    found = float(curve.accuracy @ curve.count / curve.count.sum())
+    words = (
+        f"On average it claims {percent(claimed)} and is right in {percent(found)}. On the dashed line, confidence is "
+        "what it says; bars are intervals that hold the true share in nine of ten cases."
+    )
+    rows = [
+        [percent(sure), percent(right), f"{percent(low)} to {percent(high)}", f"{number:,}"]
+        for sure, right, low, high, number in zip(
+            curve.confidence, curve.accuracy, curve.low, curve.high, curve.count, strict=True
+        )
+    ]
+    numbers = table("Reliability in numbers", ["confidence", "right", "interval", "labels"], rows)
+    return (
+        f"<figure><h3>Is the confidence honest?</h3>{draw_reliability(curve)}<figcaption>{escape(words)}</figcaption>"
+        f"<details><summary>In numbers</summary>{numbers}</details></figure>"
+    )
+
+
+def suspects_part(summary: RunSummary) -> str:
+    """Return the given labels that the model speaks against."""
+    found = summary.suspects
+    if not summary.has_labels or not found.n_judged:
+        return ""
+    if not len(found):
+        return (
+            f"<p>None: of {count(found.n_judged, 'given label')} that were hidden in turn, there is none for which the "
+            f"model is {percent(SUSPECT)} or more sure of another class.</p>"
+        )
+    n_given = int((summary.given >= 0).sum())
+    some = f" ({n_given - found.n_judged:,} further labels were not looked at.)" if n_given > found.n_judged else ""
+    words = (
+        f"Given labels for which the model, without having seen them, is at least {percent(SUSPECT)} sure of another "
+        f"class: {len(found):,} of {found.n_judged:,}.{some} Some may be right all the same."
+    )
+    return f"<p>{escape(words)}</p>{suspect_table(summary)}{left_out(len(found))}"
+
+
+def next_part(summary: RunSummary) -> str:
+    """Return the rows to label next."""
+    if not len(summary.suggested):
+        return ""
+    words = "Labels help most here: in the middle of the groups of rows in which most mistakes are expected."
+    ids = "\n".join(escape(summary.id_of(row)) for row in summary.suggested.tolist())
+    plain = f"<details><summary>As plain text, to copy</summary><pre>{ids}</pre></details>"
+    return f"<p>{words} The most useful come first.</p>{suggestion_table(summary)}{plain}"
+
+
+def views_part(summary: RunSummary) -> str:
+    """Return what each view contributes."""
+    words = ""
+    if summary.views.changed is not None:
+        words = "<p>The more labels change without a view, the more it decides.</p>"
+    note = f'<p class="note">{escape(summary.views.note)}</p>' if summary.views.note else ""
+    return f"{words}{views_table(summary)}{note}"
+
+
+def made_part(summary: RunSummary) -> str:
+    """Return how it was made."""
+    parts = []
+    if summary.command:
+        parts.append(f"<h3>Command that repeats it</h3><pre>{escape(summary.command)}</pre>")
+    if summary.status:
+        parts.append(f"<h3>What the fit says</h3><p>{escape(summary.status)}</p>")
+    seconds = {name: f"{value:.1f} s" for name, value in summary.seconds.items()}
+    if seconds:
+        seconds["together"] = f"{sum(summary.seconds.values()):.1f} s"
+    for title, facts in {
+        "Files": summary.files,
+        "Chosen": summary.chosen,
+        "Parameters": summary.parameters,
+        "Time": seconds,
+        "Versions": summary.versions,
+    }.items():
+        if facts:
+            items = "".join(f"<dt>{escape(name)}</dt><dd>{text(value)}</dd>" for name, value in facts.items())
+            parts.append(f'<h3>{title}</h3><dl class="facts">{items}</dl>')
+    return "".join(parts)

@@ -1,0 +1,310 @@
+"""What there is to say about a fit, as plain arrays and text: the page and the notebook are made from it."""
+
+from __future__ import annotations
+
+import datetime
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+from sklearn.utils.validation import check_is_fitted
+
+from ..core.arrays import ClassIds, Mask, Matrix, Rows
+from ..core.versions import package_versions, python_version
+from ..data.labels import encode_labels
+from ..labelling.plane import map_to_plane
+from ..metrics import ReliabilityCurve
+from .markup import one_line
+from .run_evidence import (
+    Accuracy,
+    SuspectLabels,
+    ViewsReport,
+    describe_views,
+    expected_accuracy,
+    find_suspects,
+    held_out_confusion,
+    held_out_reliability,
+)
+
+N_SUGGESTED = 20  # rows to label next
+_LONGEST_VALUE = 200  # characters of a parameter
+
+
+@dataclass(eq=False)
+class RunSummary:
+    """What there is to say about a fit.
+
+    Attributes
+    ----------
+    title : str
+        Heading of the page.
+    method : str
+        Name of the estimator.
+    classes : list of str
+        Names of the classes.
+    class_ids : ndarray of int of shape (n_rows,)
+        Class of each row; -1 where there is none, because a row has no view.
+    given : ndarray of int of shape (n_rows,)
+        Labels that were given, -1 where there was none.
+    confidence : ndarray of shape (n_rows,)
+        Probability of each row's class; 1 where the label was given.
+    ids : list of str, or None
+        Ids of the rows; None if rows have only their numbers.
+    xy : ndarray of shape (n_rows, 2), or None
+        Places of the rows on the map.
+    accuracy : Accuracy or None
+        What to expect of rows without a label; None if no label could be hidden to judge by.
+    confusion : ndarray of int of shape (n_classes, n_classes), or None
+        Hidden labels: given (rows) and found (columns).
+    reliability : ReliabilityCurve or None
+        Hidden labels: how sure, and how often right.
+    suspects : SuspectLabels
+        Given labels that the model speaks against.
+    suggested : ndarray of int
+        Rows to label next, the most useful first.
+    views : ViewsReport
+        The views, and what each contributes if that was measured.
+    status : str
+        What the fit says of itself.
+    parameters, chosen, versions : dict of str to str
+        How it was made: what was asked for, what that became, and with which packages.
+    seconds : dict of str to float
+        Time of each stage.
+    files : dict of str to str
+        What was read, by its role.
+    command : str
+        What repeats it; empty if there is no such command.
+    made : str
+        Date and time.
+    """
+
+    title: str
+    method: str
+    classes: list[str]
+    class_ids: ClassIds
+    given: ClassIds
+    confidence: Matrix
+    ids: list[str] | None
+    xy: Matrix | None
+    accuracy: Accuracy | None
+    confusion: npt.NDArray[np.intp] | None
+    reliability: ReliabilityCurve | None
+    suspects: SuspectLabels
+    suggested: Rows
+    views: ViewsReport
+    status: str = ""
+    parameters: dict[str, str] = field(default_factory=dict)
+    chosen: dict[str, str] = field(default_factory=dict)
+    versions: dict[str, str] = field(default_factory=dict)
+    seconds: dict[str, float] = field(default_factory=dict)
+    files: dict[str, str] = field(default_factory=dict)
+    command: str = ""
+    made: str = ""
+
+    @property
+    def n_rows(self) -> int:
+        """Number of rows."""
+        return len(self.class_ids)
+
+    @property
+    def by_model(self) -> Mask:
+        """Rows that the model has labelled."""
+        labelled: Mask = (self.given < 0) & (self.class_ids >= 0)
+        return labelled
+
+    @property
+    def has_labels(self) -> bool:
+        """Whether any label was given; without, classes are clusters."""
+        return bool((self.given >= 0).any())
+
+    def id_of(self, row: int) -> str:
+        """Return a row's id, or its number if rows have no ids."""
+        return str(int(row)) if self.ids is None else self.ids[row]
+
+
+def summarise_run(
+    model: Any,
+    y: Any = None,
+    *,
+    X: Any = None,
+    ids: Sequence[Any] | npt.NDArray[Any] | None = None,
+    xy: npt.ArrayLike | None = None,
+    names: Sequence[Any] | None = None,
+    title: str = "",
+    command: str = "",
+    files: Mapping[str, Any] | Iterable[Any] | None = None,
+    n_suggested: int = N_SUGGESTED,
+) -> RunSummary:
+    """Summarise a fitted model.
+
+    Parameters
+    ----------
+    model : FSSMSC or FSSMSCCV
+        After a fit.
+    y : array-like of shape (n_rows,), optional
+        The labels that the fit was given; by default those that the model remembers.
+    X : Views or what else `fit` takes, optional
+        The rows of the fit. Needed only to measure what each view contributes, if the fit did not
+        (``measure_views=True``).
+    ids : sequence, optional
+        Ids of the rows; by default those of the views, or numbers.
+    xy : array-like of shape (n_rows, 2), optional
+        Places of the rows on the map, NaN for rows without one; by default they are computed, which takes some seconds
+        for 100,000 rows (see :func:`anchorview.plotting.map_to_plane`).
+    names : sequence, optional
+        Names of the classes, in the order of ``model.classes_``.
+    title : str
+        Heading of the page.
+    command : str
+        The command that repeats the fit.
+    files : mapping or iterable, optional
+        What was read: names of files, by their role or in a row.
+    n_suggested : int
+        Rows to suggest for labelling.
+
+    Returns
+    -------
+    RunSummary
+
+    Examples
+    --------
+    >>> from anchorview import FSSMSC, datasets
+    >>> made = datasets.make_multiview_subspaces(90, 3, (8, 6), random_state=0)
+    >>> y = datasets.hide_labels(made.target, 0.3, random_state=0)
+    >>> model = FSSMSC(n_landmarks=30, random_state=0).fit(made.views, y)
+    >>> summary = summarise_run(model, y, ids=[f"row {number}" for number in range(90)])
+    >>> summary.n_rows, summary.classes, int(summary.by_model.sum())
+    (90, ['0', '1', '2'], 63)
+    """
+    check_is_fitted(model)
+    if not hasattr(model, "labels_") or not hasattr(model, "embedding_"):
+        raise ValueError(
+            "The model holds no rows (it was saved without them), so there is nothing to summarise; fit again, or save "
+            "it with its rows."
+        )
+    n_rows = len(model.labels_)
+    given = _given_labels(model, y)
+    class_ids = _places(model.labels_, model.classes_)
+    own_ids = model._ids if ids is None else np.asarray(ids)
+    _check_length("ids", own_ids, n_rows)
+    places = map_rows(model) if xy is None else np.asarray(xy, dtype=np.float64)
+    if places.shape != (n_rows, 2):
+        raise ValueError(f"xy has shape {places.shape}; it needs one place, two numbers, for each of {n_rows} rows.")
+    classes = _class_names(model, names, bool((given >= 0).any()))
+    return RunSummary(
+        title=one_line(str(title)) or "Labels for every row",
+        method=type(model).__name__,
+        classes=classes,
+        class_ids=class_ids,
+        given=given,
+        confidence=np.asarray(model.confidence_, dtype=np.float64),
+        ids=_texts_of_ids(own_ids),
+        xy=places.astype(np.float32),
+        accuracy=expected_accuracy(model, given),
+        confusion=held_out_confusion(model.held_out_, len(classes)),
+        reliability=held_out_reliability(model.held_out_),
+        suspects=find_suspects(model.held_out_, given),
+        suggested=_suggest(model, n_suggested),
+        views=describe_views(model, X),
+        status=model.status_,
+        parameters={name: _value_text(value) for name, value in model.get_params(deep=False).items()},
+        chosen={name: _value_text(value) for name, value in _chosen(model).items()},
+        versions={"Python": python_version(), **package_versions()},
+        seconds={name: float(value) for name, value in model.stage_seconds_.items()},
+        files=_file_names(files),
+        command=str(command),
+        made=datetime.datetime.now().astimezone().isoformat(" ", "minutes"),
+    )
+
+
+def map_rows(model: Any) -> Matrix:
+    """Return places for the rows of a fit; NaN for rows without any view, about which nothing is known."""
+    known = _places(model.labels_, model.classes_) >= 0
+    places = np.full((len(known), 2), np.nan)
+    if known.any():
+        places[known] = map_to_plane(model.embedding_[known], model.labels_[known], n_jobs=model.n_jobs)
+    return places
+
+
+def _given_labels(model: Any, y: Any) -> ClassIds:
+    """Return the labels that were given, as places in the classes of the model."""
+    if y is None:
+        labelled = ~model._can_be_labelled & (np.asarray(model.confidence_) == 1)
+        return np.where(labelled, _places(model.labels_, model.classes_), -1)
+    classes, class_ids = encode_labels(
+        y, len(model.labels_), fitted=model.classes_, unlabelled=model.unlabelled, ids=model._ids
+    )
+    unknown = np.setdiff1d(classes, model.classes_) if len(classes) else classes
+    if len(unknown):
+        raise ValueError(f"y holds {unknown[0]!r}, which is no class of the fit; give the labels of the fit.")
+    places = np.searchsorted(model.classes_, classes) if len(classes) else np.zeros(1, dtype=np.intp)
+    result: ClassIds = np.where(class_ids >= 0, places[class_ids], -1).astype(np.intp)
+    return result
+
+
+def _places(labels: npt.NDArray[Any], classes: npt.NDArray[Any]) -> ClassIds:
+    """Return the place of each label among the classes, −1 if it is none of them."""
+    places = np.minimum(np.searchsorted(classes, labels), len(classes) - 1)
+    found: ClassIds = np.where(classes[places] == labels, places, -1).astype(np.intp)
+    return found
+
+
+def _class_names(model: Any, names: Sequence[Any] | None, has_labels: bool) -> list[str]:
+    _check_length("names", names, len(model.classes_), "classes")
+    if names is None:
+        names = model.classes_.tolist() if has_labels else [f"cluster {number}" for number in model.classes_]
+    return [one_line(str(name)) for name in names]
+
+
+def _texts_of_ids(ids: npt.NDArray[Any] | None) -> list[str] | None:
+    """Return ids as text; None if they are but the numbers of the rows."""
+    if ids is None or (ids.dtype.kind in "iu" and np.array_equal(ids, np.arange(len(ids)))):
+        return None
+    return [one_line(str(name)) for name in ids.tolist()]
+
+
+def _suggest(model: Any, n: int) -> Rows:
+    """Return the rows to label next; fewer than asked for, if there are not so many."""
+    n = min(int(n), int(np.count_nonzero(model._can_be_labelled)))
+    if n < 1:
+        return np.empty(0, dtype=np.intp)
+    suggested = model.suggest_labels(n)
+    if model._ids is None:
+        return np.asarray(suggested, dtype=np.intp)
+    row_of = {name: row for row, name in enumerate(model._ids.tolist())}
+    return np.array([row_of[name] for name in suggested.tolist()], dtype=np.intp)
+
+
+def _chosen(model: Any) -> dict[str, Any]:
+    """Return what the settings became."""
+    if hasattr(model, "averaged_"):
+        tried = len(model.cv_results_["params"])
+        best = {f"best setting: {name}": value for name, value in model.best_setting_.items()}
+        return {"settings": f"{len(model.averaged_)} averaged of {tried} tried", **best}
+    return dict(getattr(model, "chosen_", {}))
+
+
+def _value_text(value: Any) -> str:
+    """Return a value as it is written in Python, without the rest of what is very long; text without quotes."""
+    if isinstance(value, str):
+        text = value
+    else:
+        text = f"array of shape {value.shape}" if isinstance(value, np.ndarray) else repr(value)
+    text = one_line(text)
+    return text if len(text) <= _LONGEST_VALUE else text[: _LONGEST_VALUE - 1] + "…"
+
+
+def _file_names(files: Mapping[str, Any] | Iterable[Any] | None) -> dict[str, str]:
+    if files is None:
+        return {}
+    if isinstance(files, str):
+        files = [files]
+    named = files.items() if isinstance(files, Mapping) else ((f"file {n}", name) for n, name in enumerate(files, 1))
+    return {one_line(str(role)): one_line(str(name)) for role, name in named}
+
+
+def _check_length(name: str, values: Any, wanted: int, what: str = "rows") -> None:
+    if values is not None and len(values) != wanted:
+        raise ValueError(f"{name} has {len(values)} entries, but the fit has {wanted} {what}.")

@@ -1,0 +1,123 @@
+"""The result of a fit in words: what was done, how sure it is, and what to do next."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from .run_summary import RunSummary
+
+SURE, UNSURE = (
+    0.9,
+    0.5,
+)  # confidence of rows that can be used as they are, and of those that are hardly better than a guess
+_FEW_JUDGED = 100  # below, tenths of a percent mean nothing
+_MOST_NAMED = 5  # classes
+
+
+def percent(share: float, digits: int = 0) -> str:
+    """Return a share as text; never 0 or 100 if it is not.
+
+    Examples
+    --------
+    >>> percent(0.964), percent(0.9999), percent(1.0), percent(0.001)
+    ('96 %', '>99 %', '100 %', '<1 %')
+    """
+    if not np.isfinite(share):
+        return "–"
+    least, rounded = 10.0**-digits, round(100 * share, digits)
+    if share > 0 and rounded <= 0:
+        return f"<{least:.{digits}f} %"
+    if share < 1 and rounded >= 100:
+        return f">{100 - least:.{digits}f} %"
+    return f"{rounded:.{digits}f} %"
+
+
+def count(number: int, what: str, many: str = "") -> str:
+    """Return a number with its noun.
+
+    Examples
+    --------
+    >>> count(1, "row"), count(2000, "row"), count(3, "class", "classes")
+    ('1 row', '2,000 rows', '3 classes')
+    """
+    return f"{number:,} {what if number == 1 else many or what + 's'}"
+
+
+def accuracy_text(summary: RunSummary) -> str:
+    """Return the expected accuracy, with its interval; empty if it is not known."""
+    found = summary.accuracy
+    if found is None:
+        return ""
+    digits = 0 if found.n_judged < _FEW_JUDGED else 1
+    low, high = (percent(end, digits).removesuffix(" %") for end in (found.low, found.high))
+    return f"{percent(found.score, digits)} ({low}–{high} %)"
+
+
+def describe_result(summary: RunSummary) -> list[str]:
+    """Return what was done and how sure it is, a sentence or two per paragraph."""
+    asked = summary.by_model
+    sure = summary.confidence[asked]
+    n_given, n_classes = int((summary.given >= 0).sum()), len(summary.classes)
+    n_nothing = int((summary.class_ids < 0).sum())
+    rows, views = count(summary.n_rows, "row"), count(len(summary.views.names), "view")
+    if summary.has_labels:
+        done = f"{rows} with {views}. {count(n_given, 'label')} in {count(n_classes, 'class', 'classes')} "
+        done += f"{'was' if n_given == 1 else 'were'} given; the model labelled the other {int(asked.sum()):,}."
+    else:
+        done = f"{rows} with {views}, no label given: the rows were put into {count(n_classes, 'cluster')}."
+    if n_nothing:
+        done += f" {count(n_nothing, 'row')} without any view got no label."
+    parts = [done]
+    if len(sure):
+        n_sure, n_unsure = int((sure >= SURE).sum()), int((sure < UNSURE).sum())
+        parts.append(
+            f"It is at least {percent(SURE)} sure of {n_sure:,} of these ({percent(n_sure / len(sure))}), "
+            f"and less than {percent(UNSURE)} sure of {n_unsure:,}."
+        )
+    return [*parts, *_describe_accuracy(summary)]
+
+
+def _describe_accuracy(summary: RunSummary) -> list[str]:
+    found = summary.accuracy
+    if found is None:
+        if not summary.has_labels:
+            return ["Without labels there is no accuracy to expect: clusters have no names yet."]
+        return ["The accuracy could not be estimated: no class has two labels, so none could be hidden to judge by."]
+    text = (
+        f"Expected accuracy of the labels it gave: {accuracy_text(summary)}; in nine of ten cases the true one lies "
+        f"in the interval. It was judged on {count(found.n_judged, 'label')} that were hidden in turn."
+    )
+    if found.n_alone:
+        text += (
+            f" {count(found.n_alone, 'class has a single label', 'classes have a single label')}, which cannot be "
+            "hidden and counts as wrong."
+        )
+    return [text]
+
+
+def next_steps(summary: RunSummary) -> list[str]:
+    """Return what to do next, the most important first."""
+    steps = []
+    if not summary.has_labels:
+        steps.append("Give a label to the rows listed under “Label next”, and fit again: classes then have names.")
+        return steps
+    if len(summary.suspects):
+        steps.append(
+            f"Check {count(len(summary.suspects), 'given label')} that the model speaks against (“Suspect labels”)."
+        )
+    sizes = np.bincount(summary.given[summary.given >= 0], minlength=len(summary.classes))
+    single = [name for name, size in zip(summary.classes, sizes, strict=True) if size == 1]
+    if single:
+        more = f" and {len(single) - _MOST_NAMED} more" if len(single) > _MOST_NAMED else ""
+        steps.append(f"Give a second label to {', '.join(single[:_MOST_NAMED])}{more}: one label cannot be checked.")
+    asked = summary.by_model
+    n_sure = int((asked & (summary.confidence >= SURE)).sum())
+    n_doubt = int(asked.sum()) - n_sure
+    if n_doubt and len(summary.suggested):
+        steps.append(
+            f"{count(n_doubt, 'row is', 'rows are')} below {percent(SURE)}. To improve them, label the "
+            f"{count(len(summary.suggested), 'row')} listed under “Label next”, and fit again."
+        )
+    if n_sure:
+        steps.append(f"Use the labels of the {count(n_sure, 'row')} that are at least {percent(SURE)} sure.")
+    return steps or ["Nothing is left to do: every row has a given label."]
