@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import tempfile
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -10,7 +12,7 @@ import polars as pl
 from scipy import sparse
 from sklearn.base import clone
 
-from anchorview import Constraints, Views
+from anchorview import Constraints, Views, load, save
 from anchorview.metrics import clustering_accuracy
 
 from .case import WORK, Case
@@ -80,6 +82,8 @@ def make(rng: np.random.Generator) -> Case:
         )
         check_fit(fitted, X, len(problem.y), {} if "relabel" in chosen else known)
         check_found(fitted, problem, name)
+        if name in ("FSSMSC", "FSSMSCCV"):
+            check_kept(fitted, X)
         again = clone(model).fit(X, problem.y, **more)
         require(bool((again.labels_ == fitted.labels_).all()), "a second fit with the same seed differs")
         if form in ("list", "dict") and not more:
@@ -105,6 +109,20 @@ def check_found(fitted: Any, problem: Problem, name: str) -> None:
         right = clustering_accuracy(problem.truth, fitted.labels_)
     floor = FLOORS.get(name, 0.9)
     require(right >= floor, f"only {100 * right:.0f} % of planted clusters were found ({floor:.0%} is the least)")
+
+
+def check_kept(fitted: Any, X: Any) -> None:
+    """Save and load the model: it answers as before, to the last bit, and is saved to the same bytes."""
+    with tempfile.TemporaryDirectory() as folder:
+        first, second = Path(folder, "first"), Path(folder, "second")
+        save(fitted, first)
+        back = load(first)
+        save(back, second)
+        require(first.read_bytes() == second.read_bytes(), "a loaded model is saved to other bytes")
+    for method in ("predict", "predict_proba", "transform"):
+        before, after = getattr(fitted, method)(X), getattr(back, method)(X)
+        same = before.dtype == after.dtype and bool((before == after).all())
+        require(same, f"{method} of the loaded model differs")
 
 
 def check_permuted(model: Any, fitted: Any, problem: Problem, rng: np.random.Generator) -> None:

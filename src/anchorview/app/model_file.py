@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import json
 import os
+import zlib
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
-from zipfile import ZipFile
+from zipfile import BadZipFile, ZipFile
 
 from sklearn.utils.validation import check_is_fitted
 
@@ -142,9 +143,12 @@ def load(path: str | os.PathLike[str], *, max_bytes: int | None = None) -> Any:
             raise ModelFileError(f"{path} {error}") from None
         except MemoryError:
             raise
+        except (BadZipFile, zlib.error, EOFError, OSError) as error:
+            raise ModelFileError(f"{path} is damaged: {error!s:.300}.") from error
         except Exception as error:  # whatever a file may hold that is not what `save` writes
+            why = f"{type(error).__name__}: {error!s:.300}"
             raise ModelFileError(
-                f"{path} is not a model that this version can read, or was changed: {shorten(error)}"
+                f"{path} is not a model that this release can read, or was changed ({why})."
             ) from error
     return model
 
