@@ -23,6 +23,7 @@ _ROWS = (
     "_ids",
     "_can_be_labelled",
     "_runner_up",
+    "held_out_",
 )
 _SEARCH = ("_judged", "_folds", "_seed", "_data_fingerprint")  # what warm_start goes on from
 _NEVER = ("_left_out", "_metadata_request", "_stop_words_id")
@@ -79,6 +80,7 @@ TABLE: dict[str, Storable] = {
         ReplayEncoder="solver.admm.step",
         LabelledNeighbours="labelling.rule",
         ClusterCentres="labelling.clusters",
+        HeldOutLabels="labelling.held_out_labels",
         Conflict="supervision.conflicts",
         Contradiction="supervision.conflicts",
         ConstraintViolations="supervision.conflicts",

@@ -16,9 +16,7 @@ _OUTPUT = Path("labels.csv")
 def predict(
     model: Annotated[Path, typer.Argument(help="The model.anchorview of a run.")],
     files: Annotated[list[Path] | None, typer.Argument(help="Tables with the columns of the fit.")] = None,
-    output: Annotated[Path, typer.Option("-o", "--output", help="File for the labels: .csv or .parquet.")] = Path(
-        "labels.csv"
-    ),
+    output: Annotated[Path, typer.Option("-o", "--output", help="File for the labels: .csv or .parquet.")] = _OUTPUT,
     view: ViewOption = None,
     id: IdOption = None,
     force: Annotated[bool, typer.Option("--force", help="Replace the file if it exists.")] = False,

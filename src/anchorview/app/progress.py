@@ -122,7 +122,8 @@ class _Handler(logging.Handler):
 
     def emit(self, record: logging.LogRecord) -> None:
         """Show one line."""
-        self._reporter.line(record.getMessage().strip())
+        told = record.args if isinstance(record.args, tuple) and len(record.args) == 2 else ()
+        self._reporter.line(str(told[1]) if told else record.getMessage())  # the reporter has a clock of its own
 
 
 def _escaped(text: str) -> str:
