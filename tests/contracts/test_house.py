@@ -15,7 +15,7 @@ from support.processes import run
 ROOT = Path(__file__).parents[2]
 PACKAGE = ROOT / "src" / "anchorview"
 MODULES = sorted(PACKAGE.rglob("*.py"))
-PUBLIC = {"FSSMSC", "FSSMSCCV", "Constraints", "LabelHidingKFold", "PerView", "Views", "__version__"}
+PUBLIC = {"FSSMSC", "FSSMSCCV", "Constraints", "LabelHidingKFold", "PerView", "TableViews", "Views", "__version__"}
 PUBLIC_MODULES = {"baselines", "datasets", "metrics", "plotting"}
 
 

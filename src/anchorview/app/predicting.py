@@ -150,13 +150,15 @@ def run_predict(
             raise UsageError("Name tables to label (anchorview predict MODEL rows.csv …), or views with files: --view.")
         blocks = predictor.blocks(files) if files else _gathered(predictor, views, id_column)
         parts = Parts(output, _fingerprint(model, files, views, id_column))
+        n_rows = 0
         with parts:
             for number, (file, ids, read) in enumerate(blocks):
                 if not parts.has(number):
                     rows, unseen = read()
                     labels = predictor.label(ids, rows)
                     parts.add(number, _with_file(labels, file) if len(files) > 1 else labels, unseen)
-                reporter.line(f"{(number + 1) * ROWS:,} rows labelled")
+                n_rows += len(ids)
+                reporter.line(f"{n_rows:,} rows labelled")
             return parts.finish()
 
 

@@ -25,6 +25,7 @@ _MAX_CATEGORIES = 1000  # of a column, the most frequent
 _RARE = 2  # rows that a word or category must be in: what appears once tells nothing about other rows
 _FEW_ROWS = 50  # below which everything is kept
 _MANY_EMPTY = 0.05  # share of empty cells above which a column of its own says where they are
+_TAIL = 0.01  # share of the numbers at either end that do not count for the range
 _MOST_UNREADABLE = 0.5  # share of cells that are no numbers (dates) above which the column is not the one of the fit
 
 
@@ -168,11 +169,29 @@ class CategoryEncoder:
 
 @dataclass(frozen=True)
 class NumberColumn:
-    """How a column of numbers, or the part of a date, is read: with what empty cells are filled, and told apart."""
+    """How a column of numbers, or the part of a date, is read.
+
+    Parameters
+    ----------
+    column : str
+        Its name.
+    part : str or None
+        The part of a date; None for a number.
+    date_format : str
+        How dates are written.
+    low, high : float
+        What becomes 0 and 1.
+    fill : float
+        What an empty cell becomes.
+    tells_empty : bool
+        Whether a feature of its own says which cells are empty.
+    """
 
     column: str
-    part: str | None  # of a date
+    part: str | None
     date_format: str
+    low: float
+    high: float
     fill: float
     tells_empty: bool
 
@@ -181,30 +200,45 @@ class NumberColumn:
         """The name of the feature."""
         return self.column if self.part is None else f"{self.column}:{self.part}"
 
+    def scale(self, values: Matrix) -> npt.NDArray[np.float32]:
+        """Return numbers from 0 to 1; what lies outside is cut off."""
+        scaled = (np.where(np.isnan(values), self.fill, values) - self.low) / (self.high - self.low)
+        return np.clip(scaled, 0, 1).astype(np.float32)
+
 
 @dataclass(frozen=True)
 class NumberEncoder:
-    """Columns of numbers and dates as one dense view; rows in which all of them are empty lack it."""
+    """Columns of numbers and dates as one dense view; rows in which all of them are empty lack it.
+
+    Columns of a table have units of their own, and tails: each is brought to 0 … 1 by its 1st and 99th percentile. Rows
+    are brought to unit length by the models, after which a row of small numbers is the same as one of large numbers; so
+    a column comes with its opposite, 1 − x, and nothing is lost.
+    """
 
     numbers: list[NumberColumn] = field(default_factory=list)
 
     @classmethod
     def fit(cls, columns: Sequence[Column], date_formats: Mapping[str, str]) -> NumberEncoder:
-        """Note the medians, and which parts of dates vary."""
+        """Note ranges and medians, and which parts of dates vary."""
         fitted = []
         for column in columns:
             date_format = date_formats.get(column.name)
             parts = {None: column.numbers()} if date_format is None else _date_parts(column.seconds(date_format))
             for part, values in parts.items():
-                filled = values[~np.isnan(values)]
+                filled = values[~np.isnan(values)].astype(np.float64)
                 if not len(filled):
                     raise ValueError(f"Column {column.name!r} holds no number; leave it out: kind 'ignore'.")
                 if not np.isfinite(filled).all():
                     raise _infinite(column.name, values)
-                if part in (None, "time") or filled.min() < filled.max():
-                    is_first = part in (None, "time")  # the parts of a date are empty together
-                    tells = is_first and 1 - len(filled) / len(values) > _MANY_EMPTY
-                    fitted.append(NumberColumn(column.name, part, date_format or ISO, float(np.median(filled)), tells))
+                low, middle, high = np.quantile(filled, [_TAIL, 0.5, 1 - _TAIL])
+                if low == high:  # nearly all the same
+                    low, high = filled.min(), filled.max()
+                is_first = part in (None, "time")  # the parts of a date are empty together
+                tells = is_first and 1 - len(filled) / len(values) > _MANY_EMPTY
+                if low < high or tells:
+                    high = high if low < high else low + 1
+                    about = float(low), float(high), float(middle), bool(tells)
+                    fitted.append(NumberColumn(column.name, part, date_format or ISO, *about))
         return cls(fitted)
 
     def encode(self, columns: Mapping[str, Column], unseen: Report) -> list[Part]:
@@ -212,23 +246,19 @@ class NumberEncoder:
         if not self.numbers:
             return []
         read = {one.column: self._read(one, columns[one.column], unseen) for one in self.numbers}
-        n_rows = len(columns[self.numbers[0].column])
-        present = np.zeros(n_rows, dtype=bool)
-        arrays: list[npt.NDArray[Any]] = []
+        present = np.zeros(len(columns[self.numbers[0].column]), dtype=bool)
+        arrays: list[npt.NDArray[np.float32]] = []
         features: list[str] = []
         for one in self.numbers:
             values = read[one.column][one.part]
             empty = np.isnan(values)
             present |= ~empty
-            arrays.append(np.where(empty, values.dtype.type(one.fill), values) if empty.any() else values)
-            features.append(one.name)
+            scaled = one.scale(values)
+            arrays += [scaled, 1 - scaled]
+            features += [one.name, f"1-{one.name}"]
             if one.tells_empty:
                 arrays.append(empty.astype(np.float32))
                 features.append(f"{one.name}:empty")
-        if len(arrays) == 1:
-            # Rows are brought to unit length, which would leave the sign only of a feature that is alone.
-            arrays.append(-arrays[0])
-            features.append(f"-{features[0]}")
         return [Part("numbers", np.column_stack(arrays), present, features)]
 
     @staticmethod

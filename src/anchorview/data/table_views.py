@@ -31,10 +31,11 @@ class TableViews(TransformerMixin, BaseEstimator):
     """Turn a raw table into views: what its columns are is recognised, and can be said.
 
     A column of text becomes two sparse views, counts of words and of character n-grams; lists of numbers (embeddings)
-    become a dense view each; all numbers and dates together one dense view ("numbers"), all categories together one
-    sparse view ("categories"). Ids, constant columns and empty ones are left out. Empty cells: a row without text, or
-    without a list, lacks that view; so does a row that is empty in every column of numbers. Other empty numbers are
-    filled with the median, with a further column to tell where, if they are many; an empty category is one of its own.
+    become a dense view each; all numbers and dates together one dense view ("numbers", each from 0 to 1, and its
+    opposite), all categories together one sparse view ("categories"). Ids, constant columns and empty ones are left
+    out. Empty cells: a row without text, or without a list, lacks that view; so does a row that is empty in every
+    column of numbers. Other empty numbers are filled with the median, with a further column to tell where, if they are
+    many; an empty category is one of its own.
 
     Parameters
     ----------
@@ -131,10 +132,6 @@ class TableViews(TransformerMixin, BaseEstimator):
     def _fit(self, X: Any) -> Views:
         X = self._read(X, reset=True)
         columns = {column.name: column for column in table_columns(X)}
-        if len(columns) != self.n_features_in_:
-            names = list(map(str, column_labels(X)))
-            repeated = sorted({name for name in names if names.count(name) > 1})
-            raise ValueError(f"Names of columns repeat: {repeated[:5]}; rename them.")
         self.columns_ = self._recognise(columns)
         self._encoders = _fit_encoders(columns, self.columns_)
         parts = [part for encoder in self._encoders for part in encoder.encode(columns, {})]
@@ -223,6 +220,10 @@ class TableViews(TransformerMixin, BaseEstimator):
         least = 2 if reset else 1  # of one row every column is constant
         if not is_table(X):
             return validate_data(self, X, reset=reset, dtype=None, ensure_all_finite=False, ensure_min_samples=least)
+        names = list(map(str, column_labels(X)))
+        repeated = sorted({name for name in names if names.count(name) > 1}) if len(set(names)) < len(names) else []
+        if repeated:
+            raise ValueError(f"Names of columns repeat: {repeated[:5]}; rename them.")
         if reset:
             validate_data(self, X, reset=True, skip_check_array=True)
         if len(X) < least:

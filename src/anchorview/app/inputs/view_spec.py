@@ -52,10 +52,10 @@ def parse_views(texts: Sequence[str], folder: Path | None = None) -> list[ViewSp
     Examples
     --------
     >>> for spec in parse_views(["text=emb_*", "image=pixels.npy", "meta=table.csv:age,size"]):
-    ...     print(spec.name, spec.path, spec.selector)
-    text None emb_*
-    image pixels.npy <BLANKLINE>
-    meta table.csv age,size
+    ...     print(spec.name, spec.path, repr(spec.selector))
+    text None 'emb_*'
+    image pixels.npy ''
+    meta table.csv 'age,size'
     """
     specs: list[ViewSpec] = []
     for text in texts:
