@@ -116,8 +116,11 @@ def run_fit(settings: RunSettings, output: Path, force: bool, reporter: Reporter
         fit(model, data)
         seconds |= {f"fit: {name}": value for name, value in model.stage_seconds_.items()}
         settings = dataclasses.replace(settings, columns=_columns(data) or settings.columns)
-        record = _write(model, data, settings, folder, reporter, seconds)
-        folder.finish()
+        try:
+            record = _write(model, data, settings, folder, reporter, seconds)
+            folder.finish()
+        except OSError as error:
+            raise CommandError(f"{folder.target} cannot be written: {error.strerror or error}.") from None
     return Run(folder.target, record, has_converged(model))
 
 

@@ -20,6 +20,7 @@ def predict(
     view: ViewOption = None,
     id: IdOption = None,
     force: Annotated[bool, typer.Option("--force", help="Replace the file if it exists.")] = False,
+    block_rows: Annotated[int, typer.Option(min=1, help="Rows that are read and labelled together.")] = 20_000,
     as_json: JsonOption = False,
 ) -> None:
     """Label the rows of new files with the model of a run.
@@ -27,11 +28,11 @@ def predict(
     Files are read in blocks, so they may be larger than the memory. After an interrupt the same command goes on where
     it ended. Words and categories that the model does not know are ignored, and counted.
     """
-    from .predicting import run_predict
+    from .predicting import Request, run_predict
     from .progress import Reporter
 
     reporter = Reporter(quiet=as_json)
-    done = run_predict(model, list(files or []), list(view or []), id, output, force, reporter)
+    done = run_predict(Request(model, files or [], view or [], id, block_rows), output, force, reporter)
     if as_json:
         typer.echo(json.dumps(done))
         return

@@ -6,6 +6,7 @@ import hashlib
 import json
 import shutil
 from collections.abc import Callable, Iterator
+from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -19,7 +20,7 @@ from ..data.validation import find_present
 from ..data.views import Views
 from ..report.files import replacing
 from .errors import CommandError, DataError, UsageError
-from .inputs.blocks import ROWS, table_blocks
+from .inputs.blocks import table_blocks
 from .inputs.gathering import gather
 from .inputs.matrices import table_ids
 from .inputs.tables import TABLES, check_readable, column_matrix, suffix_of, table_names
@@ -60,13 +61,13 @@ class Predictor:
         self.model = model
         self._specs = parse_views(views)
 
-    def blocks(self, paths: list[Path]) -> Iterator[Block]:
-        """Iterate over the rows of tables."""
+    def blocks(self, paths: list[Path], n_rows: int) -> Iterator[Block]:
+        """Iterate over the rows of tables, so many at a time."""
         for path in paths:
             columns, text = self._columns(path)
             wanted = [*columns, *([self._id] if self._id and self._id not in columns else [])]
             start = 0
-            for table in table_blocks(path, wanted, [*text, *([self._id] if self._id else [])]):
+            for table in table_blocks(path, wanted, [*text, *([self._id] if self._id else [])], n_rows):
                 rows = np.arange(start, start + table.num_rows)
                 ids = rows if self._id is None else table_ids(table, self._id, str(path), start)
                 yield str(path), ids, partial(self._views, table, path, start)
@@ -122,52 +123,79 @@ class Predictor:
         return views, {}
 
 
-def run_predict(
-    model: Path,
-    files: list[Path],
-    views: list[str],
-    id_column: str | None,
-    output: Path,
-    force: bool,
-    reporter: Reporter,
-) -> dict[str, Any]:
+@dataclass(frozen=True)
+class Request:
+    """What is to be labelled, and how.
+
+    Parameters
+    ----------
+    model : Path
+        The model file.
+    files : list of Path
+        Tables to label.
+    views : list of str
+        Or views, each ``NAME=SPEC``.
+    id : str or None
+        The column of ids.
+    block_rows : int
+        Rows that are read and labelled together.
+    """
+
+    model: Path
+    files: list[Path]
+    views: list[str]
+    id: str | None
+    block_rows: int
+
+    def fingerprint(self) -> str:
+        """Return what changes if the model, a file, or what is read of it does."""
+        paths = [self.model, *self.files, *(spec.path for spec in parse_views(self.views) if spec.path is not None)]
+        known = [(str(path.resolve()), path.stat().st_size, path.stat().st_mtime_ns) for path in paths if path.exists()]
+        return hashlib.sha256(json.dumps([known, self.views, self.id, self.block_rows]).encode()).hexdigest()
+
+
+def run_predict(request: Request, output: Path, force: bool, reporter: Reporter) -> dict[str, Any]:
     """Label the rows of files, and write one table of labels; what was done before an interrupt is not done again."""
+    _check_paths(request, output, force)
+    with reporter.working():
+        predictor = Predictor(request.model, request.views, request.id)
+        blocks = predictor.blocks(request.files, request.block_rows) if request.files else _gathered(request)
+        n_rows = 0
+        with Parts(output, request.fingerprint()) as parts:
+            for number, (file, ids, read) in enumerate(blocks):
+                if not parts.has(number):
+                    rows, unseen = read()
+                    labels = predictor.label(ids, rows)
+                    parts.add(number, _with_file(labels, file) if len(request.files) > 1 else labels, unseen)
+                n_rows += len(ids)
+                reporter.line(f"{n_rows:,} rows labelled")
+            return parts.finish()
+
+
+def _check_paths(request: Request, output: Path, force: bool) -> None:
+    """Refuse what cannot be read or written, before anything is."""
     if output.suffix.lower() not in (".csv", ".parquet"):
         raise UsageError(f"{output} must end in .csv or .parquet.")
     if not output.absolute().parent.is_dir():
         raise UsageError(f"The folder {output.absolute().parent} does not exist; create it first.")
     if output.exists() and not force:
         raise UsageError(f"{output} exists; choose another file (-o), or replace it: --force.")
-    wrong = [path for path in files if suffix_of(path) not in TABLES]
+    wrong = [path for path in request.files if suffix_of(path) not in TABLES]
     if wrong:
         raise UsageError(f"{wrong[0]} is no table; name it in a view: --view NAME={wrong[0]}.")
-    for path in files:
+    for path in request.files:
         check_readable(path)
-    with reporter.working():
-        predictor = Predictor(model, views, id_column)
-        own_files = any(spec.path is not None for spec in parse_views(views))
-        if bool(files) == own_files:
-            raise UsageError("Name tables to label (anchorview predict MODEL rows.csv …), or views with files: --view.")
-        blocks = predictor.blocks(files) if files else _gathered(predictor, views, id_column)
-        parts = Parts(output, _fingerprint(model, files, views, id_column))
-        n_rows = 0
-        with parts:
-            for number, (file, ids, read) in enumerate(blocks):
-                if not parts.has(number):
-                    rows, unseen = read()
-                    labels = predictor.label(ids, rows)
-                    parts.add(number, _with_file(labels, file) if len(files) > 1 else labels, unseen)
-                n_rows += len(ids)
-                reporter.line(f"{n_rows:,} rows labelled")
-            return parts.finish()
+    has_files = any(spec.path is not None for spec in parse_views(request.views))
+    if bool(request.files) == has_files:
+        raise UsageError("Name tables to label (anchorview predict MODEL rows.csv …), or views with files: --view.")
 
 
-def _gathered(predictor: Predictor, views: list[str], id_column: str | None) -> Iterator[Block]:
+def _gathered(request: Request) -> Iterator[Block]:
     """Read the views of several files, aligned by ids, and iterate over blocks of rows."""
-    data = gather(RunSettings(views=views, id=id_column))
+    data = gather(RunSettings(views=request.views, id=request.id))
     ids = np.arange(len(data.views)) if data.ids is None else data.ids
-    for start in range(0, len(data.views), ROWS):
-        block = slice(start, start + ROWS)
+    for start in range(0, len(data.views), request.block_rows):
+        block = slice(start, start + request.block_rows)
         yield "", ids[block], lambda rows=data.views[block]: (rows, {})  # type: ignore[misc]
 
 
@@ -175,13 +203,6 @@ def _with_file(table: Any, file: str) -> Any:
     import pyarrow as pa
 
     return table.add_column(0, "file", pa.array([file] * table.num_rows))
-
-
-def _fingerprint(model: Path, files: list[Path], views: list[str], id_column: str | None) -> str:
-    """Return what changes if the model, a file or what is read of it does."""
-    paths = [model, *files, *(spec.path for spec in parse_views(views) if spec.path is not None)]
-    known = [(str(path.resolve()), path.stat().st_size, path.stat().st_mtime_ns) for path in paths if path.exists()]
-    return hashlib.sha256(json.dumps([known, views, id_column, ROWS]).encode()).hexdigest()
 
 
 class Parts:

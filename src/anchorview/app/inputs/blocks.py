@@ -9,12 +9,11 @@ from typing import Any
 from ..errors import DataError
 from .tables import csv_delimiter, csv_error, one_line, suffix_of, table_names
 
-ROWS = 20_000  # rows of a block
 _BYTES = 2**24  # of a CSV file, parsed together
 
 
-def table_blocks(path: Path, columns: Sequence[str], text: Collection[str]) -> Iterator[Any]:
-    """Iterate over a file in tables of as many rows, but for the last.
+def table_blocks(path: Path, columns: Sequence[str], text: Collection[str], n_rows: int) -> Iterator[Any]:
+    """Iterate over a file in tables of as many rows, the last one perhaps shorter.
 
     Parameters
     ----------
@@ -24,6 +23,8 @@ def table_blocks(path: Path, columns: Sequence[str], text: Collection[str]) -> I
         The columns to read.
     text : collection of str
         Those that are text whatever they look like. Of a CSV file, the others are numbers where all of a block are.
+    n_rows : int
+        Rows of a block.
     """
     import pyarrow as pa
 
@@ -32,15 +33,15 @@ def table_blocks(path: Path, columns: Sequence[str], text: Collection[str]) -> I
         shown = ", ".join(table_names(path)[:10])
         raise DataError(f"{path} lacks columns of the fit: {', '.join(map(repr, lacking[:5]))}; it has {shown}.")
     try:
-        batches = _parquet(path, columns) if suffix_of(path) == ".parquet" else _csv(path, columns)
+        batches = _parquet(path, columns, n_rows) if suffix_of(path) == ".parquet" else _csv(path, columns)
         waiting: list[Any] = []
         for batch in batches:
             waiting.append(pa.Table.from_batches([batch]))
             n_waiting = sum(part.num_rows for part in waiting)
-            while n_waiting >= ROWS:
+            while n_waiting >= n_rows:
                 table = pa.concat_tables(waiting)
-                yield _typed(table.slice(0, ROWS), text)
-                waiting, n_waiting = [table.slice(ROWS)], n_waiting - ROWS
+                yield _typed(table.slice(0, n_rows), text)
+                waiting, n_waiting = [table.slice(n_rows)], n_waiting - n_rows
         if sum(part.num_rows for part in waiting):
             yield _typed(pa.concat_tables(waiting), text)
     except pa.ArrowInvalid as error:
@@ -49,11 +50,11 @@ def table_blocks(path: Path, columns: Sequence[str], text: Collection[str]) -> I
         raise DataError(f"{path} cannot be read: {one_line(error)}") from None
 
 
-def _parquet(path: Path, columns: Sequence[str]) -> Iterator[Any]:
+def _parquet(path: Path, columns: Sequence[str], n_rows: int) -> Iterator[Any]:
     import pyarrow.parquet
 
     with pyarrow.parquet.ParquetFile(path) as file:
-        yield from file.iter_batches(batch_size=ROWS, columns=list(columns))
+        yield from file.iter_batches(batch_size=n_rows, columns=list(columns))
 
 
 def _csv(path: Path, columns: Sequence[str]) -> Iterator[Any]:

@@ -229,8 +229,8 @@ def _align(loaded: dict[str, Loaded], ids: npt.NDArray[Any] | None, notes: list[
         for name, own in of_view.items():
             if not first.intersection(own.tolist()):
                 raise DataError(
-                    f"View {name!r} ({loaded[name].place}) has no id in common with the others: {own[0]!r}, … there, "
-                    f"{ids[0]!r}, … here."
+                    f"View {name!r} ({loaded[name].place}) has no id in common with the others: '{own[0]}', … there, "
+                    f"'{ids[0]}', … here."
                 )
         same = all(np.array_equal(own, ids) for own in of_view.values())
         views = Views(arrays, ids=ids if same else of_view)

@@ -84,7 +84,7 @@ def labels_of_file(settings: RunSettings, ids: npt.NDArray[Any] | None, n_rows: 
     if strange:
         shown = ", ".join(map(repr, strange[:5])) + (", …" if len(strange) > 5 else "")
         raise DataError(
-            f"{path} has labels for {len(strange)} ids that no row has: {shown}; the rows have {ids[0]!r}, …"
+            f"{path} has labels for {len(strange)} ids that no row has: {shown}; the rows have '{ids[0]}', …"
         )
     values = np.empty(n_rows, dtype=object)
     for value, label in zip(own.tolist(), labels.values.tolist(), strict=True):

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import zlib
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
+from zipfile import BadZipFile
 
 import numpy as np
 import numpy.typing as npt
@@ -52,7 +54,7 @@ def load_view(spec: ViewSpec, id_column: str | None, reserved: Sequence[str]) ->
         array = {".npy": _load_npy, ".npz": _load_npz, ".mat": _load_mat, ".zarr": _load_zarr}[suffix](
             path, spec.selector
         )
-    except (ValueError, OSError, KeyError, EOFError) as error:
+    except (ValueError, OSError, KeyError, EOFError, BadZipFile, zlib.error) as error:
         raise DataError(f"{path} cannot be read: {' '.join(str(error).split())}") from None
     return Loaded(_check_matrix(array, str(path)), None, None, str(path))
 
