@@ -239,8 +239,18 @@ def available_memory(n_threads: int = 1, root: str | Path = "/") -> int | None:
     root : path
         Where `proc` and `sys` are.
     """
-    known = [*_machine(Path(root)), *_control_groups(Path(root)), *_own_limits(Path(root), n_threads)]
-    return min(known, default=None)
+    return min(memory_left(n_threads, root).values(), default=None)
+
+
+def memory_left(n_threads: int = 1, root: str | Path = "/") -> dict[str, int]:
+    """Return the bytes that are left by each limit that the system tells; see `available_memory`."""
+    root = Path(root)
+    known = {
+        "machine": [*_machine(root)],
+        "control group": [*_control_groups(root)],
+        "limit of the process": [*_own_limits(root, n_threads)],
+    }
+    return {name: min(left) for name, left in known.items() if left}
 
 
 def _machine(root: Path) -> Iterator[int]:

@@ -20,7 +20,7 @@ import anchorview
 from anchorview import FSSMSC, load, save
 from anchorview.export import results_frame
 from anchorview.plotting import plot_summary
-from support.models import KINDS, fitted, labels, made, quick, search
+from support.models import KINDS, N_ROWS, SHORT, fitted, labels, made, quick, search
 
 DATA = Path(__file__).parent / "data"
 
@@ -122,6 +122,17 @@ def test_the_file_of_many_rows_is_small(tmp_path: Path) -> None:
     save(model, tmp_path / "large", rows=True)
     assert (tmp_path / "small").stat().st_size < 20_000
     assert (tmp_path / "large").stat().st_size > 1_000_000
+
+
+@pytest.mark.parametrize("kind", ["plain", "search"])
+def test_no_array_has_a_row_for_each_row_of_the_fit(kind: str, tmp_path: Path) -> None:
+    options = {**SHORT, "max_graph_rows": 0}  # new rows are compared with those of a graph
+    model = search(search_options=options) if kind == "search" else quick(measure_views=True)
+    save(model.fit(made().views, labels()), tmp_path / "model")
+    with ZipFile(tmp_path / "model") as archive:
+        names = [name for name in archive.namelist() if name.endswith(".npy")]
+        shapes = [np.lib.format.read_array(archive.open(name)).shape for name in names]
+    assert [shape for shape in shapes if N_ROWS in shape] == []
 
 
 def test_shared_parts_are_stored_once_and_stay_shared(tmp_path: Path) -> None:

@@ -16,6 +16,7 @@ ROOT = Path(__file__).parents[2]
 PACKAGE = ROOT / "src" / "anchorview"
 MODULES = sorted(PACKAGE.rglob("*.py"))
 PUBLIC = {"FSSMSC", "FSSMSCCV", "Constraints", "LabelHidingKFold", "PerView", "TableViews", "Views", "__version__"}
+PUBLIC |= {"ModelFileError", "load", "save"}
 PUBLIC_MODULES = {"baselines", "datasets", "metrics", "plotting"}
 
 

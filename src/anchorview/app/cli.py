@@ -13,6 +13,7 @@ from typer.core import TyperGroup
 from .. import __version__
 from .bench import app as bench_app
 from .data import app as data_app
+from .doctor_command import doctor
 from .errors import EXIT_CODES, FAILED, INTERRUPTED, CommandError
 from .fit import fit
 from .predict import predict
@@ -68,6 +69,7 @@ for _command in (fit, predict, tune, report):
     app.command(epilog=EXIT_CODES)(_command)
 app.add_typer(bench_app, name="bench")
 app.add_typer(data_app, name="data")
+app.command()(doctor)
 
 
 @app.callback()

@@ -61,12 +61,12 @@ def _check_codes(scaler: Any, landmarks: Any, encoder: Any, sizes: list[int]) ->
 
 
 def _check_scaler(scaler: Any, sizes: list[int]) -> None:
-    _require(isinstance(scaler, ViewsScaler) and scaler.dtype in _FLOATS, "scaler")
+    _require(isinstance(scaler, ViewsScaler) and _is_float(scaler.dtype), "scaler")
     _require(len(scaler.scalers) == len(scaler.sizes) == len(sizes), "scalers")
     for one, n_out, size in zip(scaler.scalers, scaler.sizes, sizes, strict=True):
         _require(_is_count(n_out) and one.n_out == n_out, "n_out")
         if isinstance(one, TextScaler):
-            _require(one.dtype in _FLOATS, "dtype")
+            _require(_is_float(one.dtype), "dtype")
             _require(one.components is not None or n_out == size, "n_out")
             if one.weight is not None:
                 _floats(one.weight, (size,), "weight")
@@ -162,6 +162,10 @@ def _class_ids(array: Any, n_classes: int) -> None:
 def _length(array: Any, what: str) -> int:
     _require(isinstance(array, np.ndarray) and array.ndim > 0 and len(array) > 0, what)
     return len(array)
+
+
+def _is_float(dtype: Any) -> bool:
+    return isinstance(dtype, np.dtype) and dtype in _FLOATS  # to NumPy, None is float64
 
 
 def _is_count(value: Any) -> bool:

@@ -124,9 +124,16 @@ def load(path: str | os.PathLike[str], *, max_bytes: int | None = None) -> Any:
 
     Examples
     --------
+    >>> import tempfile
     >>> import anchorview
-    >>> anchorview.load("tests/app/data/fssmsc-1.anchorview").predict([[0.0] * 6])  # doctest: +SKIP
-    array(['a'], dtype='<U1')
+    >>> from anchorview import FSSMSC, datasets
+    >>> made = datasets.make_multiview_subspaces(60, 2, (6, 4), random_state=0)
+    >>> model = FSSMSC(n_clusters=2, n_landmarks=10, random_state=0).fit(made.views)
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     anchorview.save(model, f"{folder}/model.anchorview", rows=True)
+    ...     again = anchorview.load(f"{folder}/model.anchorview")
+    >>> bool((again.labels_ == model.labels_).all())
+    True
     """
     path = _as_path(path)
     if max_bytes is not None:

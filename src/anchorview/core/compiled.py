@@ -79,6 +79,12 @@ def _find_cache(function: Callable[..., Any]) -> _KernelCache | None:
         config.CACHE_DIR = before
 
 
+def cache_folder(kernel: Any) -> Path | None:
+    """Return the folder in which a compiled function is kept; None if it is not kept."""
+    cache = getattr(kernel, "_cache", None)
+    return Path(cache.cache_path) if isinstance(cache, FunctionCache) else None
+
+
 def _temporary_folder() -> str:
     """Return a folder that nobody else can write to: what is read from it is run."""
     user = os.getuid() if hasattr(os, "getuid") else None  # on Windows the temporary folder is the user's own

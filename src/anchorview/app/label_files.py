@@ -1,0 +1,159 @@
+"""The table of labels of a run, read from its folder and written in the forms that other tools take."""
+
+from __future__ import annotations
+
+import csv
+import io
+import json
+import math
+from collections.abc import Iterable, Iterator, Mapping
+from pathlib import Path
+from typing import Any
+
+from ..report.files import replacing
+from .label_studio import make_tasks
+
+FORMATS = ("label-studio", "jsonl", "csv")
+_COLUMNS = ("id", "label", "confidence", "second_label", "second_confidence", "source", "x", "y")
+_NEEDED = ("id", "label")
+_BATCH = 65_536  # rows in memory at a time
+_INSTALL = "pip install pyarrow"
+
+
+def read_labels(run: Path) -> Iterator[dict[str, Any]]:
+    """Return the rows of a run's labels, one at a time.
+
+    Parameters
+    ----------
+    run : Path
+        The folder of a run, or its labels.parquet.
+
+    Yields
+    ------
+    dict
+        With ``id``, ``label`` and what else the file has of ``confidence``, ``second_label``, ``second_confidence``,
+        ``source``, ``x`` and ``y``; None where there is nothing.
+
+    Raises
+    ------
+    FileNotFoundError, ValueError
+        If there is no such file, or it is something else; at the first row.
+    """
+    path = run / "labels.parquet" if run.is_dir() else run
+    if not path.is_file():
+        raise FileNotFoundError(f"There is no file {path}; give the folder of a run, or its labels.parquet.")
+    try:
+        import pyarrow as pa
+        import pyarrow.parquet as parquet
+    except ImportError:
+        raise ImportError(f"Reading {path} needs pyarrow: {_INSTALL}") from None
+    try:
+        file = parquet.ParquetFile(path)
+    except (pa.ArrowInvalid, OSError) as error:
+        raise ValueError(f"{path} is not a Parquet file, or a damaged one ({error}).") from None
+    with file:
+        there = file.schema_arrow.names
+        lacking = [name for name in _NEEDED if name not in there]
+        if lacking:
+            raise ValueError(f"{path} has no column {lacking[0]!r}; it has {', '.join(there[:10])}.")
+        for batch in file.iter_batches(_BATCH, columns=[name for name in _COLUMNS if name in there]):
+            yield from batch.to_pylist()
+
+
+def least_sure(rows: Iterable[dict[str, Any]], n_rows: int) -> list[dict[str, Any]]:
+    """Return the rows that the model is least sure of, the least sure first; labels that were given are left out.
+
+    Examples
+    --------
+    >>> rows = [{"id": i, "label": "a", "confidence": c, "source": "model"} for i, c in enumerate([0.9, 0.4, 0.6])]
+    >>> [row["id"] for row in least_sure(rows, 2)]
+    [1, 2]
+    """
+    import heapq
+
+    of_model = (row for row in rows if row.get("source") != "given")
+    return heapq.nsmallest(n_rows, of_model, key=lambda row: row.get("confidence") or 0.0)
+
+
+def write_labels(
+    rows: Iterable[dict[str, Any]],
+    path: Path,
+    form: str,
+    columns: Mapping[Any, Mapping[str, Any]] | None = None,
+    *,
+    overwrite: bool = False,
+) -> int:
+    """Write rows of labels to a file, and return how many.
+
+    Parameters
+    ----------
+    rows : iterable of dict
+        As `read_labels` gives them.
+    path : Path
+        The file; it gets its name when it is whole.
+    form : {"label-studio", "jsonl", "csv"}
+        A list of tasks with predictions, a JSON object on each line, or comma-separated values.
+    columns : mapping, optional
+        By the ids of rows, further columns.
+    overwrite : bool
+        Whether a file that exists may be replaced.
+    """
+    if form not in FORMATS:
+        raise ValueError(f"There is no format {form!r}; there are {', '.join(FORMATS)}.")
+    if path.exists() and not overwrite:
+        raise FileExistsError(f"{path} exists; choose another name, or allow that it is replaced.")
+    counted = _Count(rows)
+    pieces = {"label-studio": _tasks, "jsonl": _lines, "csv": _csv}[form](counted, columns)
+    with replacing(path, overwrite=overwrite) as stream:
+        for piece in pieces:
+            stream.write(piece.encode("utf-8", "surrogatepass"))
+    return counted.n_rows
+
+
+class _Count:
+    """An iterable that counts."""
+
+    def __init__(self, rows: Iterable[dict[str, Any]]) -> None:
+        self.rows, self.n_rows = rows, 0
+
+    def __iter__(self) -> Iterator[dict[str, Any]]:
+        for row in self.rows:
+            self.n_rows += 1
+            yield {name: _plain(value) for name, value in row.items()}
+
+
+def _plain(value: Any) -> Any:
+    """Return a value that JSON has: times as text, no NaN."""
+    if isinstance(value, float):
+        return None if math.isnan(value) or math.isinf(value) else round(value, 6)
+    return value if value is None or isinstance(value, bool | int | str) else str(value)
+
+
+def _tasks(rows: Iterable[dict[str, Any]], columns: Mapping[Any, Mapping[str, Any]] | None) -> Iterator[str]:
+    yield "["
+    for number, task in enumerate(make_tasks(rows, columns)):
+        yield ("\n" if number == 0 else ",\n") + json.dumps(task, ensure_ascii=True, default=str)
+    yield "\n]\n"
+
+
+def _lines(rows: Iterable[dict[str, Any]], columns: Mapping[Any, Mapping[str, Any]] | None) -> Iterator[str]:
+    for row in rows:
+        yield json.dumps({**row, **((columns or {}).get(row["id"]) or {})}, ensure_ascii=True, default=str) + "\n"
+
+
+def _csv(rows: Iterable[dict[str, Any]], columns: Mapping[Any, Mapping[str, Any]] | None) -> Iterator[str]:
+    further = list(dict.fromkeys(name for parts in (columns or {}).values() for name in parts))
+    names: list[str] | None = None
+    stream = io.StringIO()
+    writer = csv.writer(stream, lineterminator="\n")
+    for row in rows:
+        if names is None:
+            names = [*row, *(name for name in further if name not in row)]
+            writer.writerow(names)
+        whole = {**row, **((columns or {}).get(row["id"]) or {})}
+        writer.writerow(["" if whole.get(name) is None else whole[name] for name in names])
+        yield stream.getvalue()
+        stream.seek(0)
+        stream.truncate()
+    if names is None:
+        yield ",".join(_COLUMNS) + "\n"
