@@ -5,6 +5,8 @@ from __future__ import annotations
 import importlib
 from typing import TYPE_CHECKING, Any
 
+from .core.display import register_form
+
 __version__ = "0.1.0"
 __all__ = [
     "FSSMSC",
@@ -60,3 +62,12 @@ def __getattr__(name: str) -> Any:
 
 def __dir__() -> list[str]:
     return __all__
+
+
+def _show_fitted(model: Any) -> str | None:
+    """Return what a notebook shows of a fitted model."""
+    form: str | None = importlib.import_module(".report.notebook", __name__).fitted_form(model)
+    return form
+
+
+register_form(_show_fitted)

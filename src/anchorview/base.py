@@ -12,6 +12,7 @@ from sklearn.base import BaseEstimator, ClassifierMixin, ClassNamePrefixFeatures
 from sklearn.utils.validation import check_is_fitted
 
 from .core.arrays import ClassIds, Mask, Matrix, Presence, Weights
+from .core.display import html_form
 from .core.progress import CallbackSupportMixin
 from .data.labels import check_weights, encode_labels
 from .data.reading import ColumnGroups
@@ -104,6 +105,16 @@ class MultiViewClassifier(
         tags = super().__sklearn_tags__()
         tags.transformer_tags.preserves_dtype = ["float64", "float32"]
         return tags
+
+    def _repr_html_inner(self) -> str:
+        return html_form(self, super()._repr_html_inner())
+
+    def _repr_mimebundle_(self, **kwargs: Any) -> dict[str, str]:
+        """Show a fitted model in a notebook as a summary with a map; others as scikit-learn does."""
+        bundle: dict[str, str] = super()._repr_mimebundle_(**kwargs)
+        if "text/html" in bundle:
+            bundle["text/html"] = html_form(self, bundle["text/html"])
+        return bundle
 
     def _probabilities(self, views: Views, present: Presence, n_threads: int) -> Matrix:
         """Return the class probabilities of rows; the likeliest class is the one that `predict` names."""

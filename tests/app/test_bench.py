@@ -27,6 +27,7 @@ from anchorview.bench.methods import METHODS
 from anchorview.bench.output import Output
 from anchorview.report.document import Section, Table
 from anchorview.report.page import make_page
+from support.browser import find_browser
 from support.processes import run, started
 
 FEW = ["--method", "FSSMSC", "--method", "mvar"]
@@ -383,13 +384,7 @@ def test_the_digits_are_built_in_and_stand_beside_the_paper(tmp_path: Path) -> N
 @pytest.fixture
 def browse(tmp_path: Path) -> Callable[..., str]:
     """Run chromium with some more words, and return what it prints. Without it: a failure in CI, elsewhere a skip."""
-    browser = shutil.which("chromium")
-    if browser is None:
-        missing = "the browser chromium is not installed (on Debian: apt-get install chromium)"
-        # scripts/check.py sets the second where it could not install a browser, and says so in its last lines.
-        if os.environ.get("CI", "").lower() in ("1", "true") and "ANCHORVIEW_NO_BROWSER" not in os.environ:
-            pytest.fail(f"NOT TESTED: {missing}")
-        pytest.skip(missing)
+    browser = find_browser()
 
     def browse(*words: str) -> str:
         profile = f"--user-data-dir={tmp_path / 'profile'}"

@@ -13,7 +13,7 @@ import pytest
 from scipy import sparse
 
 import anchorview
-from support.runs import invoke, quick, read_csv, refused, reviews, write_csv
+from support.command import invoke, quick, read_csv, refused, reviews, write_csv
 
 FILES = {"labels.parquet", "labels.csv", "embedding.npy", "model.anchorview", "run.json", "run.toml", "report.html"}
 

@@ -12,7 +12,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
-from support.runs import quick, refused, reviews, write_csv
+from support.command import quick, refused, reviews, write_csv
 
 
 @pytest.fixture

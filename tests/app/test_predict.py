@@ -11,7 +11,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
-from support.runs import invoke, quick, read_csv, refused, reviews, write_csv
+from support.command import invoke, quick, read_csv, refused, reviews, write_csv
 
 
 @pytest.fixture(scope="module")

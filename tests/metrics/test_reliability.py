@@ -25,7 +25,13 @@ def test_a_boaster_lies_below_it() -> None:
 
 @pytest.mark.parametrize(("n_samples", "n_bins"), [(1, 1), (29, 1), (30, 2), (1000, 10)])
 def test_few_samples_make_few_groups(n_samples: int, n_bins: int) -> None:
-    assert len(reliability_curve(np.ones(n_samples), np.full(n_samples, 0.5))) == n_bins
+    assert len(reliability_curve(np.ones(n_samples), np.linspace(0, 1, n_samples))) == n_bins
+
+
+def test_groups_that_are_equally_sure_are_one() -> None:
+    curve = reliability_curve(np.ones(300), np.repeat([0.5, 0.97, 0.98], 100))
+    assert curve.count.tolist() == [90, 30, 180] and curve.confidence[2] == pytest.approx(0.9756, abs=1e-4)
+    assert reliability_curve(np.ones(300), np.full(300, 0.97), 5).count.tolist() == [60] * 5
 
 
 @pytest.mark.parametrize(

@@ -8,6 +8,7 @@ import contextlib
 import json
 import os
 import shutil
+import subprocess
 import time
 from collections.abc import Iterator
 from pathlib import Path
@@ -105,7 +106,10 @@ class Tab:
 
     @property
     def complaints(self) -> list[str]:
-        """What the page wrote to the console as a warning or an error, and errors that nobody caught."""
+        """What the page wrote to the console as a warning or an error, and errors that nobody caught.
+
+        Messages of the graphics driver are left out: it complains of the screenshots.
+        """
         found = []
         for event in self.events:
             params = event.get("params", {})
@@ -115,7 +119,7 @@ class Tab:
                 found.append(json.dumps(params["args"])[:500])
             elif event["method"] == "Log.entryAdded" and params["entry"]["level"] in ("error", "warning"):
                 found.append(params["entry"]["text"][:500])
-        return found
+        return [text for text in found if "GL Driver Message" not in text]
 
     @property
     def requests(self) -> list[str]:
@@ -131,7 +135,7 @@ def browser_tab(profile: Path) -> Iterator[Tab]:
     """Start chromium with a profile of its own, and end it with the block."""
     command = [find_browser(), *FLAGS, "--remote-debugging-port=0", f"--user-data-dir={profile}", "about:blank"]
     port = profile / "DevToolsActivePort"
-    silent: dict[str, Any] = {"stdout": -3, "stderr": -3}  # subprocess.DEVNULL
+    silent = {"stdout": subprocess.DEVNULL, "stderr": subprocess.DEVNULL}
     loop = asyncio.new_event_loop()
     with started(command, seconds=120, **silent) as process:
         end = time.monotonic() + _SECONDS

@@ -1,70 +1,44 @@
-"""Small files for the command, and the command itself as a user types it, in this process."""
+"""Small fitted models and their summaries, for tests of reports."""
 
 from __future__ import annotations
 
-import csv
-from collections.abc import Mapping, Sequence
-from pathlib import Path
 from typing import Any
 
 import numpy as np
-from typer.testing import CliRunner
 
-from anchorview.app.cli import app
+from anchorview import FSSMSC, datasets
+from anchorview.report.run_summary import RunSummary, summarise_run
 
-# Nothing to choose, and few landmarks: a fit takes a tenth of a second.
-QUICK = '[parameters]\nn_landmarks = 12\nscaling = "auto"\nridge = 1.0\nmust_link_weight = 3.0\ninference = "nearest"\n'
-TOPICS = {"car": "engine wheel brake road", "food": "oven flour sugar bread", "sport": "racket goal pitch ball"}
-
-
-def invoke(*words: Any) -> Any:
-    """Run the command in this process."""
-    return CliRunner().invoke(app, [str(word) for word in words])
+SETTLED: dict[str, Any] = {"scaling": "l2", "ridge": 3.0, "must_link_weight": 3.0, "inference": "nearest"}
+NASTY = ["<script>document.title='run'</script>", "</script>", '"><img src=x onerror=document.title=1>']
 
 
-def refused(*words: Any, code: int) -> str:
-    """Run the command, which must end with this exit code and one line; return the line."""
-    done = invoke(*words)
-    assert done.exit_code == code, done.output + repr(done.exception)
-    assert "Traceback" not in done.output
-    lines = [line for line in done.stderr.splitlines() if line.startswith("Error: ")]
-    assert len(lines) == 1, done.stderr
-    return lines[0].removeprefix("Error: ")
+def fit_small(n_rows: int = 120, share: float = 0.3, **parameters: Any) -> tuple[FSSMSC, np.ndarray, Any]:
+    """Return a model of three classes, the labels it was given, and the data."""
+    made = datasets.make_multiview_subspaces(n_rows, 3, (8, 6), random_state=0)
+    y = datasets.hide_labels(made.target, share, stratified=True, random_state=0)
+    parameters = {"n_landmarks": 30, "random_state": 0, **SETTLED, **parameters}
+    return FSSMSC(**parameters).fit(made.views, y), y, made
 
 
-def write_csv(path: Path, columns: Mapping[str, Sequence[Any]], delimiter: str = ",") -> Path:
-    """Write a table as CSV, None as an empty cell."""
-    with path.open("w", newline="", encoding="utf-8") as stream:
-        writer = csv.writer(stream, delimiter=delimiter)
-        writer.writerow(columns)
-        writer.writerows(zip(*columns.values(), strict=True))
-    return path
+def grid(n_rows: int) -> np.ndarray:
+    """Return places that are well apart."""
+    side = int(np.ceil(np.sqrt(n_rows)))
+    return np.column_stack(np.divmod(np.arange(n_rows), side)).astype(float)
 
 
-def read_csv(path: Path) -> list[dict[str, str]]:
-    """Read a table from CSV."""
-    with path.open(newline="", encoding="utf-8") as stream:
-        return list(csv.DictReader(stream))
-
-
-def reviews(n_rows: int = 90, seed: int = 0) -> dict[str, list[Any]]:
-    """Return a raw table of three topics; the first 30 rows are labelled."""
-    rng = np.random.RandomState(seed)
-    topics = [list(TOPICS)[row % 3] for row in range(n_rows)]
-    words = [TOPICS[topic].split() for topic in topics]
-    return {
-        "id": [f"r{row:03d}" for row in range(n_rows)],
-        "text": [
-            f"the {rng.choice(w)} and the {rng.choice(w)} with {rng.choice(w)} {row}" for row, w in enumerate(words)
-        ],
-        "price": [round(float(rng.rand()) + row % 3, 3) for row in range(n_rows)],
-        "shop": [["north", "south"][rng.randint(2)] for _ in range(n_rows)],
-        "topic": [topic if row < 30 else None for row, topic in enumerate(topics)],
-    }
-
-
-def quick(folder: Path) -> Path:
-    """Write a configuration with which a fit is quick."""
-    path = folder / "quick.toml"
-    path.write_text(f"fast = true\n{QUICK}")
-    return path
+def nasty_summary() -> RunSummary:
+    """Return a summary with text in it that would run, or break the page, if it were not escaped."""
+    model, y, _ = fit_small(measure_views=True)
+    places = grid(120)
+    places[7] = np.nan
+    return summarise_run(
+        model,
+        y,
+        ids=[f"{NASTY[row % 3]} {row}" for row in range(120)],
+        xy=places,
+        names=[*NASTY[:2], "名前 — " + "اسم طويل " * 30],
+        title=NASTY[0],
+        command=f"anchorview fit '{NASTY[1]}'",
+        files={NASTY[2]: NASTY[0]},
+    )

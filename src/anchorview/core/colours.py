@@ -20,6 +20,7 @@ Bytes = npt.NDArray[np.integer]  # sRGB colours: rows of three numbers from 0 to
 _LEAST_CONTRAST = 3.0  # against white, as WCAG 2.1 (1.4.11) asks of graphics
 _LIGHTNESS, _CHROMA = (0.34, 0.68), (0.04, 0.21)  # neither nearly black nor grey nor glaring
 _ON_DARK = (0.62, 0.86)  # lightness of what is 0.34 and 0.68 on white
+CONFIDENCE = ("#d94801", "#9aa0a6", "#1f77b4")  # from in doubt to sure
 _FIRST = "#1f77b4"
 _TO_LMS = np.array(
     [[0.4122214708, 0.5363325363, 0.0514459929], [0.2119034982, 0.6806995451, 0.1073969566],

@@ -14,6 +14,7 @@ from .labels import read_confidence
 
 _ROWS_PER_BIN = 15  # fewer say little: an accuracy of 80 % would lie between 56 and 94
 _MOST_BINS = 10
+_ALIKE = 0.02  # of confidence
 
 
 @dataclass(frozen=True, eq=False)
@@ -52,7 +53,8 @@ def reliability_curve(correct: npt.ArrayLike, confidence: npt.ArrayLike, n_bins:
     confidence : array-like of shape (n_samples,)
         Its stated probability of being right, from 0 to 1.
     n_bins : int, optional
-        Number of groups; by default one for every 15 samples, from 1 to 10.
+        Number of groups; by default one for every 15 samples, from 1 to 10, and those that lie within two points of
+        confidence are joined.
 
     Returns
     -------
@@ -66,11 +68,26 @@ def reliability_curve(correct: npt.ArrayLike, confidence: npt.ArrayLike, n_bins:
     (array([0.55, 0.95]), array([0.5, 1. ]), array([2, 2]))
     """
     right, sure = read_confidence(correct, confidence)
+    wanted = int(np.clip(len(sure) // _ROWS_PER_BIN, 1, _MOST_BINS)) if n_bins is None else n_bins
+    Number(1, 1_000_000, integer=True).check("n_bins", wanted)
+    groups = np.array_split(np.argsort(sure, kind="stable"), min(int(wanted), len(sure)))
     if n_bins is None:
-        n_bins = int(np.clip(len(sure) // _ROWS_PER_BIN, 1, _MOST_BINS))
-    Number(1, 1_000_000, integer=True).check("n_bins", n_bins)
-    groups = np.array_split(np.argsort(sure, kind="stable"), min(int(n_bins), len(sure)))
+        groups = _join_alike(groups, sure)
     accuracy = np.array([right[group].mean() for group in groups])
     count = np.array([len(group) for group in groups])
     ends = np.array([share_interval(share, number) for share, number in zip(accuracy, count, strict=True)])
     return ReliabilityCurve(np.array([sure[group].mean() for group in groups]), accuracy, ends[:, 0], ends[:, 1], count)
+
+
+def _join_alike(groups: list[Rows], sure: Matrix) -> list[Rows]:
+    """Join groups whose mean confidence is nearly the same: apart they would show nothing but chance."""
+    joined: list[Rows] = []
+    start = -np.inf
+    for group in groups:
+        middle = float(sure[group].mean())
+        if middle - start < _ALIKE:
+            joined[-1] = np.concatenate([joined[-1], group])
+        else:
+            joined.append(group)
+            start = middle
+    return joined

@@ -1,6 +1,7 @@
 """Pictures of fitted models, of the search of `FSSMSCCV` and of ranks of methods."""
 
 from ..labelling.plane import map_to_plane
+from .confidence import plot_confidence, plot_reliability
 from .importance import plot_view_importance
 from .ranks import plot_ranks
 from .rows import plot_class_sizes, plot_confusion, plot_embedding
@@ -10,9 +11,11 @@ from .summary import plot_summary
 __all__ = [
     "map_to_plane",
     "plot_class_sizes",
+    "plot_confidence",
     "plot_confusion",
     "plot_embedding",
     "plot_ranks",
+    "plot_reliability",
     "plot_search",
     "plot_summary",
     "plot_view_importance",

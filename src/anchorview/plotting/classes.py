@@ -9,7 +9,7 @@ import numpy as np
 import numpy.typing as npt
 
 from ..core.arrays import ClassIds
-from ..core.colours import distinct_colours
+from ..core.colours import CONFIDENCE, blend, distinct_colours
 from ..core.names import short_names
 from ..data.labels import encode_labels
 
@@ -75,6 +75,13 @@ def pyplot() -> Any:
     except ImportError as error:
         raise ImportError(f"Pictures need matplotlib: pip install 'anchorview[cli]' ({error}).") from error
     return plt
+
+
+def confidence_colours() -> Any:
+    """Return matplotlib's form of the colours of confidence, as the report has them."""
+    from matplotlib.colors import ListedColormap
+
+    return ListedColormap(blend(CONFIDENCE, 64), "confidence")
 
 
 def read_classes(*labels: Any, classes: npt.ArrayLike | None = None) -> tuple[Classes, list[ClassIds]]:

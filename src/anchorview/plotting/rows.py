@@ -8,7 +8,7 @@ import numpy as np
 import numpy.typing as npt
 
 from ..labelling.plane import draw_from_classes, map_to_plane
-from .classes import NO_LABEL, Classes, add_key, name_axis, pyplot, read_classes
+from .classes import NO_LABEL, Classes, add_key, confidence_colours, name_axis, pyplot, read_classes
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -25,13 +25,14 @@ def plot_embedding(
     embedding: npt.NDArray[np.floating],
     labels: npt.ArrayLike,
     *,
+    confidence: npt.ArrayLike | None = None,
     marked: npt.ArrayLike | None = None,
     classes: npt.ArrayLike | None = None,
     ax: Axes | None = None,
     random_state: int = 0,
     verbose: bool = False,
 ) -> Axes:
-    """Draw a map of an embedding, coloured by label: see :func:`map_to_plane`.
+    """Draw a map of an embedding, coloured by label or by confidence: see :func:`map_to_plane`.
 
     Parameters
     ----------
@@ -39,6 +40,9 @@ def plot_embedding(
         For example ``model.embedding_``; at most 5,000 rows are drawn, some of every class.
     labels : array-like of shape (n_rows,)
         Colours; grey where there is no label (-1, None, NaN or "").
+    confidence : array-like of shape (n_rows,), optional
+        For example ``model.confidence_``: dots are then coloured by it instead, from orange (a half or
+        less) to blue (sure).
     marked : array-like of bool of shape (n_rows,), optional
         Rows to mark with a ring, for example the labelled ones.
     classes : array-like, optional
@@ -64,22 +68,31 @@ def plot_embedding(
     """
     rows = np.asarray(embedding)
     look, (class_ids,) = read_classes(labels, classes=classes)
-    check_lengths("the embedding", len(rows), labels=class_ids, marked=marked)
+    check_lengths("the embedding", len(rows), labels=class_ids, marked=marked, confidence=confidence)
     chosen = draw_from_classes(class_ids, _MAX_POINTS, np.random.RandomState(random_state))
     shown = class_ids[chosen]
     places = map_to_plane(rows[chosen], shown, random_state=random_state, verbose=verbose)
     axes, (_, height) = _panel(ax, SIDE, SIDE, beside=look.key_width(SIDE))
     size = max(height / SIDE, 1.0) * (9 if len(chosen) > 500 else 18)
-    for number, colour in [(-1, NO_LABEL), *enumerate(look.colours)]:
-        dots = places[shown == number]
-        if len(dots):
-            axes.scatter(dots[:, 0], dots[:, 1], s=size, color=colour, marker=look.marker(max(number, 0)), linewidths=0)
-    extra: dict[str, dict[str, Any]] = {"no label": {"color": NO_LABEL}} if (shown < 0).any() else {}
+    extra: dict[str, dict[str, Any]] = {}
+    if confidence is not None:
+        sure = np.asarray(confidence, dtype=float)[chosen]
+        order = np.argsort(-sure, kind="stable")  # what is in doubt is drawn last, and seen
+        colours: dict[str, Any] = {"c": sure[order], "cmap": confidence_colours(), "vmin": 0.5, "vmax": 1}
+        dots = axes.scatter(places[order, 0], places[order, 1], s=size, linewidths=0, **colours)
+        axes.figure.colorbar(dots, ax=axes, label="confidence", shrink=0.6, aspect=30, extend="min")
+    else:
+        for number, colour in [(-1, NO_LABEL), *enumerate(look.colours)]:
+            x, y = places[shown == number].T
+            if len(x):
+                axes.scatter(x, y, s=size, color=colour, marker=look.marker(max(number, 0)), linewidths=0)
+        extra |= {"no label": {"color": NO_LABEL}} if (shown < 0).any() else {}
     if marked is not None:
         ring = places[np.asarray(marked, dtype=bool)[chosen]]
         axes.scatter(ring[:, 0], ring[:, 1], s=42, facecolors="none", edgecolors="black", linewidths=0.9)
         extra["labelled"] = _RING
-    add_key(axes, look, height, extra)
+    if confidence is None:
+        add_key(axes, look, height, extra)
     axes.set(xticks=[], yticks=[])
     return axes
 

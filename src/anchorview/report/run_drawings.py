@@ -11,8 +11,8 @@ from ..core.arrays import Matrix
 from ..metrics import ReliabilityCurve
 from .run_words import percent
 
-_WIDTH, _HEIGHT = 440, 300
-_LEFT, _RIGHT, _TOP, _BOTTOM = 52, 14, 12, 44  # room for what is written around a drawing
+_WIDTH, _HEIGHT = 380, 290
+_LEFT, _RIGHT, _TOP, _BOTTOM = 66, 28, 12, 46  # room for what is written around a drawing
 N_BINS = 20  # of confidence
 
 
@@ -62,7 +62,7 @@ def draw_reliability(curve: ReliabilityCurve) -> str:
 
 def draw_confusion(counts: npt.NDArray[np.intp], words: str) -> str:
     """Draw a confusion matrix of many classes, a square for each pair that occurs."""
-    size = 420 / len(counts)
+    size = 360 / len(counts)
     rows, columns = np.nonzero(counts)
     shares = counts[rows, columns] / counts.sum(axis=1)[rows]
     cells = "".join(
@@ -70,8 +70,8 @@ def draw_confusion(counts: npt.NDArray[np.intp], words: str) -> str:
         f'width="{max(size, 2):.2f}" height="{max(size, 2):.2f}" opacity="{0.35 + 0.65 * share:.2f}"/>'
         for row, column, share in zip(rows, columns, shares, strict=True)
     )
-    frame = '<rect class="axis" x="10" y="10" width="420" height="420" fill="none"/>'
-    return _svg(words, frame + cells, 440)
+    frame = '<rect class="axis" x="10" y="10" width="360" height="360" fill="none"/>'
+    return _svg(words, frame + cells, 380)
 
 
 def _x(share: float) -> float:

@@ -69,7 +69,8 @@ def expected_accuracy(model: Any, given: ClassIds) -> Accuracy | None:
     sizes = np.bincount(given[given >= 0], minlength=len(model.classes_))
     n_alone, n_given = int((sizes == 1).sum()), int(sizes.sum())
     if hasattr(model, "best_score_"):
-        return Accuracy(model.best_score_, *model.best_score_interval_, len(held_out), n_alone)
+        low, high = model.best_score_interval_
+        return Accuracy(model.best_score_, low, high, len(held_out), n_alone)
     # Not all labels may have been judged: those that could not be count in proportion.
     share = n_alone / max(n_given - n_alone, 1)
     total = float(len(held_out) if held_out.weights is None else held_out.weights.sum())

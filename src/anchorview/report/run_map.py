@@ -14,13 +14,12 @@ from typing import Any
 import numpy as np
 
 from ..core.arrays import Matrix, Rows
-from ..core.colours import blend, distinct_colours, for_dark
+from ..core.colours import CONFIDENCE, blend, distinct_colours, for_dark
 from ..labelling.plane import draw_from_classes
 from .run_summary import RunSummary
 
 MOST_ROWS = 200_000  # more are sampled: the file would grow, and dots hide one another
 _ID_BYTES = 1_500_000  # of all ids; beyond, dots show row numbers
-_DOUBT, _BETWEEN, _CERTAIN = "#d94801", "#9aa0a6", "#1f77b4"
 _N_SHADES = 41
 NO_CLASS = ("#8a929c", "#7b8591")  # of rows without a label, on light and on dark
 
@@ -65,12 +64,12 @@ def bokeh_scripts() -> list[str]:
     return [str(script) for script in resources.js_raw]
 
 
-def make_map(summary: RunSummary, target: str) -> RowMap | None:
-    """Return the map, to be put into the element of the page with this id; None if no row has a place."""
+def make_map(summary: RunSummary, target: str, most: int = MOST_ROWS) -> RowMap | None:
+    """Return a map of so many rows at most, for the element of the page with this id; None if no row has a place."""
     if summary.xy is None:
         return None
     placed = np.isfinite(summary.xy).all(axis=1)
-    rows = choose_rows(summary, np.flatnonzero(placed))
+    rows = choose_rows(summary, np.flatnonzero(placed), most)
     if not len(rows):
         return None
     bokeh = load_bokeh()
@@ -87,7 +86,7 @@ def make_map(summary: RunSummary, target: str) -> RowMap | None:
     item = bokeh.embed.json_item(_figure(bokeh, columns, n_classes), target)
     ids, has_ids = _compact_ids(summary, rows)
     light, dark = class_colours(n_classes)
-    shades = blend([_DOUBT, _BETWEEN, _CERTAIN], _N_SHADES)
+    shades = blend(CONFIDENCE, _N_SHADES)
     about = {
         "classes": [*summary.classes, "no label"],
         "colours": {"light": [*light, NO_CLASS[0]], "dark": [*dark, NO_CLASS[1]]},
@@ -98,7 +97,7 @@ def make_map(summary: RunSummary, target: str) -> RowMap | None:
     return RowMap(item, about, len(rows), int((~placed).sum()), has_ids)
 
 
-def choose_rows(summary: RunSummary, placed: Rows, most: int = MOST_ROWS) -> Rows:
+def choose_rows(summary: RunSummary, placed: Rows, most: int) -> Rows:
     """Return the rows to show: all, or a sample with the labelled ones and some of every class."""
     if len(placed) <= most:
         return placed
@@ -160,9 +159,9 @@ def _figure(bokeh: Any, columns: dict[str, Any], n_classes: int) -> Any:
     )
     plot.grid.visible = False
     by_label = models.LinearColorMapper(palette=[NO_CLASS[0]] * (n_classes + 1), low=-0.5, high=n_classes + 0.5)
-    by_sure = models.LinearColorMapper(palette=[_CERTAIN, _DOUBT], low=0, high=100)
+    by_sure = models.LinearColorMapper(palette=[*CONFIDENCE], low=50, high=100)
     plot.tags = [by_label, by_sure]  # where the page's script finds them
-    size = float(np.clip(400 / np.sqrt(len(columns["x"])), 3, 9))
+    size = float(np.clip(270 / np.sqrt(len(columns["x"])), 3, 9))
     dots = plot.scatter(
         "x",
         "y",
@@ -186,7 +185,7 @@ def _figure(bokeh: Any, columns: dict[str, Any], n_classes: int) -> Any:
         name="rings",
     )
     rings.level = "overlay"
-    hover = models.HoverTool(renderers=[dots], tooltips=[("row", "$index")], name="hover", mode="mouse")
+    hover = models.HoverTool(renderers=[dots], tooltips=[("row", "$index")], limit=1, name="hover")
     plot.add_tools(models.PanTool(), models.WheelZoomTool(name="wheel"), hover)
     plot.toolbar.active_scroll = None  # a page that is scrolled must not zoom the map under the pointer
     return plot

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from html import escape
 
 from .run_drawings import draw_confidence, draw_confusion, draw_reliability
@@ -11,6 +12,7 @@ from .run_summary import RunSummary
 from .run_tables import (
     MOST_IN_MATRIX,
     class_table,
+    confidence_table,
     confusion_table,
     frequent_confusions,
     left_out,
@@ -81,7 +83,7 @@ def map_part(summary: RunSummary, row_map: RowMap | None) -> str:
 </div>
 <figure><div id="map" role="img" aria-label="{escape(words)}"></div>
 <ul class="legend" id="legend-label" aria-label="Classes; press one to pick it out">{keys}</ul>
-<div class="ramp" id="legend-confidence" hidden><span>0 %</span><i aria-hidden="true"></i><span>100 % sure</span></div>
+<div class="ramp" id="legend-confidence" hidden><span>50 % or less</span><i aria-hidden="true"></i><span>100 % sure</span></div>
 <figcaption>{escape(" ".join(notes))} Point at a dot for its id; drag to move; click, then scroll or pinch to zoom.
 </figcaption></figure>
 <noscript><p>The map needs JavaScript; everything else on this page does not.</p></noscript>"""
@@ -99,7 +101,8 @@ def classes_part(summary: RunSummary) -> str:
     parts = [class_table(summary), f'<ul class="keys">{keys}</ul>']
     if len(asked):
         caption = f"Confidence of the {count(len(asked), 'row')} that the model labelled."
-        parts.append(f"<h3>How sure</h3><figure>{draw_confidence(asked)}<figcaption>{caption}</figcaption></figure>")
+        drawing = f"<figure>{draw_confidence(asked)}<figcaption>{caption}</figcaption></figure>"
+        parts.append(f'<h3>How sure</h3><div class="two">{drawing}{confidence_table(summary)}</div>')
     return "".join(parts)
 
 
@@ -200,10 +203,12 @@ def made_part(summary: RunSummary) -> str:
     if summary.command:
         parts.append(f"<h3>Command that repeats it</h3><pre>{escape(summary.command)}</pre>")
     if summary.status:
-        parts.append(f"<h3>What the fit says</h3><p>{escape(summary.status)}</p>")
+        said = re.sub(r"(?:^|(?<=[.] ))[a-z]", lambda letter: letter[0].upper(), summary.status)
+        parts.append(f"<h3>What the fit says</h3><p>{escape(said)}</p>")
     seconds = {name: f"{value:.1f} s" for name, value in summary.seconds.items()}
     if seconds:
         seconds["together"] = f"{sum(summary.seconds.values()):.1f} s"
+    lists = []
     for title, facts in {
         "Files": summary.files,
         "Chosen": summary.chosen,
@@ -213,5 +218,5 @@ def made_part(summary: RunSummary) -> str:
     }.items():
         if facts:
             items = "".join(f"<dt>{escape(name)}</dt><dd>{text(value)}</dd>" for name, value in facts.items())
-            parts.append(f'<h3>{title}</h3><dl class="facts">{items}</dl>')
-    return "".join(parts)
+            lists.append(f'<div><h3>{title}</h3><dl class="facts">{items}</dl></div>')
+    return "".join([*parts, '<div class="columns">', *lists, "</div>"])

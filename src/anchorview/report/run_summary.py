@@ -27,9 +27,9 @@ from .run_evidence import (
     held_out_confusion,
     held_out_reliability,
 )
+from .run_facts import chosen_settings, class_names, file_names, id_texts, value_text
 
 N_SUGGESTED = 20  # rows to label next
-_LONGEST_VALUE = 200  # characters of a parameter
 
 
 @dataclass(eq=False)
@@ -192,7 +192,8 @@ def summarise_run(
     places = map_rows(model) if xy is None else np.asarray(xy, dtype=np.float64)
     if places.shape != (n_rows, 2):
         raise ValueError(f"xy has shape {places.shape}; it needs one place, two numbers, for each of {n_rows} rows.")
-    classes = _class_names(model, names, bool((given >= 0).any()))
+    _check_length("names", names, len(model.classes_), "classes")
+    classes = class_names(model, names, bool((given >= 0).any()))
     return RunSummary(
         title=one_line(str(title)) or "Labels for every row",
         method=type(model).__name__,
@@ -200,7 +201,7 @@ def summarise_run(
         class_ids=class_ids,
         given=given,
         confidence=np.asarray(model.confidence_, dtype=np.float64),
-        ids=_texts_of_ids(own_ids),
+        ids=id_texts(own_ids),
         xy=places.astype(np.float32),
         accuracy=expected_accuracy(model, given),
         confusion=held_out_confusion(model.held_out_, len(classes)),
@@ -209,11 +210,11 @@ def summarise_run(
         suggested=_suggest(model, n_suggested),
         views=describe_views(model, X),
         status=model.status_,
-        parameters={name: _value_text(value) for name, value in model.get_params(deep=False).items()},
-        chosen={name: _value_text(value) for name, value in _chosen(model).items()},
+        parameters={name: value_text(value) for name, value in model.get_params(deep=False).items()},
+        chosen={name: value_text(value) for name, value in chosen_settings(model).items()},
         versions={"Python": python_version(), **package_versions()},
         seconds={name: float(value) for name, value in model.stage_seconds_.items()},
-        files=_file_names(files),
+        files=file_names(files),
         command=str(command),
         made=datetime.datetime.now().astimezone().isoformat(" ", "minutes"),
     )
@@ -238,7 +239,7 @@ def _given_labels(model: Any, y: Any) -> ClassIds:
     )
     unknown = np.setdiff1d(classes, model.classes_) if len(classes) else classes
     if len(unknown):
-        raise ValueError(f"y holds {unknown[0]!r}, which is no class of the fit; give the labels of the fit.")
+        raise ValueError(f"y holds {unknown.tolist()[0]!r}, which is no class of the fit; give the labels of the fit.")
     places = np.searchsorted(model.classes_, classes) if len(classes) else np.zeros(1, dtype=np.intp)
     result: ClassIds = np.where(class_ids >= 0, places[class_ids], -1).astype(np.intp)
     return result
@@ -251,20 +252,6 @@ def _places(labels: npt.NDArray[Any], classes: npt.NDArray[Any]) -> ClassIds:
     return found
 
 
-def _class_names(model: Any, names: Sequence[Any] | None, has_labels: bool) -> list[str]:
-    _check_length("names", names, len(model.classes_), "classes")
-    if names is None:
-        names = model.classes_.tolist() if has_labels else [f"cluster {number}" for number in model.classes_]
-    return [one_line(str(name)) for name in names]
-
-
-def _texts_of_ids(ids: npt.NDArray[Any] | None) -> list[str] | None:
-    """Return ids as text; None if they are but the numbers of the rows."""
-    if ids is None or (ids.dtype.kind in "iu" and np.array_equal(ids, np.arange(len(ids)))):
-        return None
-    return [one_line(str(name)) for name in ids.tolist()]
-
-
 def _suggest(model: Any, n: int) -> Rows:
     """Return the rows to label next; fewer than asked for, if there are not so many."""
     n = min(int(n), int(np.count_nonzero(model._can_be_labelled)))
@@ -275,34 +262,6 @@ def _suggest(model: Any, n: int) -> Rows:
         return np.asarray(suggested, dtype=np.intp)
     row_of = {name: row for row, name in enumerate(model._ids.tolist())}
     return np.array([row_of[name] for name in suggested.tolist()], dtype=np.intp)
-
-
-def _chosen(model: Any) -> dict[str, Any]:
-    """Return what the settings became."""
-    if hasattr(model, "averaged_"):
-        tried = len(model.cv_results_["params"])
-        best = {f"best setting: {name}": value for name, value in model.best_setting_.items()}
-        return {"settings": f"{len(model.averaged_)} averaged of {tried} tried", **best}
-    return dict(getattr(model, "chosen_", {}))
-
-
-def _value_text(value: Any) -> str:
-    """Return a value as it is written in Python, without the rest of what is very long; text without quotes."""
-    if isinstance(value, str):
-        text = value
-    else:
-        text = f"array of shape {value.shape}" if isinstance(value, np.ndarray) else repr(value)
-    text = one_line(text)
-    return text if len(text) <= _LONGEST_VALUE else text[: _LONGEST_VALUE - 1] + "…"
-
-
-def _file_names(files: Mapping[str, Any] | Iterable[Any] | None) -> dict[str, str]:
-    if files is None:
-        return {}
-    if isinstance(files, str):
-        files = [files]
-    named = files.items() if isinstance(files, Mapping) else ((f"file {n}", name) for n, name in enumerate(files, 1))
-    return {one_line(str(role)): one_line(str(name)) for role, name in named}
 
 
 def _check_length(name: str, values: Any, wanted: int, what: str = "rows") -> None:

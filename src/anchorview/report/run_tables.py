@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 from collections.abc import Iterable, Sequence
 from html import escape
 
@@ -16,6 +17,7 @@ from .run_words import SURE, UNSURE, count, percent
 MOST_LISTED = 100  # rows of a list; the rest is counted
 MOST_IN_MATRIX = 30  # classes; more are drawn, and the most frequent confusions listed
 _LONGEST = 200  # characters of an id or a label
+_STEPS = (0.99, 0.9, 0.8, 0.7, 0.5)  # of confidence
 _STRENGTHS = (0.1, 0.4, 0.75)  # shares of a class at which a cell of the matrix gets darker
 
 
@@ -95,6 +97,19 @@ def class_table(summary: RunSummary) -> str:
     header = ["class" if summary.has_labels else "cluster", "how sure", "rows", "of all", "labels given"]
     header += ["mean confidence", f"{percent(SURE)} sure or more", f"below {percent(UNSURE)}"]
     return table("Sizes and confidence of the classes", header, rows)
+
+
+def confidence_table(summary: RunSummary) -> str:
+    """Return how many of the rows that the model labelled are how sure."""
+    sure = summary.confidence[summary.by_model]
+    edges = [1.0, *_STEPS, 0.0]
+    rows = []
+    for high, low in itertools.pairwise(edges):
+        n_here = int(((sure >= low) & ((sure < high) | (high == 1.0))).sum())
+        name = f"{percent(low)} and more" if high == 1.0 else f"{100 * low:.0f} to {percent(high)}"
+        n_above = int((sure >= low).sum())
+        rows.append([name, f"{n_here:,}", percent(n_here / len(sure)), percent(n_above / len(sure))])
+    return table("Rows by confidence", ["confidence", "rows", "share", "this or more"], rows)
 
 
 def confusion_table(summary: RunSummary, counts: npt.NDArray[np.intp]) -> str:

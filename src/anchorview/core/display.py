@@ -1,0 +1,25 @@
+"""How a fitted estimator shows itself in a notebook.
+
+Estimators stand below those who can draw, so they do not know them: who draws registers here, and estimators ask.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+_forms: list[Callable[[Any], str | None]] = []
+
+
+def register_form(form: Callable[[Any], str | None]) -> None:
+    """Register a function that returns the HTML of a fitted estimator, or None if it has nothing to show."""
+    _forms.append(form)
+
+
+def html_form(estimator: Any, diagram: str) -> str:
+    """Return the HTML of an estimator: what was registered, with scikit-learn's diagram folded away, or the diagram."""
+    for form in _forms:
+        shown = form(estimator)
+        if shown is not None:
+            return f"{shown}<details><summary>Parameters</summary>{diagram}</details>"
+    return diagram

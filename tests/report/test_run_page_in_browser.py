@@ -1,0 +1,188 @@
+"""The report of a fit in a real browser: quiet, alone, readable, and its map answers."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+from matplotlib.image import imread
+
+from anchorview.report.run_page import write_run_page
+from anchorview.report.run_summary import RunSummary
+from support.browser import Tab, browser_tab
+from support.runs import NASTY, nasty_summary
+
+READY = "document.getElementById('map').dataset.ready === 'true'"
+PLOT = "[...Bokeh.index.roots][0]"
+# The least contrast of all text that is shown, by WCAG's formula; text on a half-transparent ground does not occur.
+CONTRAST = """(() => {
+  const light = (c) => { const p = c / 255; return p <= 0.04045 ? p / 12.92 : ((p + 0.055) / 1.055) ** 2.4 }
+  const numbers = (text) => text.match(/[\\d.]+/g).map(Number)
+  const luminance = ([r, g, b]) => 0.2126 * light(r) + 0.7152 * light(g) + 0.0722 * light(b)
+  const ground = (element) => {
+    for (let e = element; e; e = e.parentElement) {
+      const found = numbers(getComputedStyle(e).backgroundColor)
+      if (found.length < 4 || found[3] === 1) return found
+    }
+    return [255, 255, 255]
+  }
+  const results = []
+  for (const details of document.querySelectorAll("details")) details.open = true
+  const walker = document.createTreeWalker(document.body, NodeFilter.SHOW_TEXT)
+  while (walker.nextNode()) {
+    const element = walker.currentNode.parentElement
+    if (!walker.currentNode.textContent.trim() || element.closest("script, style, noscript")) continue
+    if (!element.getClientRects().length) continue
+    const style = getComputedStyle(element)
+    const ink = luminance(numbers(element.closest("svg") ? style.fill : style.color))
+    const paper = luminance(ground(element))
+    const ratio = (Math.max(ink, paper) + 0.05) / (Math.min(ink, paper) + 0.05)
+    results.push([ratio, walker.currentNode.textContent.trim().slice(0, 30)])
+  }
+  results.sort((a, b) => a[0] - b[0])
+  return {n: results.length, worst: results[0]}
+})()"""
+TOOLTIP = """(() => {
+  const found = []
+  const walk = (node) => {
+    if (node.shadowRoot) walk(node.shadowRoot)
+    for (const child of node.children) {
+      if (child.classList.contains("bk-tooltip-content")) found.push(child.innerText)
+      walk(child)
+    }
+  }
+  walk(document.body)
+  return found.join("|")
+})()"""
+
+
+@pytest.fixture(scope="module")
+def nasty() -> RunSummary:
+    return nasty_summary()
+
+
+@pytest.fixture(scope="module")
+def tab(tmp_path_factory: pytest.TempPathFactory, nasty: RunSummary) -> Iterator[Tab]:
+    """A tab with the report open, 1,280 pixels wide."""
+    folder = tmp_path_factory.mktemp("browser")
+    with browser_tab(folder / "profile") as tab:
+        write_run_page(nasty, folder / "report.html")
+        tab.resize(1280, 900)
+        tab.open(folder / "report.html")
+        tab.wait_for(READY)
+        yield tab
+
+
+def place_of(tab: Tab, row: int) -> list[float]:
+    """Bring the map into sight, and return where the dot of a row is in the window."""
+    tab.evaluate("document.getElementById('map').scrollIntoView({block: 'center', behavior: 'instant'})")
+    x, y = f"{PLOT}.frame.x_scale.compute(data.x[{row}])", f"{PLOT}.frame.y_scale.compute(data.y[{row}])"
+    code = f"""(() => {{
+      const data = {PLOT}.model.document.get_model_by_name("rows").data
+      const box = {PLOT}.canvas_view.el.getBoundingClientRect()
+      return [box.left + {x}, box.top + {y}]
+    }})()"""
+    place: list[float] = tab.evaluate(code)
+    return place
+
+
+def colours_near(tab: Tab, path: Path, place: list[float]) -> Any:
+    """Return the colour in the middle of a dot."""
+    tab.screenshot(path)
+    return imread(path)[round(place[1]), round(place[0]), :3]
+
+
+def test_it_opens_quietly_and_asks_for_nothing(tab: Tab) -> None:
+    assert tab.complaints == []
+    assert len(tab.requests) == 1 and tab.requests[0].startswith("file:")
+    assert tab.evaluate("document.title").startswith(NASTY[0])  # it is there as text, and did not run
+    assert tab.evaluate("document.images.length") == 0
+
+
+def test_hover_tells_id_label_and_confidence(tab: Tab, nasty: RunSummary) -> None:
+    dot = 50  # row 7 has no place
+    row = dot + 1
+    x, y = place_of(tab, dot)
+    tab.move_mouse(x - 30, y - 30)
+    tab.move_mouse(x, y)
+    said = tab.wait_for(TOOLTIP).split("\n")
+    assert nasty.ids is not None
+    assert said[:2] == [nasty.ids[row], nasty.classes[nasty.class_ids[row]].strip()]
+    assert said[2] == ("label given" if nasty.given[row] >= 0 else f"confidence {100 * nasty.confidence[row]:.0f} %")
+    assert tab.complaints == []
+
+
+def test_the_colour_switch_changes_colours(tab: Tab, tmp_path: Path, nasty: RunSummary) -> None:
+    tab.move_mouse(5, 5)
+    place = place_of(tab, 60)
+    by_label = colours_near(tab, tmp_path / "label.png", place)
+    assert tab.evaluate("document.getElementById('legend-confidence').offsetHeight") == 0
+    tab.evaluate("document.querySelector('input[value=confidence]').click()")
+    end = time.monotonic() + 20
+    while np.allclose(colours_near(tab, tmp_path / "sure.png", place), by_label, atol=0.02):
+        assert time.monotonic() < end, "the dot keeps its colour"
+    assert tab.evaluate("document.getElementById('legend-confidence').offsetHeight") > 0
+    assert tab.evaluate("document.getElementById('legend-label').offsetHeight") == 0
+    tab.evaluate("document.querySelector('input[value=label]').click()")
+    assert tab.evaluate("document.getElementById('map').dataset.colour") == "label"
+    assert tab.complaints == []
+
+
+def test_buttons_zoom_and_reset(tab: Tab) -> None:
+    span = f"({PLOT}.model.x_range.end - {PLOT}.model.x_range.start)"
+    whole = tab.evaluate(span)
+    tab.evaluate("document.getElementById('zoom-in').click()")
+    assert tab.wait_for(f"{span} < {0.7 * whole}")
+    tab.evaluate("document.getElementById('zoom-reset').click()")
+    assert tab.wait_for(f"Math.abs({span} - {whole}) < 1")
+
+
+def test_a_class_can_be_picked_out(tab: Tab, nasty: RunSummary) -> None:
+    palette = f"{PLOT}.model.tags[0].palette"
+    before = tab.evaluate(palette)
+    tab.evaluate("document.querySelector('#legend-label button[value=\"1\"]').click()")
+    picked = tab.evaluate(palette)
+    assert picked[1] == before[1] and picked[0] == picked[2] != before[0]
+    tab.evaluate("document.querySelector('#legend-label button[value=\"1\"]').click()")
+    assert tab.evaluate(palette) == before
+
+
+def test_every_figure_has_a_text_alternative(tab: Tab) -> None:
+    figures = """[...document.querySelectorAll("figure")].map((figure) => {
+      const pictures = [...figure.querySelectorAll("[role=img]")]
+      const words = pictures.map((picture) => picture.getAttribute("aria-label") || "")
+      return {caption: figure.querySelector("figcaption").textContent.length, words: words.map((text) => text.length),
+              tables: figure.querySelectorAll("table").length}
+    })"""
+    found = tab.evaluate(figures)
+    assert len(found) == 4  # map, confidence, confusion, reliability
+    for figure in found:
+        assert figure["caption"] > 20 and (
+            all(n > 40 for n in figure["words"]) if figure["words"] else figure["tables"]
+        )
+    drawings = "[...document.querySelectorAll('svg, canvas')].filter((each) => !each.closest('[role=img]')).length"
+    assert tab.evaluate(drawings) == 0
+
+
+@pytest.mark.parametrize("dark", [False, True])
+def test_text_can_be_read(tab: Tab, dark: bool) -> None:
+    tab.resize(1280, 900, dark=dark)
+    ink = tab.evaluate("getComputedStyle(document.body).color")
+    assert (ink == "rgb(232, 237, 243)") == dark
+    found = tab.evaluate(CONTRAST)
+    assert found["n"] > 100 and found["worst"][0] >= 4.5, found["worst"]
+    assert tab.wait_for(f"{PLOT}.model.document.get_model_by_name('rings').glyph.line_color.value === "
+                        f"'{'#f2f5f8' if dark else '#1b2530'}'")  # fmt: skip
+
+
+def test_on_a_phone_nothing_hangs_over_the_edge(tab: Tab) -> None:
+    tab.resize(390, 844)
+    assert tab.wait_for("document.documentElement.scrollWidth <= 390 && window.innerWidth === 390")
+    boxes = "[...document.querySelectorAll('.scroll')].some((box) => box.scrollWidth > box.clientWidth)"
+    assert tab.evaluate(boxes)  # tables do, in their boxes
+    assert tab.evaluate("document.getElementById('map').getBoundingClientRect().width") > 300
+    assert tab.complaints == []
