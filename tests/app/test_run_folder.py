@@ -15,8 +15,8 @@ import pytest
 
 from anchorview.app.errors import CommandError, UsageError
 from anchorview.app.run_folder import RunFolder
-from support.processes import started
 from support.command import invoke, quick, refused, reviews, write_csv
+from support.processes import started
 
 
 def write_run(folder: Path, text: str = "{}") -> None:

@@ -15,6 +15,7 @@ from .bench import app as bench_app
 from .data import app as data_app
 from .doctor_command import doctor
 from .errors import EXIT_CODES, FAILED, INTERRUPTED, CommandError
+from .export import export
 from .fit import fit
 from .predict import predict
 from .report import report
@@ -65,7 +66,7 @@ def _version(value: bool) -> None:
         raise typer.Exit
 
 
-for _command in (fit, predict, tune, report):
+for _command in (fit, predict, tune, report, export):
     app.command(epilog=EXIT_CODES)(_command)
 app.add_typer(bench_app, name="bench")
 app.add_typer(data_app, name="data")

@@ -133,7 +133,7 @@ def _write(
     from ..report.run_page import write_run_page
     from ..report.run_summary import map_rows, summarise_run
     from .model_file import save
-    from .results import fitted_labels, write_labels
+    from .results import fitted_labels, write_label_table
 
     start = time.perf_counter()
     reporter.step("drawing the map")
@@ -141,7 +141,7 @@ def _write(
     seconds["map"] = time.perf_counter() - start
     start = time.perf_counter()
     reporter.step("writing the results")
-    write_labels(fitted_labels(model, data.ids, data.labels.is_given, xy), folder.path)
+    write_label_table(fitted_labels(model, data.ids, data.labels.is_given, xy), folder.path)
     np.save(folder.path / EMBEDDING, model.embedding_)
     model.verbose = False
     saved = model if data.table is None else Pipeline([("table", data.table), ("model", model)])
@@ -165,7 +165,7 @@ def _write(
     seconds["report"] = time.perf_counter() - start
     about = {
         "status": "ok" if has_converged(model) else "not converged",
-        "settings": _plain(dataclasses.asdict(settings)),
+        "settings": _plain(dataclasses.asdict(settings.absolute())),
         "arguments": sys.argv[1:],
         "seconds": {name: round(value, 3) for name, value in seconds.items()},
         "notes": data.notes,

@@ -26,7 +26,9 @@ ViewOption = Annotated[
 ]
 IdOption = Annotated[str | None, typer.Option("--id", help="Column of ids, by which files are aligned.")]
 LabelOption = Annotated[str | None, typer.Option(help="Column of labels; empty cells and -1 are no label.")]
-LabelsOption = Annotated[Path | None, typer.Option(help="File of labels: .csv, .tsv or .parquet with ids, or .npy.")]
+LabelsOption = Annotated[
+    Path | None, typer.Option(help="File of labels: .csv, .tsv or .parquet with ids, .npy, or .json of Label Studio.")
+]
 UnlabelledOption = Annotated[str | None, typer.Option(help="A value that means 'no label'.")]
 ConfigOption = Annotated[Path | None, typer.Option(help="A .toml file with settings; options go before it.")]
 FastOption = Annotated[bool, typer.Option("--fast", help="The plain model: seconds instead of minutes, less accurate.")]

@@ -161,7 +161,7 @@ def run_predict(request: Request, output: Path, force: bool, reporter: Reporter)
         predictor = Predictor(request.model, request.views, request.id)
         blocks = predictor.blocks(request.files, request.block_rows) if request.files else _gathered(request)
         n_rows = 0
-        with Parts(output, request.fingerprint()) as parts:
+        with KeptBlocks(output, request.fingerprint()) as parts:
             for number, (file, ids, read) in enumerate(blocks):
                 if not parts.has(number):
                     rows, unseen = read()
@@ -205,7 +205,7 @@ def _with_file(table: Any, file: str) -> Any:
     return table.add_column(0, "file", pa.array([file] * table.num_rows))
 
 
-class Parts:
+class KeptBlocks:
     """Labels of blocks, each in a file of its own beside the output, until all are there.
 
     Parameters
@@ -221,7 +221,7 @@ class Parts:
         self._folder = self._output.with_name(f".{self._output.name}.parts")
         self._fingerprint, self._count = fingerprint, 0
 
-    def __enter__(self) -> Parts:
+    def __enter__(self) -> KeptBlocks:
         self._folder.mkdir(exist_ok=True)
         try:
             self._stream = hold(self._folder / _LOCK)

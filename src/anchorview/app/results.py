@@ -92,7 +92,7 @@ def _table(ids: npt.NDArray[Any], columns: dict[str, Any]) -> Any:
     return pa.table({name: columns[name] for name in COLUMNS if name in columns})
 
 
-def write_labels(table: Any, folder: Path) -> None:
+def write_label_table(table: Any, folder: Path) -> None:
     """Write the table as labels.parquet and labels.csv."""
     import pyarrow.parquet
     from pyarrow import csv

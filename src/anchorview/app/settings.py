@@ -86,11 +86,17 @@ class RunSettings:
         }
         return dataclasses.replace(self, **told)
 
+    def absolute(self) -> RunSettings:
+        """Return the settings with files named so that they are found from any folder."""
+        table, labels = (None if path is None else path.resolve() for path in (self.table, self.labels))
+        return dataclasses.replace(
+            self, table=table, labels=labels, views=[_absolute(spec) for spec in parse_views(self.views)]
+        )
+
     def to_toml(self) -> str:
         """Return the settings as a file that repeats the run from any folder."""
-        values = {item.name: getattr(self, item.name) for item in dataclasses.fields(self)}
-        values |= {name: str(values[name].resolve()) for name in _PATHS if values[name] is not None}
-        values["views"] = [_absolute(spec) for spec in parse_views(self.views)]
+        whole = self.absolute()
+        values = {item.name: getattr(whole, item.name) for item in dataclasses.fields(whole)}
         tables = {name: values.pop(name) for name in ("columns", "parameters")}
         lines = [f"{name} = {write_value(value)}" for name, value in values.items() if value not in (None, [])]
         for name, entries in tables.items():

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -12,9 +13,10 @@ import numpy.typing as npt
 
 from ...data.labels import is_unlabelled
 from ..errors import DataError, UsageError
+from ..label_studio import read_annotations
 from ..settings import RunSettings
 from .matrices import table_ids
-from .tables import TABLES, read_table, suffix_of, table_names
+from .tables import TABLES, check_readable, read_table, suffix_of, table_names
 
 _ALL_DIFFERENT = 0.8  # classes per label above which labels are ids or free text
 _ENOUGH = 20  # labels to tell that from a few classes with a label each
@@ -61,11 +63,14 @@ def labels_of_file(settings: RunSettings, ids: npt.NDArray[Any] | None, n_rows: 
     path = settings.labels
     assert path is not None
     if suffix_of(path) == ".npy":
+        check_readable(path)
         cells = np.load(path, allow_pickle=False).ravel().tolist()
         _check_count(len(cells), n_rows, str(path))
         return labels_of_column(cells, str(path), settings.unlabelled)
+    if suffix_of(path) == ".json":
+        return _of_label_studio(path, ids, n_rows)
     if suffix_of(path) not in TABLES:
-        raise UsageError(f"--labels {path} must be a table ({', '.join(TABLES)}) or .npy.")
+        raise UsageError(f"--labels {path} must be a table ({', '.join(TABLES)}), .npy, or a .json of Label Studio.")
     names = table_names(path)
     column = _label_column(settings, names)
     has_ids = settings.id is not None and settings.id in names
@@ -79,17 +84,32 @@ def labels_of_file(settings: RunSettings, ids: npt.NDArray[Any] | None, n_rows: 
         _check_count(len(labels.values), n_rows, str(path))
         return labels
     own = table_ids(table, settings.id, str(path))
+    return RunLabels(_by_id(dict(zip(own.tolist(), labels.values.tolist(), strict=True)), ids, path), labels.place)
+
+
+def _of_label_studio(path: Path, ids: npt.NDArray[Any] | None, n_rows: int) -> RunLabels:
+    """Return the labels of an export of Label Studio, whose tasks name the rows as `anchorview export` does."""
+    check_readable(path)
+    try:
+        found = read_annotations(path)
+    except ValueError as error:
+        raise DataError(str(error)) from None
+    labels = {str(key): label for key, label in found.labels.items()}
+    rows = np.arange(n_rows).astype(str) if ids is None else ids
+    return RunLabels(_by_id(labels, rows, path), str(path))
+
+
+def _by_id(labels: dict[str, Any], ids: npt.NDArray[Any], path: Path) -> npt.NDArray[Any]:
+    """Bring labels to the order of the rows; those of unknown ids are an error."""
     place = {value: row for row, value in enumerate(ids.tolist())}
-    strange = [value for value in own.tolist() if value not in place]
+    strange = [value for value in labels if value not in place]
     if strange:
         shown = ", ".join(map(repr, strange[:5])) + (", …" if len(strange) > 5 else "")
-        raise DataError(
-            f"{path} has labels for {len(strange)} ids that no row has: {shown}; the rows have '{ids[0]}', …"
-        )
-    values = np.empty(n_rows, dtype=object)
-    for value, label in zip(own.tolist(), labels.values.tolist(), strict=True):
+        raise DataError(f"{path} has labels for {len(strange)} ids that no row has: {shown}; rows have '{ids[0]}', …")
+    values = np.empty(len(ids), dtype=object)
+    for value, label in labels.items():
         values[place[value]] = label
-    return RunLabels(values, labels.place)
+    return values
 
 
 def check_labels(labels: RunLabels, clusters: int | None) -> None:
