@@ -18,25 +18,11 @@ from support.command import invoke, quick, read_csv, refused, reviews, write_csv
 FILES = {"labels.parquet", "labels.csv", "embedding.npy", "model.anchorview", "run.json", "run.toml", "report.html"}
 
 
-@pytest.fixture(scope="module")
-def run(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """Return the folder of a run on one raw table; tests must not change it."""
-    folder = tmp_path_factory.mktemp("run")
-    write_csv(folder / "reviews.csv", reviews())
-    done = invoke(
-        "fit", folder / "reviews.csv", "--label", "topic", "--id", "id", "-o", folder / "run", "--config", quick(folder)
-    )
-    assert done.exit_code == 0, done.output
-    assert "text: text" in done.stdout  # the columns are said in words
-    assert "Expected accuracy" in done.stdout
-    return folder / "run"
-
-
-def test_the_folder_of_a_run(run: Path) -> None:
-    assert {path.name for path in run.iterdir()} == FILES
-    assert {path.name for path in run.parent.iterdir()} == {"reviews.csv", "quick.toml", "run"}
-    rows = read_csv(run / "labels.csv")
-    table = pq.read_table(run / "labels.parquet")
+def test_the_folder_of_a_run(raw_run: Path) -> None:
+    assert {path.name for path in raw_run.iterdir()} == FILES
+    assert {path.name for path in raw_run.parent.iterdir()} == {"reviews.csv", "quick.toml", "run"}
+    rows = read_csv(raw_run / "labels.csv")
+    table = pq.read_table(raw_run / "labels.parquet")
     given = reviews()
     names = ["id", "label", "confidence", "second_label", "second_confidence", "source", "x", "y"]
     assert table.column_names == list(rows[0]) == names
@@ -49,11 +35,11 @@ def test_the_folder_of_a_run(run: Path) -> None:
     assert all(row["second_label"] not in ("", row["label"]) for row in found)
     assert all(0 <= float(row["second_confidence"]) <= float(row["confidence"]) <= 1 for row in found)
     assert len({row["x"] for row in rows}) > 30
-    assert len(np.load(run / "embedding.npy")) == 90
+    assert len(np.load(raw_run / "embedding.npy")) == 90
 
 
-def test_the_record_of_a_run(run: Path) -> None:
-    record = json.loads((run / "run.json").read_text())
+def test_the_record_of_a_run(raw_run: Path) -> None:
+    record = json.loads((raw_run / "run.json").read_text())
     assert record["status"] == "ok"
     assert record["rows"] == 90
     assert record["labels"] == {"car": 10, "food": 10, "sport": 10}
@@ -61,41 +47,43 @@ def test_the_record_of_a_run(run: Path) -> None:
     assert {"reading", "map", "writing", "report"} <= set(record["seconds"])
 
 
-def test_the_model_of_a_run_takes_raw_tables(run: Path) -> None:
-    model = anchorview.load(run / "model.anchorview")
+def test_the_model_of_a_run_takes_raw_tables(raw_run: Path) -> None:
+    model = anchorview.load(raw_run / "model.anchorview")
     table = pa.table(reviews(12))
-    labels = [row["label"] for row in read_csv(run / "labels.csv")]
+    labels = [row["label"] for row in read_csv(raw_run / "labels.csv")]
     assert model.predict(table).tolist() == labels[:12]
 
 
-def test_the_settings_of_a_run_repeat_it(run: Path, tmp_path: Path) -> None:
-    assert '[columns]\ntext = "text"' in (run / "run.toml").read_text()
-    done = invoke("fit", "--config", run / "run.toml", "-o", tmp_path / "again", "--json")
+def test_the_settings_of_a_run_repeat_it(raw_run: Path, tmp_path: Path) -> None:
+    assert '[columns]\ntext = "text"' in (raw_run / "run.toml").read_text()
+    done = invoke("fit", "--config", raw_run / "run.toml", "-o", tmp_path / "again", "--json")
     assert done.exit_code == 0, done.output
     assert json.loads(done.stdout)["folder"] == str(tmp_path / "again")
     for name in ("labels.csv", "run.toml"):
-        assert (tmp_path / "again" / name).read_bytes() == (run / name).read_bytes()
+        assert (tmp_path / "again" / name).read_bytes() == (raw_run / name).read_bytes()
 
 
-def test_the_columns_in_the_settings_can_be_changed(run: Path, tmp_path: Path) -> None:
-    text = (run / "run.toml").read_text().replace('price = "number"', 'price = "ignore"')
+def test_the_columns_in_the_settings_can_be_changed(raw_run: Path, tmp_path: Path) -> None:
+    text = (raw_run / "run.toml").read_text().replace('price = "number"', 'price = "ignore"')
     (tmp_path / "other.toml").write_text(text)
     done = invoke("fit", "--config", tmp_path / "other.toml", "--check", "--json")
     assert done.exit_code == 0, done.output
     assert "numbers" not in json.loads(done.stdout)["views"]
 
 
-def test_a_report_can_be_written_again(run: Path, tmp_path: Path) -> None:
-    done = invoke("report", run, "-o", tmp_path / "page.html")
+def test_a_report_can_be_written_again(raw_run: Path, tmp_path: Path) -> None:
+    done = invoke("report", raw_run, "-o", tmp_path / "page.html")
     assert done.exit_code == 0, done.output
-    assert len((tmp_path / "page.html").read_text()) == pytest.approx(len((run / "report.html").read_text()), rel=0.01)
-    assert "exists" in refused("report", run, "-o", tmp_path / "page.html", code=2)
+    assert len((tmp_path / "page.html").read_text()) == pytest.approx(
+        len((raw_run / "report.html").read_text()), rel=0.01
+    )
+    assert "exists" in refused("report", raw_run, "-o", tmp_path / "page.html", code=2)
     assert "no run.json" in refused("report", tmp_path, code=3)
 
 
-def test_a_folder_that_exists_is_left_alone(run: Path, tmp_path: Path) -> None:
-    copy = shutil.copytree(run, tmp_path / "run")
-    words = ["fit", run.parent / "reviews.csv", "--label", "topic", "--config", run.parent / "quick.toml", "-o"]
+def test_a_folder_that_exists_is_left_alone(raw_run: Path, tmp_path: Path) -> None:
+    copy = shutil.copytree(raw_run, tmp_path / "run")
+    words = ["fit", raw_run.parent / "reviews.csv", "--label", "topic", "--config", raw_run.parent / "quick.toml", "-o"]
     assert "exists" in refused(*words, copy, code=2)
     (tmp_path / "mine").mkdir()
     (tmp_path / "mine" / "thesis.txt").write_text("mine")

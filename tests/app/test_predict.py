@@ -14,14 +14,10 @@ import pytest
 from support.command import invoke, quick, read_csv, refused, reviews, write_csv
 
 
-@pytest.fixture(scope="module")
-def model(tmp_path_factory: pytest.TempPathFactory) -> Path:
+@pytest.fixture
+def model(raw_run: Path) -> Path:
     """Return the model of a run on a raw table."""
-    folder = tmp_path_factory.mktemp("raw")
-    path = write_csv(folder / "reviews.csv", reviews())
-    done = invoke("fit", path, "--label", "topic", "--id", "id", "-o", folder / "run", "--config", quick(folder))
-    assert done.exit_code == 0, done.output
-    return folder / "run" / "model.anchorview"
+    return raw_run / "model.anchorview"
 
 
 @pytest.fixture(scope="module")
