@@ -15,8 +15,8 @@ from scipy import sparse
 
 from anchorview.app.errors import DataError
 from anchorview.app.inputs.gathering import RunData, gather
-from anchorview.app.inputs.view_spec import choose_columns
 from anchorview.app.settings import RunSettings, read_settings
+from anchorview.app.view_spec import choose_columns
 from support.command import write_csv
 
 ROWS = np.arange(12.0).reshape(4, 3)

@@ -24,11 +24,11 @@ from .inputs.blocks import table_blocks
 from .inputs.gathering import gather
 from .inputs.matrices import table_ids
 from .inputs.tables import TABLES, check_readable, column_matrix, suffix_of, table_names
-from .inputs.view_spec import choose_columns, parse_views
 from .model_file import ModelFileError, load
 from .progress import Reporter
 from .results import predicted_labels
 from .settings import RunSettings
+from .view_spec import choose_columns, parse_views
 
 _MANIFEST, _LOCK = "manifest.json", ".lock"
 Encoded = tuple[Views, dict[str, Any]]  # views, and what was ignored in them

@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Any
 
 from .errors import UsageError
-from .inputs.view_spec import ViewSpec, parse_views
+from .view_spec import ViewSpec, parse_views
 
 _TYPES: dict[str, tuple[type, ...]] = {
     "table": (str,),

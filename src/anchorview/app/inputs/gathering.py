@@ -14,10 +14,10 @@ from ...data.table_views import TableViews
 from ...data.views import Views
 from ..errors import DataError, UsageError
 from ..settings import RunSettings
+from ..view_spec import ViewSpec, choose_columns, parse_views
 from .labels import RunLabels, labels_of_column, labels_of_file
 from .matrices import FILES, FIRST_LINE, Loaded, load_annotated, load_view, table_ids
 from .tables import TABLES, column_matrix, read_table, suffix_of, table_names
-from .view_spec import ViewSpec, choose_columns, parse_views
 
 
 @dataclass

@@ -14,8 +14,8 @@ import numpy.typing as npt
 from scipy import sparse
 
 from ..errors import CommandError, DataError
+from ..view_spec import ViewSpec, choose_columns
 from .tables import TABLES, check_readable, column_matrix, read_table, suffix_of, table_names
-from .view_spec import ViewSpec, choose_columns
 
 FILES = (*TABLES, ".npy", ".npz", ".mat", ".h5ad", ".h5mu", ".zarr")
 FIRST_LINE = 2  # of a CSV file, the one that its first row stands on

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from fnmatch import fnmatchcase
 from pathlib import Path
 
-from ..errors import DataError, UsageError
+from .errors import DataError, UsageError
 
 _FILE = re.compile(r"(.+?\.(?:npy|npz|csv|tsv|csv\.gz|tsv\.gz|parquet|mat|h5ad|h5mu|zarr))(?::(.*))?", re.IGNORECASE)
 _NUMBERED = re.compile(r"(.*?)(\d+)")
