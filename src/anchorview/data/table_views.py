@@ -11,9 +11,10 @@ from sklearn.base import BaseEstimator, TransformerMixin
 from sklearn.utils.validation import check_is_fitted, validate_data
 
 from ..core.checks import check_choice
-from .column_encoders import CategoryEncoder, Encoder, ListEncoder, NumberEncoder, Part, Report, TextEncoder
+from .column_encoders import CategoryEncoder, Encoder, ListEncoder, Part, Report, TextEncoder
 from .column_kinds import USED, ColumnKind, recognise, settle
 from .columns import Column, table_columns, table_ids
+from .number_encoder import NumberEncoder
 from .tables import column_labels, is_table
 from .views import Views
 

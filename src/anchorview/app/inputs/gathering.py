@@ -15,9 +15,10 @@ from ...data.views import Views
 from ..errors import DataError, UsageError
 from ..settings import RunSettings
 from ..view_spec import ViewSpec, choose_columns, parse_views
+from .columns import read_columns
 from .labels import RunLabels, labels_of_column, labels_of_file
-from .matrices import FILES, FIRST_LINE, Loaded, load_annotated, load_view, table_ids
-from .tables import TABLES, column_matrix, read_table, suffix_of, table_names
+from .matrices import FILES, Loaded, load_annotated, load_view, table_ids
+from .tables import TABLES, read_table, suffix_of, table_names
 
 
 @dataclass
@@ -101,12 +102,11 @@ def _gather_views(settings: RunSettings, path: Path | None, specs: list[ViewSpec
             for spec in specs
             if spec.path is None
         }
-        wanted = dict.fromkeys([*(name for group in groups.values() for name in group), *reserved])
-        table = read_table(path, [name for name in wanted if name in names], text=reserved)
+        arrays, table = read_columns(path, groups, [name for name in reserved if name in names])
         ids = table_ids(table, settings.id, str(path)) if settings.id else None
         for view, columns in groups.items():
-            matrix = column_matrix(table, columns, str(path), 0 if suffix_of(path) == ".parquet" else FIRST_LINE)
-            loaded[view] = Loaded(matrix, columns if matrix.shape[1] == len(columns) else None, ids, str(path))
+            features = columns if arrays[view].shape[1] == len(columns) else None
+            loaded[view] = Loaded(arrays[view], features, ids, str(path))
     for spec in specs:
         if spec.path is not None:
             loaded[spec.name] = load_view(spec, settings.id, reserved)

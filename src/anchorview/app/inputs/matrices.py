@@ -15,10 +15,10 @@ from scipy import sparse
 
 from ..errors import CommandError, DataError
 from ..view_spec import ViewSpec, choose_columns
-from .tables import TABLES, check_readable, column_matrix, read_table, suffix_of, table_names
+from .columns import FIRST_LINE, read_columns
+from .tables import TABLES, check_readable, suffix_of, table_names
 
 FILES = (*TABLES, ".npy", ".npz", ".mat", ".h5ad", ".h5mu", ".zarr")
-FIRST_LINE = 2  # of a CSV file, the one that its first row stands on
 
 
 @dataclass(frozen=True)
@@ -100,10 +100,10 @@ def _at(row: int, lines: bool) -> str:
 def _from_table(spec: ViewSpec, path: Path, id_column: str | None, reserved: Sequence[str]) -> Loaded:
     names = table_names(path)
     columns = choose_columns(spec.selector, names, spec.name, str(path), reserved)
-    with_ids = [id_column] if id_column in names else []
-    table = read_table(path, [*columns, *(name for name in with_ids if name)], text=[name for name in with_ids if name])
-    ids = table_ids(table, id_column, str(path)) if id_column and with_ids else None
-    matrix = column_matrix(table, columns, str(path), 0 if suffix_of(path) == ".parquet" else FIRST_LINE)
+    with_ids = [id_column] if id_column is not None and id_column in names else []
+    arrays, table = read_columns(path, {spec.name: columns}, with_ids)
+    ids = table_ids(table, with_ids[0], str(path)) if with_ids else None
+    matrix = arrays[spec.name]
     return Loaded(matrix, columns if matrix.shape[1] == len(columns) else None, ids, str(path))
 
 

@@ -7,14 +7,10 @@ from collections.abc import Collection, Sequence
 from pathlib import Path
 from typing import Any
 
-import numpy as np
-import numpy.typing as npt
-
 from ..errors import CommandError, DataError
 
 TABLES = (".csv", ".tsv", ".parquet")
 _BLOCK = 2**26  # bytes of a CSV file over which types are inferred at first
-_ROWS = 8192  # rows of a table turned at a time: columns in, rows out, within a cache
 
 
 def suffix_of(path: Path) -> str:
@@ -118,7 +114,7 @@ def _header(path: Path) -> list[str]:
     repeated = sorted({name for name in names if names.count(name) > 1})
     if repeated:
         raise DataError(f"{path}: line 1 names a column twice: {repeated[0]!r}; rename one of them.")
-    if all(_is_number(name) for name in names):
+    if all(is_number(name) for name in names):
         raise DataError(f"{path}: line 1 holds numbers only; it must name the columns.")
     return names
 
@@ -146,76 +142,6 @@ def csv_delimiter(path: Path) -> str:
     return ";" if line.count(";") > line.count(",") else ","
 
 
-def column_matrix(table: Any, columns: Sequence[str], place: str, line_of_row: int = 0) -> npt.NDArray[Any]:
-    """Return columns of numbers, or one column of lists, as an array; what is empty is NaN.
-
-    Parameters
-    ----------
-    table : pyarrow.Table
-        The table.
-    columns : sequence of str
-        Names of the columns, in order.
-    place : str
-        Name of the file, for errors.
-    line_of_row : int
-        Line of the file that the first row stands on; 0 if the file has no lines.
-    """
-    import pyarrow as pa
-
-    chosen = table.select(list(columns))
-    for field in chosen.schema:
-        if (
-            pa.types.is_list(field.type)
-            or pa.types.is_large_list(field.type)
-            or pa.types.is_fixed_size_list(field.type)
-        ):
-            return np.column_stack([_list_matrix(chosen.column(name), name, place) for name in columns])
-        if not (pa.types.is_integer(field.type) or pa.types.is_floating(field.type) or pa.types.is_boolean(field.type)):
-            raise not_numbers(table.column(field.name), field.name, place, line_of_row)
-    small = all(pa.types.is_float32(field.type) or pa.types.is_float16(field.type) for field in chosen.schema)
-    result = np.empty(chosen.shape, dtype=np.float32 if small else np.float64)
-    start = 0
-    for batch in chosen.to_batches(max_chunksize=_ROWS):
-        block = np.empty((batch.num_columns, batch.num_rows), dtype=result.dtype)
-        for number, column in enumerate(batch.columns):
-            block[number] = column.to_numpy(zero_copy_only=False)
-        result[start : start + batch.num_rows] = block.T
-        start += batch.num_rows
-    return result
-
-
-def not_numbers(column: Any, name: str, place: str, line_of_row: int) -> DataError:
-    """Return the error for text where numbers should be: it names the first cell that is no number."""
-    for row, cell in enumerate(column.to_pylist()):
-        if cell not in (None, "") and not _is_number(cell):
-            where = f"line {row + line_of_row}" if line_of_row else f"row {row}"
-            return DataError(
-                f"{place}, column {name!r}, {where}: {_shown(cell)} is no number. Put numbers there, leave the column "
-                "out of --view, or give the table without --view: columns of text are recognised then."
-            )
-    return DataError(f"{place}: column {name!r} ({column.type}) holds no numbers.")
-
-
-def _list_matrix(column: Any, name: str, place: str) -> npt.NDArray[Any]:
-    import pyarrow as pa
-
-    column = column.combine_chunks() if isinstance(column, pa.ChunkedArray) else column
-    lengths = np.asarray(pa.compute.list_value_length(column).to_numpy(zero_copy_only=False), dtype=np.float64)
-    filled = ~np.isnan(lengths)
-    sizes = np.unique(lengths[filled])
-    if len(sizes) != 1:
-        other = int(np.argmax(filled & (lengths != lengths[np.argmax(filled)]))) if filled.any() else 0
-        raise DataError(f"{place}, column {name!r}: lists need one length; row {other} differs from the first.")
-    values = column.flatten()
-    if not (pa.types.is_floating(values.type) or pa.types.is_integer(values.type)):
-        raise DataError(f"{place}, column {name!r}: its lists hold {values.type}, not numbers.")
-    cells = values.to_numpy(zero_copy_only=False)
-    kind = np.float32 if cells.dtype.itemsize <= 4 and cells.dtype.kind == "f" else np.float64
-    result = np.full((len(column), int(sizes[0])), np.nan, dtype=kind)
-    result[filled] = cells.reshape(-1, int(sizes[0]))
-    return result
-
-
 def require(package: str, purpose: str) -> Any:
     """Import a package of the extra [cli]; an error says how to get it."""
     import importlib
@@ -238,17 +164,13 @@ def check_readable(path: Path) -> None:
         raise DataError(f"{path} cannot be read: {error.strerror or error}.") from None
 
 
-def _is_number(cell: Any) -> bool:
+def is_number(cell: Any) -> bool:
+    """Tell whether a cell can be read as a number."""
     try:
         float(cell)
     except (TypeError, ValueError):
         return False
     return True
-
-
-def _shown(cell: Any) -> str:
-    text = repr(cell)
-    return text if len(text) <= 60 else f"{text[:59]}…"
 
 
 def one_line(error: BaseException) -> str:
