@@ -74,8 +74,9 @@ def main() -> None:
         taken = least({"pyarrow": lambda: pq.read_table(path), "anchorview": lambda: gather(settings)}, options.repeats)
         print(f"{options.rows:,} rows × {options.columns} float32, {path.stat().st_size / 1e6:.0f} MB of Parquet")
     for name, (seconds, worked) in taken.items():
-        text = f"{seconds:6.2f} s ({seconds / taken['pyarrow'][0]:.2f} ×)"
-        print(f"  {name:12s} {text}, of the processors {worked:6.2f} s ({worked / taken['pyarrow'][1]:.2f} ×)")
+        own, least_work = taken["pyarrow"][0], max(taken["pyarrow"][1], 0.01)
+        print(f"  {name:12s} {seconds:6.2f} s ({seconds / own:.2f} ×), of the processors", end=" ")
+        print(f"{worked:6.2f} s ({worked / least_work:.2f} ×)")
     starts = {"python": ["-c", "pass"], "anchorview --help": ["-m", "anchorview", "--help"]}
     taken = least({name: partial(run, *words) for name, words in starts.items()}, 5)
     for name, (seconds, worked) in taken.items():
