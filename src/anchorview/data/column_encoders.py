@@ -136,7 +136,8 @@ class CategoryEncoder:
             counts = Counter(text or "" for text in column.texts())
             least = 1 if len(column) < _FEW_ROWS else _RARE
             kept = [text for text, count in counts.most_common(_MAX_CATEGORIES) if count >= least]
-            values[column.name] = sorted(kept)
+            if len(kept) > 1:
+                values[column.name] = sorted(kept)
         return cls(values)
 
     def encode(self, columns: Mapping[str, Column], unseen: Report) -> list[Part]:
