@@ -15,6 +15,7 @@ __all__ = [
     "LabelHidingKFold",
     "ModelFileError",
     "PerView",
+    "TableViews",
     "Views",
     "__version__",
     "baselines",
@@ -30,6 +31,7 @@ if TYPE_CHECKING:
     from . import baselines, datasets, metrics, plotting
     from .app.model_file import ModelFileError, load, save
     from .data.per_view import PerView
+    from .data.table_views import TableViews
     from .data.views import Views
     from .engine.sources.opening import open_rows
     from .fssmsc import FSSMSC
@@ -44,6 +46,7 @@ _MODULE_OF = {
     "LabelHidingKFold": "model_selection",
     "ModelFileError": "app.model_file",
     "PerView": "data.per_view",
+    "TableViews": "data.table_views",
     "Views": "data.views",
     "load": "app.model_file",
     "save": "app.model_file",

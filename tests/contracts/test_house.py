@@ -15,8 +15,8 @@ from support.processes import run
 ROOT = Path(__file__).parents[2]
 PACKAGE = ROOT / "src" / "anchorview"
 MODULES = sorted(PACKAGE.rglob("*.py"))
-PUBLIC = {"FSSMSC", "FSSMSCCV", "Constraints", "LabelHidingKFold", "PerView", "Views", "__version__", "open_rows"}
-PUBLIC |= {"ModelFileError", "load", "save"}
+PUBLIC = {"FSSMSC", "FSSMSCCV", "Constraints", "LabelHidingKFold", "PerView", "TableViews", "Views", "__version__"}
+PUBLIC |= {"ModelFileError", "load", "open_rows", "save"}
 PUBLIC_MODULES = {"baselines", "datasets", "metrics", "plotting"}
 
 

@@ -8,7 +8,7 @@ import pytest
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
 import anchorview
-from anchorview import FSSMSC, FSSMSCCV, baselines
+from anchorview import FSSMSC, FSSMSCCV, TableViews, baselines
 from support.settled import SETTLED
 
 # Small, and with one thread, so that a check takes tenths of a second.
@@ -28,6 +28,7 @@ ESTIMATORS = [
         **SMALL, max_iter=8, scaling="standard", landmarks="random", units="paper", inference="knn"
     ),  # no sparse views
     FSSMSCCV(**SMALL, scaling=["none", "minmax"], n_averaged=2, n_splits=2, n_repeats=1, search_options=SHORT_SEARCH),
+    TableViews(),
     baselines.AMGL(n_jobs=1),
     baselines.BestViewSpectral(3, n_init=2, random_state=0, n_jobs=1),
     baselines.CONMF(max_iter=30, random_state=0, n_jobs=1),
@@ -64,5 +65,7 @@ def test_scikit_learn_checks(estimator: Any, check: Any) -> None:
 
 
 def test_no_estimator_is_left_out() -> None:
-    public = {anchorview.FSSMSC, anchorview.FSSMSCCV} | {getattr(baselines, name) for name in baselines.__all__}
+    public = {anchorview.FSSMSC, anchorview.FSSMSCCV, anchorview.TableViews} | {
+        getattr(baselines, name) for name in baselines.__all__
+    }
     assert {type(estimator) for estimator in ESTIMATORS} == public

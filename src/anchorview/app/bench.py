@@ -7,21 +7,16 @@ from collections import Counter
 from collections.abc import Callable
 from contextlib import ExitStack
 from pathlib import Path
-from typing import Annotated, NoReturn
+from typing import TYPE_CHECKING, Annotated, NoReturn
 
 import typer
 from rich.console import Console
 
-from ..bench.experiments import EXPERIMENTS, NEED_LABELS
-from ..bench.locks import InUseError
-from ..bench.methods import WITH_LABELS, choose_methods
-from ..bench.output import Output
-from ..bench.reading import read_descriptions
-from ..bench.runner import Runner
-from ..bench.settings import SELECTIONS, Settings
-from ..bench.sources import find_sources
-from ..bench.worker import Worker
-from ..cost import available_memory
+if TYPE_CHECKING:  # what runs an experiment takes seconds to load: not for --help
+    from ..bench.output import Output
+    from ..bench.runner import Runner
+    from ..bench.settings import Settings
+    from ..bench.worker import Worker
 
 app = typer.Typer(
     no_args_is_help=True,
@@ -87,6 +82,15 @@ def _command(names: tuple[str, ...]) -> Callable[..., None]:
         rows: SizesOption = None,
         seed: SeedOption = 0,
     ) -> None:
+        from ..bench.experiments import EXPERIMENTS
+        from ..bench.locks import InUseError
+        from ..bench.methods import choose_methods
+        from ..bench.output import Output
+        from ..bench.reading import read_descriptions
+        from ..bench.settings import Settings
+        from ..bench.sources import find_sources
+        from ..bench.worker import Worker
+
         with ExitStack() as stack:
             try:
                 _check_finite({"--labels": labels, "--time-limit": time_limit, "--memory-limit": memory_limit})
@@ -105,7 +109,7 @@ def _command(names: tuple[str, ...]) -> Callable[..., None]:
                     quick,
                     tuple(rows or ()),
                 )
-                wanted = _possible(names, settings)
+                wanted = _possible(tuple(EXPERIMENTS) if names == ("all",) else names, settings)
                 stack.enter_context(output)
             except InUseError as error:
                 _refuse(str(error), 1)
@@ -117,12 +121,15 @@ def _command(names: tuple[str, ...]) -> Callable[..., None]:
     return command
 
 
-for _name in (*EXPERIMENTS, "all"):
-    app.command(_name, help=HELP[_name])(_command(tuple(EXPERIMENTS) if _name == "all" else (_name,)))
+for _name, _help in HELP.items():
+    app.command(_name, help=_help)(_command((_name,)))
 
 
 def _run(names: tuple[str, ...], settings: Settings, output: Output, worker: Worker) -> int:
     """Make the runs of some experiments and write what they show; return the exit code."""
+    from ..bench.experiments import EXPERIMENTS
+    from ..bench.runner import Runner
+
     assert worker.time_limit is not None and worker.memory_limit is not None
     try:
         with Runner(output.records, worker.time_limit, worker.memory_limit, console, worker) as runner:
@@ -158,11 +165,16 @@ def _judge(runner: Runner) -> int:
 
 
 def _memory(limit: float | None) -> int:
+    from ..cost import available_memory
+
     return int(limit * 1e9) if limit is not None else int(0.85 * (available_memory() or 8 * 2**30))
 
 
 def _possible(names: tuple[str, ...], settings: Settings) -> tuple[str, ...]:
     """Return the experiments for which the methods asked for will do."""
+    from ..bench.experiments import NEED_LABELS
+    from ..bench.methods import WITH_LABELS
+
     if settings.choose(WITH_LABELS):
         return names
     idle = [name for name in names if name in NEED_LABELS]
@@ -182,6 +194,8 @@ def _check_finite(options: dict[str, float | None]) -> None:
 
 
 def _check_selections(names: list[str]) -> None:
+    from ..bench.settings import SELECTIONS
+
     unknown = [name for name in names if name not in SELECTIONS]
     if unknown:
         raise ValueError(f"There is no way to select named {unknown[0]!r}; there are {', '.join(SELECTIONS)}.")

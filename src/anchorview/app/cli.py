@@ -4,18 +4,25 @@ from __future__ import annotations
 
 import time
 from pathlib import Path
-from typing import Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any
 
-import numpy as np
 import typer
 from rich.console import Console
-from rich.table import Table
 from typer.core import TyperGroup
 
 from .. import __version__
 from .bench import app as bench_app
 from .data import app as data_app
 from .doctor_command import doctor
+from .errors import EXIT_CODES, FAILED, INTERRUPTED, CommandError
+from .export import export
+from .fit import fit
+from .predict import predict
+from .report import report
+from .tune import tune
+
+if TYPE_CHECKING:
+    import numpy as np
 
 PAPER_HW = (97.1, 93.4, 93.6, 4.8)  # FSSMSC on HW in the paper: ACC, NMI, ARI, seconds
 
@@ -32,20 +39,24 @@ class _Command(TyperGroup):
             return super().invoke(ctx)
         except KeyboardInterrupt:
             typer.echo("Stopped.", err=True)
-            raise typer.Exit(130) from None
+            raise typer.Exit(INTERRUPTED) from None
+        except CommandError as error:
+            typer.echo(f"Error: {error}", err=True)
+            raise typer.Exit(error.code) from None
         except BrokenPipeError:
             raise  # whoever read the output has seen enough: typer ends without a word
         except OSError as error:
             typer.echo(f"Error: {error}", err=True)
-            raise typer.Exit(1) from None
+            raise typer.Exit(FAILED) from None
 
 
 app = typer.Typer(
     cls=_Command,
-    add_completion=False,
     no_args_is_help=True,
     context_settings=_HELP,
-    help="Semi-supervised multi-view clustering.",
+    help="Label every row of a table, or of several feature sets, from a few labels.",
+    epilog=EXIT_CODES,
+    pretty_exceptions_enable=False,
 )
 
 
@@ -55,6 +66,8 @@ def _version(value: bool) -> None:
         raise typer.Exit
 
 
+for _command in (fit, predict, tune, report, export):
+    app.command(epilog=EXIT_CODES)(_command)
 app.add_typer(bench_app, name="bench")
 app.add_typer(data_app, name="data")
 app.command()(doctor)
@@ -79,6 +92,8 @@ def demo(
 ) -> None:
     """Label 2,000 handwritten digits (six views, built in) from a few labels; print the scores and save a picture."""
     _check_output(output, force)
+    import numpy as np
+
     from .. import FSSMSC, datasets
     from ..metrics import clusters as metrics
 
@@ -137,6 +152,8 @@ def _check_output(output: Path, force: bool) -> None:
 
 
 def _print_scores(rows: np.ndarray, fraction: float, n_labels: int) -> None:
+    from rich.table import Table
+
     mean, spread = rows.mean(axis=0), rows.std(axis=0)
     table = Table(title=f"Unlabelled rows, {n_labels} labels ({100 * fraction:g} %), {len(rows)} draws")
     for name in ("", "ACC %", "NMI %", "ARI %", "seconds"):

@@ -3,17 +3,14 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 from rich.console import Console
-from rich.table import Table
 
-from ..bench.reading import read_description
-from ..bench.registry import REGISTRY, differences, find_entry
-from ..bench.sources import EMBEDDED, Source, find_sources
-from ..bench.worker import Worker
-from ..cost import available_memory
+if TYPE_CHECKING:  # what reads data sets takes seconds to load: not for --help
+    from ..bench.sources import Source
+    from ..bench.worker import Worker
 
 app = typer.Typer(
     no_args_is_help=True,
@@ -29,6 +26,10 @@ def list_data(
 ) -> None:
     """List the paper's data sets and the names of their files, or the data sets in a folder."""
     if path is None:
+        from rich.table import Table
+
+        from ..bench.registry import REGISTRY
+
         table = Table(title="Data sets of the paper")
         for name in ("name", "rows", "classes", "features of the views", "file (.mat or .npz)"):
             table.add_column(name, justify="right" if name in ("rows", "classes") else "left")
@@ -56,6 +57,8 @@ def check(path: Annotated[Path, typer.Argument(help="A .npz or .mat file, or a f
 
 
 def _sources(path: Path) -> list[Source]:
+    from ..bench.sources import find_sources
+
     try:
         return find_sources([path])
     except (ValueError, OSError) as error:
@@ -65,11 +68,16 @@ def _sources(path: Path) -> list[Source]:
 
 def _worker() -> Worker:
     """Return a child process to read in: a file too large for the memory that is free ends nothing but this."""
+    from ..bench.worker import Worker
+    from ..cost import available_memory
+
     free = available_memory()
     return Worker(memory_limit=None if free is None else int(0.85 * free))
 
 
 def _list(source: Source, worker: Worker) -> bool:
+    from ..bench.reading import read_description
+
     try:
         about = read_description(source, worker)
     except (ValueError, OSError) as error:
@@ -82,6 +90,10 @@ def _list(source: Source, worker: Worker) -> bool:
 
 
 def _check(source: Source, worker: Worker) -> bool:
+    from ..bench.reading import read_description
+    from ..bench.registry import differences, find_entry
+    from ..bench.sources import EMBEDDED
+
     place = source.place if source.place != EMBEDDED else "embedded"
     try:
         about = read_description(source, worker)

@@ -22,6 +22,8 @@ _ROWS = (
     "constraint_conflicts_",
     "_ids",
     "_can_be_labelled",
+    "_runner_up",
+    "held_out_",
 )
 _SEARCH = ("_judged", "_folds", "_seed", "_data_fingerprint")  # what warm_start goes on from
 _NEVER = ("_left_out", "_metadata_request", "_stop_words_id")
@@ -61,6 +63,13 @@ TABLE: dict[str, Storable] = {
     "Pipeline": Storable("sklearn.pipeline", without=(*_NEVER, "memory")),  # a folder of pickles is not to be trusted
     **_ours(
         PerView="data.per_view",
+        TableViews="data.table_views",
+        ColumnKind="data.column_kinds",
+        TextEncoder="data.column_encoders",
+        ListEncoder="data.column_encoders",
+        NumberColumn="data.number_encoder",
+        NumberEncoder="data.number_encoder",
+        CategoryEncoder="data.column_encoders",
         DenseScaler="features.dense",
         ViewsScaler="features.scaling",
         TextScaler="features.text",
@@ -71,6 +80,7 @@ TABLE: dict[str, Storable] = {
         ReplayEncoder="solver.admm.step",
         LabelledNeighbours="labelling.rule",
         ClusterCentres="labelling.clusters",
+        HeldOutLabels="labelling.held_out_labels",
         Conflict="supervision.conflicts",
         Contradiction="supervision.conflicts",
         ConstraintViolations="supervision.conflicts",

@@ -58,7 +58,7 @@ def load_mat(path: str | os.PathLike[str]) -> Bunch:
     path = Path(path)
     if not path.is_file():
         raise FileNotFoundError(f"There is no file {path}.")
-    entries = _read_entries(path)
+    entries = read_entries(path)
     views = _find_views(entries, path)
     values, classes = _find_labels(entries, path)
     data = [_samples_in_rows(view, len(values), number, path) for number, view in enumerate(views)]
@@ -66,7 +66,7 @@ def load_mat(path: str | os.PathLike[str]) -> Bunch:
     return make_bunch(data, values, names, classes, f"Multi-view data read from {path}.")
 
 
-def _read_entries(path: Path) -> dict[str, Any]:
+def read_entries(path: Path) -> dict[str, Any]:
     """Return the variables; cells are lists, matrices arrays or CSR matrices."""
     with path.open("rb") as stream:
         head = stream.read(520)

@@ -1,0 +1,89 @@
+"""The dry run: read everything, say what was found, and what the fit is going to take."""
+
+from __future__ import annotations
+
+import time
+from typing import Any
+
+import numpy as np
+from sklearn.base import clone
+
+from ..core.arrays import is_sparse
+from ..datasets import make_multiview_subspaces
+from ..fssmsc import FSSMSC
+from .fitting import fit, make_model, memory_of, read
+from .inputs.gathering import RunData
+from .inputs.labels import RunLabels
+from .progress import Reporter
+from .settings import RunSettings
+
+_SAMPLE = 1500  # rows that are fitted to tell how long all will take
+
+
+def check_run(settings: RunSettings, reporter: Reporter) -> dict[str, Any]:
+    """Say what a run would do, and return it for machines."""
+    with reporter.working():
+        data = read(settings, reporter)
+        model = make_model(settings, data)
+        empty = _missing_cells(data)
+        needed = memory_of(data, model)
+        seconds = _time_of(model, data, reporter)
+    reporter.say(f"Cells that are empty, in views that rows have: {sum(empty.values()):,}.")
+    reporter.say(f"Memory to expect, beyond the input: about {max(needed, 1e8) / 1e9:.1f} GB.")
+    reporter.say(f"Time to expect: about {_rounded(seconds)}. Nothing was written (--check).")
+    return {
+        "rows": len(data.views),
+        "views": dict(zip(data.views.names, data.views.sizes, strict=True)),
+        "labels": {str(name): count for name, count in data.labels.counts.items()},
+        "missing_cells": empty,
+        "memory_bytes": int(needed),
+        "seconds": round(seconds, 1),
+        "notes": data.notes,
+    }
+
+
+def _missing_cells(data: RunData) -> dict[str, int]:
+    """Count the empty cells of each view, without rows that lack it as a whole."""
+    counts = {}
+    for name, array in data.views.items():
+        counts[name] = 0
+        if not is_sparse(array) and array.dtype.kind == "f":
+            for start in range(0, len(array), _SAMPLE):
+                empty = np.isnan(array[start : start + _SAMPLE])
+                counts[name] += int(empty[~empty.all(axis=1)].sum())
+    return counts
+
+
+def _time_of(model: Any, data: RunData, reporter: Reporter) -> float:
+    """Fit some rows, all classes among them, and scale up: time grows with the rows."""
+    n_rows = len(data.views)
+    rows = np.arange(n_rows)
+    if n_rows > _SAMPLE:
+        rng = np.random.RandomState(0)
+        given = data.labels.is_given
+        labelled = (
+            np.empty(0, dtype=np.intp) if given is None else rng.permutation(np.flatnonzero(given))[: _SAMPLE // 2]
+        )
+        others = rng.permutation(np.setdiff1d(rows, labelled))[: _SAMPLE - len(labelled)]
+        rows = np.union1d(labelled, others)
+    reporter.step(f"timing the fit on {len(rows):,} rows")
+    values = None if data.labels.values is None else data.labels.values[rows]
+    some = RunData(data.views[rows], None, RunLabels(values, data.labels.place))
+    _load_kernels()
+    start = time.perf_counter()
+    fit(clone(model), some)
+    return (time.perf_counter() - start) * n_rows / len(rows)
+
+
+def _load_kernels() -> None:
+    """Fit a little, since the first fit of a process loads, or compiles, what later ones find."""
+    made = make_multiview_subspaces(40, 2, (4, 4), random_state=0)
+    FSSMSC(n_landmarks=8, scaling="none", ridge=1.0, must_link_weight=1.0, inference="nearest").fit(
+        made.views, made.target
+    )
+
+
+def _rounded(seconds: float) -> str:
+    if seconds < 90:
+        return f"{max(seconds, 1):.0f} s"
+    return f"{seconds / 60:.0f} min" if seconds < 5400 else f"{seconds / 3600:.1f} h"

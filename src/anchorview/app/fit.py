@@ -1,0 +1,102 @@
+"""The command `anchorview fit`: files in, a folder with labels, model and report out."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Annotated, Any
+
+import typer
+
+from .errors import NOT_CONVERGED, UsageError
+from .options import (
+    ClustersOption,
+    ConfigOption,
+    FastOption,
+    IdOption,
+    JobsOption,
+    JsonOption,
+    LabelOption,
+    LabelsOption,
+    MemoryOption,
+    SeedOption,
+    TableArgument,
+    UnlabelledOption,
+    ViewOption,
+    settings_of,
+)
+
+
+def fit(
+    table: TableArgument = None,
+    view: ViewOption = None,
+    id: IdOption = None,
+    label: LabelOption = None,
+    labels: LabelsOption = None,
+    unlabelled: UnlabelledOption = None,
+    output: Annotated[
+        Path | None, typer.Option("-o", "--output", help="Folder for the results; it must be new.")
+    ] = None,
+    config: ConfigOption = None,
+    fast: FastOption = False,
+    clusters: ClustersOption = None,
+    memory_limit: MemoryOption = None,
+    seed: SeedOption = None,
+    jobs: JobsOption = None,
+    check: Annotated[bool, typer.Option("--check", help="Read everything, say what was found, and stop.")] = False,
+    force: Annotated[bool, typer.Option("--force", help="Replace an earlier run in the folder.")] = False,
+    strict: Annotated[bool, typer.Option("--strict", help="Exit with code 4 if the fit did not converge.")] = False,
+    as_json: JsonOption = False,
+) -> None:
+    """Label every row of a table, or of several files, from the few labels there are.
+
+    One table: anchorview fit reviews.csv --label topic -o run
+    Its columns are recognised: text, numbers, categories, dates, lists of numbers.
+
+    Columns of one table as views:
+    anchorview fit rows.parquet --view text=emb_* --view image=img_0..img_511 --id id --label label -o run
+
+    One file per view:
+    anchorview fit --view image=emb.npy --view meta=table.csv:age,size --labels labels.csv --id id -o run
+
+    The folder gets labels.parquet and labels.csv, model.anchorview, report.html, embedding.npy, run.json, and run.toml,
+    which repeats the run (--config run.toml) and can be changed.
+    """
+    from .progress import Reporter
+
+    settings = settings_of(config, locals())
+    reporter = Reporter(quiet=as_json)
+    if check:
+        from .checking import check_run
+
+        found = check_run(settings, reporter)
+        if as_json:
+            typer.echo(json.dumps(found))
+        return
+    if output is None:
+        raise UsageError("Name the folder for the results: -o run.")
+    from .fitting import run_fit
+
+    run = run_fit(settings, output, force, reporter)
+    if as_json:
+        typer.echo(json.dumps({"folder": str(run.folder), **{k: v for k, v in run.record.items() if k != "report"}}))
+    else:
+        _say(run, reporter)
+    if settings.strict and not run.converged:
+        typer.echo("The fit did not converge (--strict); the results are written all the same.", err=True)
+        raise typer.Exit(NOT_CONVERGED)
+
+
+def _say(run: Any, reporter: Any) -> None:
+    """Say what came of a run, and where it is."""
+    for text in reporter.warnings:
+        reporter.say(f"Note: {text}")
+    accuracy = run.record["report"]["accuracy"]
+    if accuracy is not None:
+        low, high = accuracy["low"], accuracy["high"]
+        reporter.say(
+            f"Expected accuracy of the rows without a label: {accuracy['score']:.1%} ({low:.0%} to {high:.0%})."
+        )
+    reporter.say(f"Done: {run.folder}")
+    for name in ("labels.csv", "labels.parquet", "report.html", "model.anchorview", "run.toml"):
+        reporter.say(f"  {run.folder / name}")

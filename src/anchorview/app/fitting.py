@@ -1,0 +1,232 @@
+"""A run from files to a folder: read, fit, label, write."""
+
+from __future__ import annotations
+
+import dataclasses
+import shlex
+import sys
+import time
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from ..core.progress import Outcome
+from ..data.validation import find_present
+from ..fssmsc import FSSMSC
+from ..fssmsc_cv import FSSMSCCV
+from .errors import CommandError, DataError
+from .inputs.gathering import RunData, gather
+from .inputs.labels import check_labels
+from .progress import Reporter
+from .run_folder import RunFolder
+from .run_record import write_record
+from .settings import RunSettings
+
+MODEL, EMBEDDING, PAGE, SETTINGS = "model.anchorview", "embedding.npy", "report.html", "run.toml"
+_MANY_CLASSES = 12  # beyond which labels per class are summed up
+_NOT_SETTLED = "stopped before they converged"  # what the tuner says of its logistic regressions
+
+
+@dataclasses.dataclass
+class Run:
+    """What a run has made: for the last words, and for machines."""
+
+    folder: Path
+    record: dict[str, Any]
+    converged: bool
+
+
+def read(settings: RunSettings, reporter: Reporter) -> RunData:
+    """Read and check everything that a run is given, and say what it is."""
+    reporter.step("reading")
+    data = gather(settings)
+    check_labels(data.labels, settings.clusters)
+    for line in describe(data):
+        reporter.say(line)
+    return data
+
+
+def describe(data: RunData) -> list[str]:
+    """Say in words what was read."""
+    views = data.views
+    said = [f"{len(views):,} rows; {len(views.names)} view{'s' if len(views.names) > 1 else ''}:"]
+    present = find_present(views)
+    for number, (name, size) in enumerate(zip(views.names, views.sizes, strict=True)):
+        lacking = 0 if present is None else int((~present[:, number]).sum())
+        said.append(f"  {name}: {size:,} features" + (f", missing in {lacking:,} rows" if lacking else ""))
+    counts = data.labels.counts
+    if counts:
+        listed = [f"{name} {count:,}" for name, count in counts.items()]
+        if len(listed) > _MANY_CLASSES:
+            listed = [*listed[: _MANY_CLASSES - 1], "…", listed[-1]]
+        said.append(f"{sum(counts.values()):,} labels of {len(counts):,} classes: {', '.join(listed)}")
+    else:
+        said.append("No labels.")
+    if data.table is not None:
+        said += ["Columns:", *(f"  {line}" for line in data.notes)]
+    else:
+        said += data.notes
+    return said
+
+
+def make_model(settings: RunSettings, data: RunData) -> Any:
+    """Return the estimator that a run asks for."""
+    has_labels = bool(data.labels.counts)
+    common: dict[str, Any] = {
+        "random_state": settings.seed,
+        "n_jobs": settings.jobs,
+        "on_empty": "drop",
+        "verbose": True,
+    }
+    plain = settings.fast or settings.clusters is not None or not has_labels
+    if plain and settings.clusters is not None:
+        common["n_clusters"] = settings.clusters
+    kind = FSSMSC if plain else FSSMSCCV
+    unknown = sorted(set(settings.parameters) - set(kind().get_params()))
+    if unknown:
+        raise DataError(f"{kind.__name__} has no parameter {unknown[0]!r}; see its documentation.")
+    return kind(**{**common, **settings.parameters})
+
+
+def fit(model: Any, data: RunData) -> None:
+    """Fit; what the data are to blame for is an error of the data."""
+    labels = data.labels
+    y = labels.values if labels.counts else None
+    try:
+        model.fit(data.views, y)
+    except MemoryError as error:
+        raise CommandError(str(error) or "The memory is not enough.") from None
+    except (ValueError, TypeError) as error:
+        raise DataError(" ".join(str(error).split())) from None
+
+
+def run_fit(settings: RunSettings, output: Path, force: bool, reporter: Reporter) -> Run:
+    """Make a run: nothing is written to `output` unless everything is."""
+    folder = RunFolder(output, force)
+    folder.check()
+    seconds: dict[str, float] = {}
+    with reporter.working(), folder:
+        start = time.perf_counter()
+        data = read(settings, reporter)
+        seconds["reading"] = time.perf_counter() - start
+        model = make_model(settings, data)
+        _check_memory(settings, data, model)
+        reporter.step("fitting")
+        fit(model, data)
+        seconds |= {f"fit: {name}": value for name, value in model.stage_seconds_.items()}
+        settings = dataclasses.replace(settings, columns=_columns(data) or settings.columns)
+        try:
+            record = _write(model, data, settings, folder, reporter, seconds)
+            folder.finish()
+        except OSError as error:
+            raise CommandError(f"{folder.target} cannot be written: {error.strerror or error}.") from None
+    return Run(folder.target, record, has_converged(model))
+
+
+def _write(
+    model: Any, data: RunData, settings: RunSettings, folder: RunFolder, reporter: Reporter, seconds: dict[str, float]
+) -> dict[str, Any]:
+    """Write all files of a run into the folder under construction."""
+    from sklearn.pipeline import Pipeline
+
+    from ..report.run_page import write_run_page
+    from ..report.run_summary import map_rows, summarise_run
+    from .model_file import save
+    from .results import fitted_labels, write_label_table
+
+    start = time.perf_counter()
+    reporter.step("drawing the map")
+    xy = map_rows(model)
+    seconds["map"] = time.perf_counter() - start
+    start = time.perf_counter()
+    reporter.step("writing the results")
+    write_label_table(fitted_labels(model, data.ids, data.labels.is_given, xy), folder.path)
+    np.save(folder.path / EMBEDDING, model.embedding_)
+    model.verbose = False
+    saved = model if data.table is None else Pipeline([("table", data.table), ("model", model)])
+    save(saved, folder.path / MODEL)
+    (folder.path / SETTINGS).write_text(settings.to_toml(), encoding="utf-8")
+    seconds["writing"] = time.perf_counter() - start
+    start = time.perf_counter()
+    reporter.step("writing the report")
+    y = data.labels.values if data.labels.counts else None
+    summary = summarise_run(
+        model,
+        y,
+        X=data.views,
+        ids=data.ids,
+        xy=xy,
+        title=f"Labels for {_source(settings)}",
+        command=shlex.join(["anchorview", "fit", "--config", str(folder.target / SETTINGS), "-o", "again"]),
+        files=_files(settings),
+    )
+    write_run_page(summary, folder.path / PAGE)
+    seconds["report"] = time.perf_counter() - start
+    about = {
+        "status": "ok" if has_converged(model) else "not converged",
+        "settings": _plain(dataclasses.asdict(settings.absolute())),
+        "arguments": sys.argv[1:],
+        "seconds": {name: round(value, 3) for name, value in seconds.items()},
+        "notes": data.notes,
+        "warnings": reporter.warnings,
+        "rows": len(data.views),
+        "has_ids": data.ids is not None,
+        "labels": {str(name): count for name, count in data.labels.counts.items()},
+    }
+    return write_record(folder.path, summary, about, model.classes_.tolist())
+
+
+def has_converged(model: Any) -> bool:
+    """Tell whether everything in a fit has converged, by what it says of itself."""
+    return Outcome.MAX_ITER.value not in model.status_ and _NOT_SETTLED not in model.status_
+
+
+def memory_of(data: RunData, model: Any) -> int:
+    """Estimate the bytes that a fit takes beyond its input.
+
+    The tuned model is several plain ones at a time: codes of the settings that are in the lead, and what is averaged.
+    """
+    counts = data.labels.counts
+    plain = FSSMSC(n_landmarks=int(np.max(model.n_landmarks)), n_jobs=model.n_jobs)
+    n_rows, n_features = data.views.shape
+    estimate = plain.estimate_memory(
+        n_rows, n_features, len(counts) or model.n_clusters, n_labelled=sum(counts.values())
+    )
+    return estimate.total * (1 if isinstance(model, FSSMSC) else _AT_A_TIME)
+
+
+_AT_A_TIME = 5
+
+
+def _check_memory(settings: RunSettings, data: RunData, model: Any) -> None:
+    needed = memory_of(data, model)
+    if settings.memory_limit is not None and needed > settings.memory_limit * 1e9:
+        raise CommandError(
+            f"The fit needs about {needed / 1e9:.1f} GB beyond the input, more than --memory-limit "
+            f"{settings.memory_limit:g}; use --fast, fewer landmarks (n_landmarks under [parameters] of --config), or "
+            "fit a sample of the rows and predict the others."
+        )
+
+
+def _columns(data: RunData) -> dict[str, str]:
+    """Return what the columns were taken for, as settings have it."""
+    if data.table is None:
+        return {}
+    return {name: found.kind if found.used else "ignore" for name, found in data.table.columns_.items()}
+
+
+def _source(settings: RunSettings) -> str:
+    return settings.table.name if settings.table is not None else ", ".join(settings.views)
+
+
+def _files(settings: RunSettings) -> dict[str, str]:
+    found = {"table": settings.table, "labels": settings.labels}
+    named = {role: str(path) for role, path in found.items() if path is not None}
+    return named | {f"view {text.partition('=')[0]}": text.partition("=")[2] for text in settings.views}
+
+
+def _plain(value: Any) -> Any:
+    if isinstance(value, dict):
+        return {key: _plain(one) for key, one in value.items()}
+    return str(value) if isinstance(value, Path) else value

@@ -1,0 +1,203 @@
+"""Rows of new files labelled by a model, block by block; a run that was interrupted goes on where it ended."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from functools import partial
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from ..core.arrays import Mask
+from ..data.table_views import TableViews
+from ..data.validation import find_present
+from ..data.views import Views
+from .errors import DataError, UsageError
+from .inputs.blocks import table_blocks
+from .inputs.columns import FIRST_LINE, column_matrix
+from .inputs.gathering import gather
+from .inputs.matrices import table_ids
+from .inputs.tables import TABLES, check_readable, suffix_of, table_names
+from .kept_blocks import KeptBlocks
+from .model_file import ModelFileError, load
+from .progress import Reporter
+from .results import predicted_labels
+from .settings import RunSettings
+from .view_spec import choose_columns, parse_views
+
+Encoded = tuple[Views, dict[str, Any]]  # views, and what was ignored in them
+Block = tuple[str, Any, Callable[[], Encoded]]  # file, ids, and what reads the rest if the block is not done already
+
+
+class Predictor:
+    """A model from a file, and how tables become its views.
+
+    Parameters
+    ----------
+    path : Path
+        The model file.
+    views : list of str
+        Views by columns, each ``NAME=SPEC``; by default the columns of the fit.
+    id_column : str, optional
+        The column of ids.
+    """
+
+    def __init__(self, path: Path, views: list[str], id_column: str | None) -> None:
+        check_readable(path)
+        try:
+            model = load(path)
+        except ModelFileError as error:
+            raise DataError(str(error)) from None
+        self.path, self._id = path, id_column
+        self.table: TableViews | None = None
+        if hasattr(model, "steps"):
+            self.table, model = model.steps[0][1], model.steps[-1][1]
+        self.model = model
+        self._specs = parse_views(views)
+
+    def blocks(self, paths: list[Path], n_rows: int) -> Iterator[Block]:
+        """Iterate over the rows of tables, so many at a time."""
+        for path in paths:
+            columns, text = self._columns(path)
+            wanted = [*columns, *([self._id] if self._id and self._id not in columns else [])]
+            start = 0
+            for table in table_blocks(path, wanted, [*text, *([self._id] if self._id else [])], n_rows):
+                rows = np.arange(start, start + table.num_rows)
+                ids = rows if self._id is None else table_ids(table, self._id, str(path), start)
+                yield str(path), ids, partial(self._views, table, path, start)
+                start += table.num_rows
+
+    def label(self, ids: Any, views: Views) -> Any:
+        """Return the table of labels of some rows."""
+        try:
+            probabilities = self.model.predict_proba(views)
+        except ValueError as error:
+            raise DataError(" ".join(str(error).split())) from None
+        present = find_present(views)
+        has_none: Mask = np.zeros(len(views), dtype=bool)
+        if present is not None:
+            has_none = np.logical_not(present.any(axis=1))
+        return predicted_labels(self.model, probabilities, ids, has_none)
+
+    def _columns(self, path: Path) -> tuple[list[str], list[str]]:
+        """Return the columns to read of a table, and those of them that are text."""
+        if self.table is not None:
+            kinds = {name: found.kind for name, found in self.table.columns_.items() if found.used}
+            return list(kinds), [name for name, kind in kinds.items() if kind != "number"]
+        return list(dict.fromkeys(name for group in self._groups(path).values() for name in group)), []
+
+    def _groups(self, path: Path) -> dict[str, list[str]]:
+        """Return the columns of each view."""
+        if self._specs:
+            names, reserved = table_names(path), [self._id] if self._id else []
+            return {
+                spec.name: choose_columns(spec.selector, names, spec.name, str(path), reserved) for spec in self._specs
+            }
+        named = dict(zip(self.model.view_names_, self.model._view_features, strict=True))
+        unnamed = [name for name, features in named.items() if features is None]
+        if unnamed:
+            raise UsageError(
+                f"The model does not know the columns of view {unnamed[0]!r}, which came from an array or a column of "
+                f"lists; say where it is: --view {unnamed[0]}=SPEC."
+            )
+        return {name: [str(feature) for feature in features] for name, features in named.items()}
+
+    def _views(self, table: Any, path: Path, start: int) -> Encoded:
+        if self.table is not None:
+            try:
+                encoded = self.table.encode(table)
+            except ValueError as error:
+                raise DataError(f"{path}, rows {start} to {start + table.num_rows - 1}: {error}") from None
+            return encoded.views, {name: [one.what, one.count, one.total] for name, one in encoded.unseen.items()}
+        line = 0 if suffix_of(path) == ".parquet" else start + FIRST_LINE
+        groups = self._groups(path)
+        arrays = {name: column_matrix(table, group, str(path), line) for name, group in groups.items()}
+        views = Views(arrays)
+        views.features = [group if arrays[name].shape[1] == len(group) else None for name, group in groups.items()]
+        return views, {}
+
+
+@dataclass(frozen=True)
+class Request:
+    """What is to be labelled, and how.
+
+    Parameters
+    ----------
+    model : Path
+        The model file.
+    files : list of Path
+        Tables to label.
+    views : list of str
+        Or views, each ``NAME=SPEC``.
+    id : str or None
+        The column of ids.
+    block_rows : int
+        Rows that are read and labelled together.
+    """
+
+    model: Path
+    files: list[Path]
+    views: list[str]
+    id: str | None
+    block_rows: int
+
+    def fingerprint(self) -> str:
+        """Return what changes if the model, a file, or what is read of it does."""
+        paths = [self.model, *self.files, *(spec.path for spec in parse_views(self.views) if spec.path is not None)]
+        known = [(str(path.resolve()), path.stat().st_size, path.stat().st_mtime_ns) for path in paths if path.exists()]
+        return hashlib.sha256(json.dumps([known, self.views, self.id, self.block_rows]).encode()).hexdigest()
+
+
+def run_predict(request: Request, output: Path, force: bool, reporter: Reporter) -> dict[str, Any]:
+    """Label the rows of files, and write one table of labels; what was done before an interrupt is not done again."""
+    _check_paths(request, output, force)
+    with reporter.working():
+        predictor = Predictor(request.model, request.views, request.id)
+        blocks = predictor.blocks(request.files, request.block_rows) if request.files else _gathered(request)
+        n_rows = 0
+        with KeptBlocks(output, request.fingerprint()) as parts:
+            for number, (file, ids, read) in enumerate(blocks):
+                if not parts.has(number):
+                    rows, unseen = read()
+                    labels = predictor.label(ids, rows)
+                    parts.add(number, _with_file(labels, file) if len(request.files) > 1 else labels, unseen)
+                n_rows += len(ids)
+                reporter.line(f"{n_rows:,} rows labelled")
+            return parts.finish()
+
+
+def _check_paths(request: Request, output: Path, force: bool) -> None:
+    """Refuse what cannot be read or written, before anything is."""
+    if output.suffix.lower() not in (".csv", ".parquet"):
+        raise UsageError(f"{output} must end in .csv or .parquet.")
+    if not output.absolute().parent.is_dir():
+        raise UsageError(f"The folder {output.absolute().parent} does not exist; create it first.")
+    if output.exists() and not force:
+        raise UsageError(f"{output} exists; choose another file (-o), or replace it: --force.")
+    wrong = [path for path in request.files if suffix_of(path) not in TABLES]
+    if wrong:
+        raise UsageError(f"{wrong[0]} is no table; name it in a view: --view NAME={wrong[0]}.")
+    for path in request.files:
+        check_readable(path)
+    has_files = any(spec.path is not None for spec in parse_views(request.views))
+    if bool(request.files) == has_files:
+        raise UsageError("Name tables to label (anchorview predict MODEL rows.csv …), or views with files: --view.")
+
+
+def _gathered(request: Request) -> Iterator[Block]:
+    """Read the views of several files, aligned by ids, and iterate over blocks of rows."""
+    data = gather(RunSettings(views=request.views, id=request.id))
+    ids = np.arange(len(data.views)) if data.ids is None else data.ids
+    for start in range(0, len(data.views), request.block_rows):
+        block = slice(start, start + request.block_rows)
+        yield "", ids[block], lambda rows=data.views[block]: (rows, {})  # type: ignore[misc]
+
+
+def _with_file(table: Any, file: str) -> Any:
+    import pyarrow as pa
+
+    return table.add_column(0, "file", pa.array([file] * table.num_rows))

@@ -1,0 +1,101 @@
+"""What a run has found, as a table of labels: one line for each row."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from ..core.arrays import Mask, Matrix
+from ..labelling.runner_up import runner_up
+
+COLUMNS = ("id", "label", "confidence", "second_label", "second_confidence", "source", "x", "y")
+
+
+def fitted_labels(model: Any, ids: npt.NDArray[Any] | None, given: Mask | None, xy: Matrix) -> Any:
+    """Return the rows of a fit with their labels.
+
+    Parameters
+    ----------
+    model : FSSMSC or FSSMSCCV
+        After a fit.
+    ids : ndarray, optional
+        Ids of the rows; by default their numbers.
+    given : ndarray of bool of shape (n_rows,), optional
+        Rows whose label was given.
+    xy : ndarray of shape (n_rows, 2)
+        Their places on the map, NaN where there is none.
+
+    Returns
+    -------
+    pyarrow.Table
+        With the columns ``id``, ``label``, ``confidence``, ``second_label``, ``second_confidence``, ``source``
+        ("given" or "model"), ``x`` and ``y``.
+    """
+    seconds, values = model._runner_up
+    n_rows = len(model.labels_)
+    has_none = np.asarray(model.confidence_) == 0  # rows without any view
+    given = np.zeros(n_rows, dtype=bool) if given is None else given & ~has_none
+    columns = _label_columns(model.labels_, model.confidence_, model.classes_, seconds, values, has_none, given)
+    columns["source"] = np.where(given, "given", "model")
+    columns |= {"x": _with_nulls(xy[:, 0]), "y": _with_nulls(xy[:, 1])}
+    return _table(np.arange(n_rows) if ids is None else ids, columns)
+
+
+def predicted_labels(model: Any, probabilities: Matrix, ids: npt.NDArray[Any], has_none: Mask) -> Any:
+    """Return new rows with their labels: the columns of `fitted_labels` up to ``second_confidence``.
+
+    Parameters
+    ----------
+    model : FSSMSC or FSSMSCCV
+        The model.
+    probabilities : ndarray of shape (n_rows, n_classes)
+        What it says of the rows.
+    ids : ndarray
+        Their ids.
+    has_none : ndarray of bool of shape (n_rows,)
+        Rows without any view, which get no label.
+    """
+    class_ids = probabilities.argmax(axis=1)
+    seconds, values = runner_up(probabilities, class_ids)
+    confidence = np.where(has_none, 0.0, probabilities.max(axis=1))
+    labels = model.classes_[class_ids]
+    return _table(ids, _label_columns(labels, confidence, model.classes_, seconds, values, has_none, has_none))
+
+
+def _label_columns(
+    labels: Any, confidence: Any, classes: Any, seconds: Any, values: Any, has_none: Mask, without_second: Mask
+) -> dict[str, Any]:
+    import pyarrow as pa
+
+    no_second = without_second | has_none | (seconds < 0)
+    return {
+        "label": pa.array(labels, mask=has_none),
+        "confidence": np.asarray(confidence, dtype=np.float32),
+        "second_label": pa.array(classes[np.maximum(seconds, 0)], mask=no_second),
+        "second_confidence": pa.array(np.asarray(values, dtype=np.float32), mask=no_second),
+    }
+
+
+def _with_nulls(values: Matrix) -> Any:
+    import pyarrow as pa
+
+    return pa.array(values.astype(np.float32), mask=np.isnan(values))
+
+
+def _table(ids: npt.NDArray[Any], columns: dict[str, Any]) -> Any:
+    import pyarrow as pa
+
+    columns = {"id": ids, **columns}
+    return pa.table({name: columns[name] for name in COLUMNS if name in columns})
+
+
+def write_label_table(table: Any, folder: Path) -> None:
+    """Write the table as labels.parquet and labels.csv."""
+    import pyarrow.parquet
+    from pyarrow import csv
+
+    pyarrow.parquet.write_table(table, folder / "labels.parquet")
+    csv.write_csv(table, folder / "labels.csv")

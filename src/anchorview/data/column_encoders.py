@@ -1,0 +1,191 @@
+"""Columns of a raw table turned into views: fitted on one table, applied to the next, which is matched by name.
+
+The state of an encoder is plain: text, numbers, and lists of them, so that a model file can hold it.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any, Protocol
+
+import numpy as np
+from scipy import sparse
+from sklearn.feature_extraction.text import CountVectorizer
+
+from ..core.arrays import Mask
+from .columns import Column
+
+WORDS: dict[str, Any] = {"token_pattern": r"(?u)\b\w+\b"}  # one letter is a word too: "C", "R"
+CHARACTERS: dict[str, Any] = {"analyzer": "char_wb", "ngram_range": (2, 4)}
+_MAX_TERMS = 50_000  # of a text view, the most frequent: enough for any language, and bounded
+_MAX_CATEGORIES = 1000  # of a column, the most frequent
+_RARE = 2  # rows that a word or category must be in: what appears once tells nothing about other rows
+_FEW_ROWS = 50  # below which everything is kept
+
+
+@dataclass(frozen=True)
+class Part:
+    """One view made of columns: rows, which of them have it, and the names of its features."""
+
+    name: str
+    array: Any
+    present: Mask
+    features: list[str]
+
+
+@dataclass
+class Unseen:
+    """What was ignored in a column of a new table, and out of how many."""
+
+    what: str
+    count: int = 0
+    total: int = 0
+
+
+Report = dict[str, Unseen]
+
+
+class Encoder(Protocol):
+    """Makes views of some columns of a table."""
+
+    def encode(self, columns: Mapping[str, Column], unseen: Report) -> list[Part]:
+        """Return the views of the columns; what is ignored is counted in `unseen`."""
+
+
+@dataclass(frozen=True)
+class TextEncoder:
+    """A column of text as counts of its words, and of its character n-grams."""
+
+    column: str
+    words: list[str]
+    characters: list[str]
+
+    @classmethod
+    def fit(cls, column: Column) -> TextEncoder:
+        """Choose the words and n-grams that count."""
+        texts = [text or "" for text in column.texts()]
+        least = 1 if len(texts) < _FEW_ROWS else _RARE
+        return cls(column.name, *(_vocabulary(texts, options, least) for options in (WORDS, CHARACTERS)))
+
+    def encode(self, columns: Mapping[str, Column], unseen: Report) -> list[Part]:
+        """Return two sparse views; a row without any known word, or n-gram, lacks the view."""
+        column = columns[self.column]
+        expect_storage(column, ("text", "category"), "text")
+        texts = [text or "" for text in column.texts()]
+        parts = []
+        for name, options, terms in (("words", WORDS, self.words), ("characters", CHARACTERS, self.characters)):
+            if not terms:
+                continue
+            counter = CountVectorizer(vocabulary=terms, dtype=np.float32, **options)
+            counts = sparse.csr_array(counter.transform(texts))
+            parts.append(Part(f"{self.column}:{name}", counts, np.diff(counts.indptr) > 0, list(terms)))
+            if name == "words":
+                analyse = counter.build_analyzer()
+                total = sum(len(analyse(text)) for text in texts)
+                unseen[self.column] = Unseen("words", total - int(counts.sum(dtype=np.float64)), total)
+        return parts
+
+
+@dataclass(frozen=True)
+class ListEncoder:
+    """A column of lists of numbers, all of one length, as a dense view."""
+
+    column: str
+    n_features: int
+
+    @classmethod
+    def fit(cls, column: Column) -> ListEncoder:
+        """Note the length of the lists."""
+        sizes = {len(one) for one in column.lists() if one is not None}
+        if len(sizes) != 1:
+            lengths = ", ".join(map(str, sorted(sizes)[:5])) or "none"
+            raise ValueError(f"Column {column.name!r} needs lists of numbers of one length; its lengths are {lengths}.")
+        return cls(column.name, sizes.pop())
+
+    def encode(self, columns: Mapping[str, Column], unseen: Report) -> list[Part]:
+        """Return one view; rows without a list lack it."""
+        column = columns[self.column]
+        expect_storage(column, ("list", "text"), "lists of numbers")
+        array = np.zeros((len(column), self.n_features), dtype=np.float32)
+        present = np.zeros(len(column), dtype=bool)
+        for row, (cell, values) in enumerate(zip(column.cells, column.lists(), strict=True)):
+            if cell is None or (isinstance(cell, str) and not cell.strip()):
+                continue
+            if values is None or len(values) != self.n_features:
+                what = "no list of numbers" if values is None else f"a list of {len(values)} numbers"
+                raise ValueError(
+                    f"Column {self.column!r} holds {what} in row {row}; at the fit it held lists of {self.n_features}."
+                )
+            array[row], present[row] = values, True
+        return [Part(self.column, array, present, [str(number) for number in range(self.n_features)])]
+
+
+@dataclass(frozen=True)
+class CategoryEncoder:
+    """Columns of categories as one sparse view, a feature for each category; an empty cell is a category as well."""
+
+    values: dict[str, list[str]] = field(default_factory=dict)  # categories of each column, "" for empty cells
+
+    @classmethod
+    def fit(cls, columns: Sequence[Column]) -> CategoryEncoder:
+        """Choose the categories that count."""
+        values = {}
+        for column in columns:
+            counts = Counter(text or "" for text in column.texts())
+            least = 1 if len(column) < _FEW_ROWS else _RARE
+            kept = [text for text, count in counts.most_common(_MAX_CATEGORIES) if count >= least]
+            if len(kept) > 1:
+                values[column.name] = sorted(kept)
+        return cls(values)
+
+    def encode(self, columns: Mapping[str, Column], unseen: Report) -> list[Part]:
+        """Return one view; a row that has known categories in no column lacks it."""
+        if not self.values:
+            return []
+        blocks, features = [], []
+        for name, known in self.values.items():
+            column = columns[name]
+            expect_storage(column, ("text", "category", "boolean", "number", "date"), "categories")
+            texts = [text or "" for text in column.texts()]
+            place = {text: number for number, text in enumerate(known)}
+            ids = np.array([place.get(text, -1) for text in texts], dtype=np.intp)
+            filled = sum(text != "" for text in texts)
+            ignored = int(sum(number < 0 and text != "" for number, text in zip(ids, texts, strict=True)))
+            if column.storage == "number" and filled and ignored == filled and not any(map(_is_number, known)):
+                raise changed_column(column, "categories", "numbers")
+            unseen[name] = Unseen("categories", ignored, filled)
+            rows = np.flatnonzero(ids >= 0)
+            cells = np.ones(len(rows), dtype=np.float32), (rows, ids[rows])
+            blocks.append(sparse.csr_array(cells, shape=(len(texts), len(known))))
+            features += [f"{name}={text}" for text in known]
+        array = sparse.csr_array(sparse.hstack(blocks, format="csr"))
+        return [Part("categories", array, np.diff(array.indptr) > 0, features)]
+
+
+def _vocabulary(texts: list[str], options: dict[str, Any], least: int) -> list[str]:
+    counter = CountVectorizer(min_df=least, max_features=_MAX_TERMS, dtype=np.float32, **options)
+    try:
+        return sorted(counter.fit(texts).vocabulary_)
+    except ValueError:  # no term is left
+        return []
+
+
+def expect_storage(column: Column, storages: tuple[str, ...], what: str) -> None:
+    """Raise an error if a column is stored as something else than at the fit; one that is empty may be anything."""
+    if column.storage not in storages and column.has_cell().any():
+        stored = {"number": "numbers", "list": "lists", "date": "dates", "boolean": "True and False"}
+        raise changed_column(column, what, stored.get(column.storage, column.storage))
+
+
+def changed_column(column: Column, before: str, now: str) -> ValueError:
+    """Return the error for a column that is not what it was at the fit."""
+    return ValueError(
+        f"Column {column.name!r} held {before} at the fit and now holds {now}; give the column as it was, or leave its "
+        "cells empty."
+    )
+
+
+def _is_number(text: str) -> bool:
+    return text.replace(".", "", 1).lstrip("-").isdigit()

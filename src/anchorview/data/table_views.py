@@ -1,0 +1,269 @@
+"""`TableViews`: a raw table (text, numbers, categories, dates, lists) turned into views, as a step of a pipeline."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any, NamedTuple, Self
+
+import numpy as np
+import numpy.typing as npt
+from sklearn.base import BaseEstimator, TransformerMixin
+from sklearn.utils.validation import check_is_fitted, validate_data
+
+from ..core.checks import check_choice
+from .column_encoders import CategoryEncoder, Encoder, ListEncoder, Part, Report, TextEncoder
+from .column_kinds import USED, ColumnKind, recognise, settle
+from .columns import Column, table_columns, table_ids
+from .number_encoder import NumberEncoder
+from .tables import column_labels, is_table
+from .views import Views
+
+__all__ = ["TableViews"]
+
+
+class EncodedTable(NamedTuple):
+    """The views of a table, and what was ignored in it: new words, new categories, cells that could not be read."""
+
+    views: Views
+    unseen: Report
+
+
+class TableViews(TransformerMixin, BaseEstimator):
+    """Turn a raw table into views: what its columns are is recognised, and can be said.
+
+    A column of text becomes two sparse views, counts of words and of character n-grams; lists of numbers (embeddings)
+    become a dense view each; all numbers and dates together one dense view ("numbers", each from 0 to 1, and its
+    opposite), all categories together one sparse view ("categories"). Ids, constant columns and empty ones are left
+    out. Empty cells: a row without text, or without a list, lacks that view; so does a row that is empty in every
+    column of numbers. Other empty numbers are filled with the median, with a further column to tell where, if they are
+    many; an empty category is one of its own.
+
+    Parameters
+    ----------
+    kinds : mapping of str to str, optional
+        What columns are, where the table itself does not show it: "text", "number", "category", "boolean", "date",
+        "list" or "ignore", by the name of the column.
+
+    Attributes
+    ----------
+    columns_ : dict of str to ColumnKind
+        What each column was taken for (``kind``), and the reason (``why``).
+    n_features_in_ : int
+        Number of columns.
+    feature_names_in_ : ndarray of str
+        Their names, if the table has such.
+
+    Examples
+    --------
+    >>> import pandas as pd
+    >>> from anchorview import TableViews
+    >>> table = pd.DataFrame({
+    ...     "id": range(4),
+    ...     "review": ["good and cheap", "cheap but slow", "slow and dear", "good, not cheap"],
+    ...     "stars": [5, 3, 1, 4],
+    ...     "shop": ["north", "south", "south", "north"],
+    ... })
+    >>> transformer = TableViews().fit(table)
+    >>> transformer.transform(table)
+    Views(4 rows; review:words: 7 sparse, review:characters: 81 sparse, numbers: 2, categories: 2 sparse)
+    >>> print(transformer.describe())
+    text: review (3.0 words a cell, 100% of the cells different)
+    number: stars (numbers)
+    category: shop (2 different values in 4 cells)
+    left out: id (id: it counts the rows)
+
+    In front of an estimator it takes raw tables, today's and tomorrow's:
+
+    >>> from sklearn.pipeline import make_pipeline
+    >>> from anchorview import FSSMSC
+    >>> model = make_pipeline(TableViews(), FSSMSC(n_landmarks=4, random_state=0))
+    >>> model.fit(table, ["good", None, "bad", None]).predict(table[["shop", "stars", "review"]]).shape
+    (4,)
+    """
+
+    _encoders: list[Encoder]
+
+    def __init__(self, *, kinds: Mapping[str, str] | None = None) -> None:
+        self.kinds = kinds
+
+    def __sklearn_tags__(self) -> Any:
+        """Tell scikit-learn that text and empty cells are fine."""
+        tags = super().__sklearn_tags__()
+        tags.input_tags.string = tags.input_tags.categorical = tags.input_tags.allow_nan = True
+        tags.transformer_tags.preserves_dtype = []
+        return tags
+
+    def fit(self, X: Any, y: Any = None) -> Self:
+        """Recognise the columns, and note words, categories and medians.
+
+        Parameters
+        ----------
+        X : table of pandas, polars or pyarrow, or array of shape (n_rows, n_columns)
+            The raw table, without the column of labels.
+        y : ignored
+            Here for scikit-learn.
+
+        Returns
+        -------
+        self
+        """
+        self._fit(X)
+        return self
+
+    def fit_transform(self, X: Any, y: Any = None, **fit_params: Any) -> Views:
+        """Fit, and return the views of the same table.
+
+        Parameters
+        ----------
+        X : table of pandas, polars or pyarrow, or array of shape (n_rows, n_columns)
+            The raw table, without the column of labels.
+        y : ignored
+            Here for scikit-learn.
+        **fit_params : dict
+            None are known.
+
+        Returns
+        -------
+        Views
+        """
+        if fit_params:
+            raise TypeError(f"TableViews takes no fit parameters; got {sorted(fit_params)}.")
+        return self._fit(X)
+
+    def _fit(self, X: Any) -> Views:
+        X = self._read(X, reset=True)
+        columns = {column.name: column for column in table_columns(X)}
+        self.columns_ = self._recognise(columns)
+        self._encoders = _fit_encoders(columns, self.columns_)
+        parts = [part for encoder in self._encoders for part in encoder.encode(columns, {})]
+        if not parts:
+            raise ValueError(f"No column of the table can be used. {self.describe()}")
+        views = _join(parts, table_ids(X))
+        self._features = dict(zip(views.names, views.features, strict=True))
+        return views
+
+    def transform(self, X: Any) -> Views:
+        """Return the views of a table.
+
+        Parameters
+        ----------
+        X : table of pandas, polars or pyarrow, or array of shape (n_rows, n_columns)
+            A table with the columns of the fit that are used, in any order; others are left alone.
+
+        Returns
+        -------
+        Views
+        """
+        return self.encode(X).views
+
+    def encode(self, X: Any) -> EncodedTable:
+        """Return the views of a table, as `transform` does, with a count of what was ignored in it.
+
+        Parameters
+        ----------
+        X : table of pandas, polars or pyarrow, or array of shape (n_rows, n_columns)
+            A table with the columns of the fit that are used.
+
+        Returns
+        -------
+        EncodedTable
+            ``views``, and ``unseen``: by the name of a column, how many (``count``) of its words, categories or cells
+            (``what``) out of how many (``total``) are not known from the fit.
+
+        Examples
+        --------
+        >>> import pandas as pd
+        >>> from anchorview import TableViews
+        >>> transformer = TableViews().fit(pd.DataFrame({"size": ["S", "M", "S", "M"]}))
+        >>> transformer.encode(pd.DataFrame({"size": ["S", "XXL"]})).unseen
+        {'size': Unseen(what='categories', count=1, total=2)}
+        """
+        check_is_fitted(self)
+        X = self._read(X, reset=False)
+        used = [name for name, found in self.columns_.items() if found.used]
+        columns = {column.name: column for column in table_columns(X) if column.name in used}
+        missing = [name for name in used if name not in columns]
+        if missing:
+            raise ValueError(
+                f"The table lacks columns of the fit: {missing[:5]}; it has "
+                f"{list(map(str, column_labels(X)))[:20] if is_table(X) else X.shape[1]}."
+            )
+        unseen: Report = {}
+        parts = [part for encoder in self._encoders for part in encoder.encode(columns, unseen)]
+        return EncodedTable(_join(parts, table_ids(X)), unseen)
+
+    def describe(self) -> str:
+        """Say in words what the columns were taken for, one line a kind."""
+        by_kind: dict[str, list[str]] = {}
+        for name, found in self.columns_.items():
+            reason = found.why if found.used else f"{found.kind}: {found.why}"
+            by_kind.setdefault(found.kind if found.used else "left out", []).append(f"{name} ({reason})")
+        order = [kind for kind in (*USED, "left out") if kind in by_kind]
+        return "\n".join(f"{kind}: {', '.join(by_kind[kind])}" for kind in order)
+
+    def get_feature_names_out(self, input_features: Any = None) -> npt.NDArray[Any]:
+        """Return the names of all features, view by view: ``view__feature``.
+
+        Parameters
+        ----------
+        input_features : ignored
+            Here for scikit-learn.
+
+        Returns
+        -------
+        ndarray of str
+        """
+        check_is_fitted(self)
+        names = [f"{view}__{feature}" for view, features in self._features.items() for feature in features or ()]
+        return np.array(names, dtype=object)
+
+    def _read(self, X: Any, *, reset: bool) -> Any:
+        least = 2 if reset else 1  # of one row every column is constant
+        if not is_table(X):
+            return validate_data(self, X, reset=reset, dtype=None, ensure_all_finite=False, ensure_min_samples=least)
+        names = list(map(str, column_labels(X)))
+        repeated = sorted({name for name in names if names.count(name) > 1}) if len(set(names)) < len(names) else []
+        if repeated:
+            raise ValueError(f"Names of columns repeat: {repeated[:5]}; rename them.")
+        if reset:
+            validate_data(self, X, reset=True, skip_check_array=True)
+        if len(X) < least:
+            raise ValueError(f"The table has {len(X)} row(s) (n_samples = {len(X)}); a minimum of {least} is required.")
+        return X
+
+    def _recognise(self, columns: Mapping[str, Column]) -> dict[str, ColumnKind]:
+        kinds = dict(self.kinds or {})
+        unknown = [name for name in kinds if name not in columns]
+        if unknown:
+            raise ValueError(f"kinds names columns that the table lacks: {unknown}; it has {list(columns)[:20]}.")
+        for name, kind in kinds.items():
+            check_choice(f"kinds[{name!r}]", kind, (*USED, "ignore"))
+        return {
+            name: settle(column, kinds[name]) if name in kinds else recognise(column)
+            for name, column in columns.items()
+        }
+
+
+def _fit_encoders(columns: Mapping[str, Column], found: Mapping[str, ColumnKind]) -> list[Encoder]:
+    def of_kind(*kinds: str) -> list[Column]:
+        return [columns[name] for name, one in found.items() if one.kind in kinds]
+
+    date_formats = {name: one.date_format for name, one in found.items() if one.kind == "date"}
+    return [
+        *(TextEncoder.fit(column) for column in of_kind("text")),
+        *(ListEncoder.fit(column) for column in of_kind("list")),
+        NumberEncoder.fit(of_kind("number", "date"), date_formats),
+        CategoryEncoder.fit(of_kind("category", "boolean")),
+    ]
+
+
+def _join(parts: list[Part], ids: Any) -> Views:
+    names = [part.name for part in parts]
+    for place, name in enumerate(names):
+        if name in names[place + 1 :]:  # a column of lists named "numbers"
+            names[place] = f"{name}:list"
+    views = Views(
+        [part.array for part in parts], names=names, mask=np.column_stack([part.present for part in parts]), ids=ids
+    )
+    views.features = [list(part.features) for part in parts]
+    return views

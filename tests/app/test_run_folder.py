@@ -1,0 +1,178 @@
+"""The folder of a run: whole or not there, one run at a time, whatever happens."""
+
+from __future__ import annotations
+
+import logging
+import os
+import shutil
+import signal
+import subprocess
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from anchorview.app.errors import CommandError, UsageError
+from anchorview.app.run_folder import RunFolder
+from support.command import invoke, quick, refused, reviews, write_csv
+from support.processes import started
+
+
+def write_run(folder: Path, text: str = "{}") -> None:
+    folder.mkdir()
+    (folder / "run.json").write_text(text)
+
+
+def test_nothing_is_there_until_all_is(tmp_path: Path) -> None:
+    with RunFolder(tmp_path / "run", False) as folder:
+        (folder.path / "run.json").write_text("new")
+        assert not (tmp_path / "run").exists()
+        folder.finish()
+    assert [path.name for path in tmp_path.iterdir()] == ["run"]
+    assert [path.name for path in (tmp_path / "run").iterdir()] == ["run.json"]
+
+
+def test_an_error_leaves_nothing(tmp_path: Path) -> None:
+    write_run(tmp_path / "run", "old")
+    with pytest.raises(RuntimeError), RunFolder(tmp_path / "run", True) as folder:
+        (folder.path / "run.json").write_text("new")
+        raise RuntimeError
+    assert [path.name for path in tmp_path.iterdir()] == ["run"]
+    assert (tmp_path / "run" / "run.json").read_text() == "old"
+
+
+def test_an_older_run_is_replaced_when_the_new_one_is_whole(tmp_path: Path) -> None:
+    write_run(tmp_path / "run", "old")
+    with RunFolder(tmp_path / "run", True) as folder:
+        (folder.path / "run.json").write_text("new")
+        assert (tmp_path / "run" / "run.json").read_text() == "old"
+        folder.finish()
+    assert (tmp_path / "run" / "run.json").read_text() == "new"
+    assert [path.name for path in tmp_path.iterdir()] == ["run"]
+
+
+def test_two_runs_to_one_folder(tmp_path: Path) -> None:
+    with RunFolder(tmp_path / "run", False) as first:
+        (first.path / "run.json").write_text("first")
+        with pytest.raises(CommandError, match=f"Another run is writing to .*process {os.getpid()}"):
+            RunFolder(tmp_path / "run", True).__enter__()
+        first.finish()
+    assert (tmp_path / "run" / "run.json").read_text() == "first"
+    with pytest.raises(UsageError, match="exists"):
+        RunFolder(tmp_path / "run", False).__enter__()
+
+
+def test_what_a_killed_run_left_is_cleared(tmp_path: Path) -> None:
+    part = tmp_path / ".run.part"
+    part.mkdir()
+    (part / "half").mkdir()
+    (part / "labels.csv").write_text("half")
+    write_run(tmp_path / ".run.old", "old")  # it was killed between the two renames
+    with RunFolder(tmp_path / "run", True) as folder:
+        assert [path.name for path in folder.path.iterdir()] == [".lock"]
+        assert (tmp_path / "run" / "run.json").read_text() == "old"
+        (folder.path / "run.json").write_text("new")
+        folder.finish()
+    assert [path.name for path in tmp_path.iterdir()] == ["run"]
+
+
+def test_places_where_nothing_can_be_written(tmp_path: Path) -> None:
+    (tmp_path / "file").write_text("mine")
+    for target, message in (("no/run", "does not exist"), ("file", "not a folder"), ("link", "not a folder")):
+        if target == "link":
+            (tmp_path / "link").symlink_to(tmp_path)
+        with pytest.raises(UsageError, match=message):
+            RunFolder(tmp_path / target, True).check()
+
+
+class Interrupt(logging.Handler):
+    """Sends Ctrl-C to this process at the first line of a fit that holds some text."""
+
+    def __init__(self, text: str) -> None:
+        super().__init__()
+        self._text, self.sent = text, False
+
+    def emit(self, record: logging.LogRecord) -> None:
+        if self._text in record.getMessage() and not self.sent:
+            self.sent = True
+            os.kill(os.getpid(), signal.SIGINT)
+
+
+@pytest.fixture
+def interrupt() -> Iterator[object]:
+    handlers: list[Interrupt] = []
+
+    def at(text: str) -> Interrupt:
+        handlers.append(Interrupt(text))
+        logging.getLogger("anchorview").addHandler(handlers[-1])
+        return handlers[-1]
+
+    yield at
+    for handler in handlers:
+        logging.getLogger("anchorview").removeHandler(handler)
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="no SIGINT to one process")
+@pytest.mark.parametrize(("how", "stage"), [("fast", "landmarks"), ("fast", "round 1"), ("tuned", "accuracy")])
+def test_ctrl_c_within_a_fit(tmp_path: Path, interrupt: object, how: str, stage: str) -> None:
+    path = write_csv(tmp_path / "reviews.csv", reviews())
+    config = quick(tmp_path)
+    if how == "tuned":
+        config.write_text("[parameters]\nn_landmarks = 12\nn_splits = 2\n")
+    handler = interrupt(stage)  # type: ignore[operator]
+    done = invoke("fit", path, "--label", "topic", "-o", tmp_path / "run", "--config", config)
+    assert handler.sent, done.output
+    assert done.exit_code == 130, done.output
+    assert done.stderr.rstrip().endswith("Stopped.")
+    assert sorted(entry.name for entry in tmp_path.iterdir()) == ["quick.toml", "reviews.csv"]
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="no SIGINT to one process")
+@pytest.mark.parametrize(
+    "stage", [*(pytest.param(name, marks=pytest.mark.slow) for name in ("reading", "fitting", "results")), "report"]
+)
+def test_ctrl_c_in_a_process(tmp_path: Path, stage: str) -> None:
+    """All is there, or nothing is: the run may be done before the signal arrives."""
+    path = write_csv(tmp_path / "reviews.csv", reviews())
+    words = ["fit", str(path), "--label", "topic", "-o", str(tmp_path / "run"), "--config", str(quick(tmp_path))]
+    environment = {**os.environ, "OMP_NUM_THREADS": "1", "PYTHONUNBUFFERED": "1"}
+    command = [sys.executable, "-m", "anchorview", *words]
+    with started(command, env=environment, stderr=subprocess.PIPE, stdout=subprocess.DEVNULL) as process:
+        assert process.stderr is not None
+        for line in process.stderr:
+            if line.rstrip().endswith(stage):
+                break
+        process.send_signal(signal.SIGINT)
+        rest = process.stderr.read()
+        code = process.wait()
+    assert "Traceback" not in rest
+    left = sorted(entry.name for entry in tmp_path.iterdir())
+    if code == 0:
+        assert stage == "report"
+        assert left == ["quick.toml", "reviews.csv", "run"]
+        assert len(list((tmp_path / "run").iterdir())) == 7
+    else:
+        assert code == 130, rest
+        assert left == ["quick.toml", "reviews.csv"]
+
+
+def test_no_space_on_disk(tmp_path: Path) -> None:
+    mounted = tmp_path / "small"
+    mounted.mkdir()
+    mount = shutil.which("mount")
+    if (
+        mount is None
+        or subprocess.run(
+            [mount, "-t", "tmpfs", "-o", "size=500k", "tmpfs", str(mounted)], capture_output=True, check=False
+        ).returncode
+    ):
+        pytest.skip("mounting is not permitted here")
+    try:
+        path = write_csv(tmp_path / "reviews.csv", reviews())
+        words = "fit", path, "--label", "topic", "-o", mounted / "run", "--config", quick(tmp_path)
+        line = refused(*words, code=1)
+        assert line == f"{mounted / 'run'} cannot be written: No space left on device."
+        assert list(mounted.iterdir()) == []
+    finally:
+        subprocess.run(["umount", str(mounted)], check=True)

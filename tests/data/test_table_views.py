@@ -1,0 +1,231 @@
+"""Raw tables as views: what columns are taken for, what becomes of them, and of tomorrow's table."""
+
+from __future__ import annotations
+
+import datetime
+import pickle
+from typing import Any
+
+import numpy as np
+import pandas as pd
+import polars as pl
+import pyarrow as pa
+import pytest
+from sklearn.base import clone
+from sklearn.pipeline import Pipeline
+
+from anchorview import FSSMSC, TableViews
+from anchorview.data.column_kinds import recognise
+from anchorview.data.columns import Column
+from support.settled import SETTLED
+
+WORDS = ["engine", "wheel", "brake", "oven", "flour", "sugar", "racket", "goal", "pitch"]
+
+
+def sentence(row: int) -> str:
+    first = 3 * (row % 3)
+    return f"{WORDS[first + row % 2]} and {WORDS[first + 2]} number {row}"
+
+
+def make(n_rows: int = 60) -> dict[str, list[Any]]:
+    return {
+        "key": [f"row-{row}" for row in range(n_rows)],
+        "review": [sentence(row) for row in range(n_rows)],
+        "price": [float(row % 7) if row % 9 else None for row in range(n_rows)],
+        "shop": [["north", "south"][row % 2] if row % 10 else None for row in range(n_rows)],
+        "sold": [datetime.datetime(2024, 1 + row % 12, 1 + row % 28, row % 24) for row in range(n_rows)],
+        "vector": [[float(row), 1.0, -float(row)] if row != 5 else None for row in range(n_rows)],
+        "open": [row % 4 == 0 for row in range(n_rows)],
+        "same": ["x"] * n_rows,
+        "nothing": [None] * n_rows,
+    }
+
+
+FRAMES = {"pandas": pd.DataFrame, "polars": lambda data: pl.DataFrame(data, strict=False), "pyarrow": pa.table}
+KINDS = {
+    "key": "id",
+    "review": "text",
+    "price": "number",
+    "shop": "category",
+    "sold": "date",
+    "vector": "list",
+    "open": "boolean",
+    "same": "constant",
+    "nothing": "empty",
+}
+
+
+@pytest.mark.parametrize("library", FRAMES)
+def test_columns_of_every_library_are_recognised_alike(library: str) -> None:
+    transformer = TableViews().fit(FRAMES[library](make()))
+    assert {name: found.kind for name, found in transformer.columns_.items()} == KINDS
+    assert all(found.why for found in transformer.columns_.values())
+
+
+def test_views_are_the_same_for_every_library() -> None:
+    made = [TableViews().fit_transform(frame(make())) for frame in FRAMES.values()]
+    for views in made[1:]:
+        assert views.names == made[0].names
+        np.testing.assert_array_equal(views.to_array(), made[0].to_array())
+    assert made[0].names == ["review:words", "review:characters", "vector", "numbers", "categories"]
+
+
+def cells(*values: Any) -> str:
+    return recognise(Column("some", np.array([*values], dtype=object))).kind
+
+
+def test_text_that_holds_something_else() -> None:
+    assert cells(*[str(row / 7) for row in range(40)], "n/a") == "number"
+    assert cells(*[f"2024-05-{1 + row % 28:02d}" for row in range(40)]) == "date"
+    assert cells(*[f"{1 + row % 28}.05.2024" for row in range(40)]) == "date"
+    assert cells(*[f"[{row}, 2.5]" for row in range(40)]) == "list"
+    assert cells(*[f"[{row}, 2.5]" for row in range(40)], "[1]") == "unusable"
+
+
+def test_words_of_a_cell_tell_text_from_names_and_ids() -> None:
+    assert cells(*[f"a text of words, {row}" for row in range(40)]) == "text"
+    assert cells(*[f"Ann Miller{row}" for row in range(40)]) == "text"
+    assert cells(*[f"https://example.org/{row}" for row in range(40)]) == "id"
+    assert cells(*(["very good indeed", "quite bad"] * 20)) == "category"
+    assert cells(*[f"これは{row}番目の文です" for row in range(40)]) == "text"
+
+
+def test_numbers_that_count_the_rows_are_ids() -> None:
+    assert recognise(Column("n", np.arange(5, 30))).kind == "id"
+    shuffled = np.random.RandomState(0).permutation(1000)[:50]
+    assert recognise(Column("customer_id", shuffled)).kind == "id"
+    assert recognise(Column("paid", shuffled)).kind == "number"
+    assert recognise(Column("odd", np.array([1.0, np.inf, 2.0]))).kind == "unusable"
+
+
+def test_kinds_can_be_said() -> None:
+    table = pd.DataFrame(make())
+    transformer = TableViews(kinds={"price": "category", "review": "ignore", "shop": "text"}).fit(table)
+    assert transformer.columns_["review"].kind == "ignore"
+    assert transformer.transform(table).names == ["shop:words", "shop:characters", "vector", "numbers", "categories"]
+    assert "price=3" in transformer.transform(table).features[-1]  # 3.0 is 3: empty cells made it a float
+    with pytest.raises(ValueError, match="kinds names columns that the table lacks: \\['colour'\\]"):
+        TableViews(kinds={"colour": "text"}).fit(table)
+    with pytest.raises(ValueError, match="kinds\\['price'\\]"):
+        TableViews(kinds={"price": "money"}).fit(table)
+
+
+def test_empty_cells() -> None:
+    table = pd.DataFrame(make())
+    table.loc[3, "review"] = "  "
+    table.loc[4, ["price", "sold"]] = None
+    views = TableViews().fit_transform(table)
+    lacking = {name: np.flatnonzero(~views.present[:, number]).tolist() for number, name in enumerate(views.names)}
+    assert lacking == {
+        "review:words": [3],
+        "review:characters": [3],
+        "vector": [5],
+        "numbers": [4],
+        "categories": [],
+    }
+    numbers = dict(zip(views.features[3], views.arrays[3].T, strict=True))
+    assert numbers["price"][9] == pytest.approx(np.median(table["price"].dropna()) / 6)  # filled
+    assert numbers["price:empty"][[9, 10]].tolist() == [1, 0]
+    categories = dict(zip(views.features[4], views.arrays[4].toarray().T, strict=True))
+    assert categories["shop="][[0, 1]].tolist() == [1, 0]
+
+
+def test_a_number_comes_with_its_opposite_and_without_its_tails() -> None:
+    values = np.r_[np.linspace(0, 1, 999), 1e9]
+    (array,) = TableViews().fit_transform(pd.DataFrame({"amount": values})).arrays
+    np.testing.assert_allclose(array.sum(axis=1), 1, atol=1e-6)
+    assert array[500, 0] == pytest.approx(0.5, abs=0.02)
+    assert array[-1].tolist() == [1, 0]
+
+
+def test_parts_of_dates_that_vary() -> None:
+    moments = [datetime.datetime(2024, 3, 4 + row % 7, 12) for row in range(20)]  # a Monday
+    views = TableViews().fit_transform(pd.DataFrame({"sold": moments}))
+    features = dict(zip(views.features[0], views.arrays[0].T, strict=True))
+    assert set(features) == {"sold:time", "1-sold:time", "sold:weekday", "1-sold:weekday"}
+    np.testing.assert_allclose(features["sold:weekday"][:7], np.arange(7) / 6, atol=1e-6)
+
+
+def test_tomorrows_table() -> None:
+    transformer = TableViews().fit(pd.DataFrame(make()))
+    new = pd.DataFrame(make(4))[["vector", "shop", "review", "open", "sold", "price"]].assign(more=1)
+    new.loc[0, "review"] = "engine of a quite other kind"
+    new.loc[1, "shop"] = "east"
+    encoded = transformer.encode(new)
+    assert encoded.views.names == transformer.transform(pd.DataFrame(make())).names
+    counted = {name: (one.count, one.total) for name, one in encoded.unseen.items()}
+    assert counted["shop"] == (1, 3)
+    assert counted["review"][0] >= 4
+    assert "more" not in counted
+    with pytest.raises(ValueError, match="lacks columns of the fit: \\['price'\\]"):
+        transformer.transform(new.drop(columns="price"))
+
+
+@pytest.mark.parametrize(
+    ("column", "values", "message"),
+    [
+        ("price", ["cheap", "dear"], "'price' held numbers at the fit and now holds text such as 'cheap' \\(row 0\\)"),
+        ("review", [1.5, 2.5], "'review' held text at the fit and now holds numbers"),
+        ("shop", [1.5, 2.5], "'shop' held categories at the fit and now holds numbers"),
+        ("sold", [1.5, 2.5], "'sold' held dates at the fit and now holds numbers"),
+        ("vector", [[1.0], [2.0]], "'vector' holds a list of 1 numbers in row 0; at the fit it held lists of 3"),
+        ("vector", [1.0, 2.0], "'vector' held lists of numbers at the fit and now holds numbers"),
+        ("price", [1.0, np.inf], "'price' holds infinity in row 1"),
+    ],
+)
+def test_a_column_whose_type_changed(column: str, values: list[Any], message: str) -> None:
+    transformer = TableViews().fit(pd.DataFrame(make()))
+    new = pd.DataFrame(make(2))
+    new[column] = pd.Series(values, dtype=None)
+    with pytest.raises(ValueError, match=message):
+        transformer.transform(new)
+    new[column] = None  # nothing at all is another matter
+    assert len(transformer.transform(new)) == 2
+
+
+def test_cells_that_cannot_be_read_are_counted() -> None:
+    transformer = TableViews().fit(pd.DataFrame({"age": [str(age) for age in range(20, 60, 3)], "b": [1, 2] * 7}))
+    encoded = transformer.encode(pd.DataFrame({"age": ["31", "?", "27"], "b": [1, 2, 1]}))
+    assert encoded.unseen["age"].count == 1
+    assert encoded.unseen["age"].what == "cells that are no numbers"
+
+
+def test_in_a_pipeline() -> None:
+    table = pd.DataFrame(make(90))
+    y = np.array(["car", "food", "sport"])[np.arange(90) % 3].astype(object)
+    y[30:] = None
+    model = Pipeline([("table", TableViews()), ("model", FSSMSC(n_landmarks=20, random_state=0, **SETTLED))])
+    model = clone(model).fit(table, y)
+    new = pd.DataFrame(make(12))
+    expected = model.predict_proba(new)
+    again = pickle.loads(pickle.dumps(model))
+    np.testing.assert_array_equal(again.predict_proba(new[sorted(new.columns)]), expected)
+    truth = np.array(["car", "food", "sport"])[np.arange(90) % 3]
+    assert (model[-1].labels_ == truth).mean() > 0.8
+
+
+def test_names_of_the_features() -> None:
+    transformer = TableViews().fit(pd.DataFrame(make()))
+    names = transformer.get_feature_names_out()
+    assert len(names) == transformer.transform(pd.DataFrame(make())).shape[1]
+    assert {"review:words__engine", "numbers__price", "categories__shop=north", "vector__0"} <= set(names)
+
+
+def test_pandas_index_names_the_rows() -> None:
+    table = pd.DataFrame(make()).set_index("key")
+    assert TableViews().fit_transform(table).ids.tolist() == table.index.tolist()
+
+
+def test_a_list_column_may_be_named_like_a_view() -> None:
+    table = pd.DataFrame({"numbers": [[1.0, float(row)] for row in range(9)], "b": np.random.RandomState(0).rand(9)})
+    transformer = TableViews().fit(table)
+    assert transformer.transform(table).names == ["numbers:list", "numbers"]
+
+
+def test_tables_of_no_use() -> None:
+    with pytest.raises(ValueError, match="No column of the table can be used.*same \\(constant"):
+        TableViews().fit(pd.DataFrame({"same": [1, 1, 1]}))
+    with pytest.raises(ValueError, match="0 row"):
+        TableViews().fit(pd.DataFrame({"a": []}))
+    with pytest.raises(ValueError, match="Names of columns repeat: \\['a'\\]"):
+        TableViews().fit(pd.DataFrame([[1, 2], [3, 4]], columns=["a", "a"]))
