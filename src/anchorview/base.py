@@ -24,7 +24,7 @@ from .engine.blocks import count_threads, map_blocks, row_blocks
 from .features.auto import FOR_SPARSE
 from .features.products import ViewCrossProducts
 from .features.scaling import ViewsScaler, check_finite
-from .labelling.runner_up import runner_up
+from .labelling.runner_up import TopTwo
 from .labelling.suggest import check_request, code_coordinates, restrict, suggest_rows
 from .solver.result import Encoder
 from .supervision.known import Supervision, read_supervision
@@ -169,14 +169,14 @@ class MultiViewClassifier(
 
     def _label_rows(self, given: FitInput, probabilities: Matrix) -> None:
         """Set the labels and the confidence of the rows of the fit; labelled rows keep their labels."""
-        self._set_labels(given, probabilities.argmax(axis=1), probabilities.max(axis=1))
+        self._set_labels(given, TopTwo.of(probabilities))
 
-    def _set_labels(self, given: FitInput, likeliest: ClassIds, confidence: Matrix) -> None:
+    def _set_labels(self, given: FitInput, found: TopTwo) -> None:
         known = given.known
         is_labelled = known.class_ids >= 0
-        class_ids = np.where(is_labelled, known.class_ids, likeliest)
+        class_ids = np.where(is_labelled, known.class_ids, found.class_ids)
         self.labels_ = self.classes_[class_ids]
-        self.confidence_ = confidence
+        self.confidence_ = found.confidence.copy()
         self.confidence_[is_labelled] = 1.0
         if given.empty is not None:
             self.labels_ = mark_unknown(self.labels_, given.empty)
@@ -187,7 +187,7 @@ class MultiViewClassifier(
         if given.weights is not None:
             can_be_labelled &= given.weights > 0
         self._ids, self._can_be_labelled = given.views.ids, can_be_labelled
-        self._runner_up = runner_up(probabilities, class_ids)
+        self._runner_up = found.other_than(class_ids)
 
     def _measure(self, given: FitInput) -> ViewImportance:
         """Measure the views on unlabelled rows: a labelled row is its own nearest one, whatever view it loses."""

@@ -15,7 +15,7 @@ from sklearn.base import clone
 from sklearn.exceptions import ConvergenceWarning
 
 from .base import FitInput, MultiViewClassifier
-from .core.arrays import ClassIds, Matrix, Presence
+from .core.arrays import Matrix, Presence
 from .core.checks import (
     COUNT,
     SHARED,
@@ -55,6 +55,7 @@ from .labelling.held_out import held_out_labels, held_out_logits, held_out_share
 from .labelling.held_out_labels import HeldOutLabels
 from .labelling.relabel import correct_labels
 from .labelling.rule import LabelledNeighbours, keep_labelled, likeliest
+from .labelling.runner_up import TopTwo
 from .plan import OMITTABLE, Plan, make_plan
 from .solver.codes import Codes, map_codes
 from .solver.coverage import cover_result
@@ -422,7 +423,7 @@ class FSSMSC(MultiViewClassifier):
         if held_out is not None and given.sample_weight is not None:
             held_out = replace(held_out, weights=given.sample_weight[held_out.rows])
         self.held_out_ = held_out
-        self._set_labels(replace(given, known=known), *self._read_fit(source, n_threads))
+        self._set_labels(replace(given, known=known), self._read_fit(source, n_threads))
         self.constraint_conflicts_ = known.conflicts
         self.constraint_violations_ = None if known.pairs is None else count_violations(self.labels_, known.pairs)
         self.chosen_ = {"scaling": plan.scaling, **asdict(settled.asked), "inference": choice.inference}
@@ -698,18 +699,16 @@ class FSSMSC(MultiViewClassifier):
             elif outcome in (Outcome.FEWER_CLASSES, Outcome.MORE_CLASSES, Outcome.SINGLE_FEATURE):
                 warnings.warn(f"{type(self).__name__}: {outcome.value}", UserWarning, stacklevel=5)
 
-    def _read_fit(self, source: Representation, n_threads: int) -> tuple[ClassIds, Matrix]:
-        """Return the likeliest class of each row of the fit, and its probability."""
+    def _read_fit(self, source: Representation, n_threads: int) -> TopTwo:
+        """Return the likeliest classes of each row of the fit."""
         rule, cross = self._rule, source.cross
         if not isinstance(rule, Readings):
             return likeliest(rule.read, self.embedding_, n_threads)
 
-        def read(block: slice) -> tuple[ClassIds, Matrix]:
-            probabilities = rule.settle(rule.votes(cross.read(block)), self.embedding_[block])
-            return probabilities.argmax(axis=1), probabilities.max(axis=1)
+        def read(block: slice) -> TopTwo:
+            return TopTwo.of(rule.settle(rule.votes(cross.read(block)), self.embedding_[block]))
 
-        class_ids, confidence = zip(*map_blocks(read, cross.blocks, n_threads, "reading labels"), strict=True)
-        return np.concatenate(class_ids), np.concatenate(confidence)
+        return TopTwo.joined(map_blocks(read, cross.blocks, n_threads, "reading labels"))
 
     def _probabilities(self, views: Views, present: Presence, n_threads: int) -> Matrix:
         rule = self._rule

@@ -21,6 +21,7 @@ from scipy.special import softmax
 
 from ..core.arrays import ClassIds, Matrix, Rows, squared_norms, unit_rows
 from ..engine.blocks import map_blocks, row_blocks
+from .runner_up import TopTwo
 from .temperature import Mistakes, choose_temperature, spread
 
 RULES = ("nearest", "euclidean", "knn", "paper")  # "paper" is "euclidean" from the codes of the joint problem
@@ -161,8 +162,8 @@ class LabelledNeighbours:
         return result
 
 
-def likeliest(read: Callable[[Matrix, int], Matrix], embedding: Matrix, n_threads: int) -> tuple[ClassIds, Matrix]:
-    """Return the likeliest class of each row and its probability, without holding the others of all rows.
+def likeliest(read: Callable[[Matrix, int], Matrix], embedding: Matrix, n_threads: int) -> TopTwo:
+    """Return the likeliest classes of each row, without holding the probabilities of all classes and rows.
 
     Parameters
     ----------
@@ -171,11 +172,8 @@ def likeliest(read: Callable[[Matrix, int], Matrix], embedding: Matrix, n_thread
     embedding : ndarray of shape (n_rows, k)
         The rows.
     """
-    class_ids, confidence = np.empty(len(embedding), np.intp), np.empty(len(embedding), embedding.dtype)
-    for block in row_blocks(len(embedding), READ_ROWS):
-        probabilities = read(embedding[block], n_threads)
-        class_ids[block], confidence[block] = probabilities.argmax(axis=1), probabilities.max(axis=1)
-    return class_ids, confidence
+    blocks = row_blocks(len(embedding), READ_ROWS)
+    return TopTwo.joined([TopTwo.of(read(embedding[block], n_threads)) for block in blocks])
 
 
 def keep_labelled(embedding: Matrix, class_ids: ClassIds, rule: str, n_neighbors: int) -> LabelledNeighbours:

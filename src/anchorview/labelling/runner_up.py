@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+from dataclasses import dataclass, fields
+
 import numpy as np
 
 from ..core.arrays import ClassIds, Matrix
@@ -29,3 +32,39 @@ def runner_up(probabilities: Matrix, class_ids: ClassIds) -> tuple[ClassIds, Mat
         seconds[block] = others.argmax(axis=1)
         values[block] = others[rows, seconds[block]]
     return seconds, values
+
+
+@dataclass(frozen=True)
+class TopTwo:
+    """The two likeliest classes of each row, and their probabilities; −1 and 0 where there is only one class.
+
+    Examples
+    --------
+    >>> found = TopTwo.of(np.array([[0.7, 0.2, 0.1], [0.4, 0.1, 0.5]]))
+    >>> found.class_ids, found.confidence
+    (array([0, 2]), array([0.7, 0.5]))
+    >>> found.other_than(np.array([0, 0]))  # the second row was given its second class
+    (array([1, 2]), array([0.2, 0.5]))
+    """
+
+    class_ids: ClassIds
+    confidence: Matrix
+    seconds: ClassIds
+    second_confidence: Matrix
+
+    @classmethod
+    def of(cls, probabilities: Matrix) -> TopTwo:
+        """Return those of rows of probabilities."""
+        first = probabilities.argmax(axis=1)
+        return cls(first, probabilities.max(axis=1), *runner_up(probabilities, first))
+
+    @classmethod
+    def joined(cls, parts: Sequence[TopTwo]) -> TopTwo:
+        """Return those of several blocks of rows, at least one."""
+        return cls(*(np.concatenate([getattr(part, field.name) for part in parts]) for field in fields(cls)))
+
+    def other_than(self, class_ids: ClassIds) -> tuple[ClassIds, Matrix]:
+        """Return the likeliest class of each row other than the one it has, and its probability."""
+        is_first = class_ids == self.class_ids
+        others = np.where(is_first, self.seconds, self.class_ids)
+        return others, np.where(is_first, self.second_confidence, self.confidence)
