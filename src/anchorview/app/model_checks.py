@@ -18,6 +18,7 @@ from ..tuning.experts import Expert, ExpertGroup
 from ..tuning.graph import FittedRows, GraphHead
 from ..tuning.heads import LinearHead, NeighbourHead, WeightedNeighbours
 from ..tuning.poisson import PoissonHead
+from ..tuning.readings import GraphReading, LinearReading, Readings
 from ..tuning.settings import WITHOUT_CODES, Setting
 
 _FLOATS = (np.dtype(np.float32), np.dtype(np.float64))
@@ -37,7 +38,35 @@ def check_model(model: Any) -> None:
         for group in estimator._groups:
             _check_group(group, sizes, n_classes)
     else:
-        _check_rule(estimator._rule, len(estimator.landmark_embedding_), n_classes)
+        rule, n_landmarks = estimator._rule, len(estimator.landmarks_)
+        if isinstance(rule, Readings):
+            _check_readings(rule, n_landmarks, n_classes)
+            rule = rule.neighbours
+        if rule is not None:
+            _check_rule(rule, len(estimator.landmark_embedding_), n_classes)
+
+
+def _check_readings(readings: Readings, n_landmarks: int, n_classes: int) -> None:
+    """Check what reads labels off the products with the landmarks."""
+    _require(_is_number(readings.temperature) and readings.temperature > 0, "temperature")
+    _require(isinstance(readings.on_products, tuple) and len(readings.on_products) > 0, "readings")
+    for reading in readings.on_products:
+        _require(isinstance(reading, LinearReading | GraphReading), "reading")
+        _require(_is_number(reading.temperature) and reading.temperature > 0, "temperature")
+        if isinstance(reading, LinearReading):
+            _floats(reading.space.weights, (n_landmarks, n_classes), "weights")
+            _floats(reading.intercept, (n_classes,), "intercept")
+        else:
+            _check_fitted_rows(reading.rows, n_landmarks)
+            _floats(reading.potential, (len(reading.rows.points), n_classes), "potential")
+
+
+def _check_fitted_rows(rows: Any, n_landmarks: int) -> None:
+    """Check the rows of a graph, in their space."""
+    _require(isinstance(rows, FittedRows), "fitted_rows")
+    _floats(rows.space.weights, (n_landmarks, None), "weights")
+    _floats(rows.points, (None, rows.space.weights.shape[1]), "points")
+    _require(rows.points.dtype == np.float32, "points")
 
 
 def _check_codes(scaler: Any, landmarks: Any, encoder: Any, sizes: list[int]) -> None:
@@ -117,11 +146,7 @@ def _check_group(group: Any, sizes: list[int], n_classes: int) -> None:
     for expert in group.on_features:
         _check_expert(expert, sum(group.scaler.sizes), n_classes)
     if group.on_graph:
-        rows = group.fitted_rows
-        _require(isinstance(rows, FittedRows), "fitted_rows")
-        _floats(rows.space.weights, (n_landmarks, None), "weights")
-        _floats(rows.points, (None, rows.space.weights.shape[1]), "points")
-        _require(rows.points.dtype == np.float32, "points")
+        _check_fitted_rows(group.fitted_rows, n_landmarks)
     for expert in group.on_graph:
         _check_expert(expert, _length(group.fitted_rows.points, "points"), n_classes)
 

@@ -25,7 +25,7 @@ _ROWS = (
     "_runner_up",
     "held_out_",
 )
-_SEARCH = ("_judged", "_folds", "_seed", "_data_fingerprint")  # what warm_start goes on from
+_SEARCH = ("_judged", "_folds", "_seed", "_sampled", "_data_fingerprint")  # what warm_start goes on from
 _NEVER = ("_left_out", "_metadata_request", "_stop_words_id")
 
 
@@ -93,6 +93,9 @@ TABLE: dict[str, Storable] = {
         GraphSpace="tuning.graph",
         GraphHead="tuning.graph",
         PoissonHead="tuning.poisson",
+        Readings="tuning.readings",
+        LinearReading="tuning.readings",
+        GraphReading="tuning.readings",
         LinearHead="tuning.heads",
         NeighbourHead="tuning.heads",
         WeightedNeighbours="tuning.heads",
