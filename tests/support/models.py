@@ -87,7 +87,7 @@ def fitted(kind: str) -> tuple[Any, Any]:
     model: Any = quick()
     if kind == "float32":
         X = float32
-    elif kind in ("knn", "euclidean", "paper"):
+    elif kind in ("knn", "euclidean", "paper", "linear", "nearest+linear+graph"):
         model = quick(inference=kind)
     elif kind == "auto":
         model = FSSMSC(n_landmarks=12, random_state=0, measure_views=True)
@@ -126,5 +126,5 @@ def fitted(kind: str) -> tuple[Any, Any]:
 
 KINDS = (
     *("plain", "float32", "knn", "euclidean", "paper", "auto", "clusters", "admm", "text", "tfidf", "gaps", "frame"),
-    *("pairs", "landmarks", "pipeline", "search", "text search", "weighted search"),
+    *("pairs", "landmarks", "pipeline", "search", "text search", "weighted search", "linear", "nearest+linear+graph"),
 )
