@@ -46,6 +46,27 @@ def compiled(**options: Any) -> Callable[[Function], Function]:
     return compile_function
 
 
+def inlined(function: Function) -> Function:
+    """Compile a function as a part of every compiled function that calls it, with the options of that one.
+
+    For helpers that are called at one place: numba would compile and optimise them for themselves, and again with
+    their caller. A helper with many lines takes longer to put in place than to compile.
+
+    Examples
+    --------
+    >>> @inlined
+    ... def double(x):
+    ...     return 2 * x
+    >>> @compiled()
+    ... def double_twice(x):
+    ...     return double(double(x))
+    >>> double_twice(3)
+    12
+    """
+    result: Function = compiled(inline="always")(function)
+    return result
+
+
 class _KernelCache(FunctionCache):
     """numba's cache of one function; a file that cannot be read or written is as if it were not there."""
 

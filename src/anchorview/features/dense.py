@@ -68,7 +68,8 @@ def scale_rows(rows: Any, start: int, stop: int, shift: Any, factor: Any) -> Non
         if not (1e-30 < total < 1e30):  # squares may have overflowed, or vanished
             largest = rows.dtype.type(0)
             for t in range(len(row)):
-                largest = max(largest, abs(row[t]))
+                value = abs(row[t])
+                largest = value if value > largest else largest
             if largest == 0:
                 continue
             total = rows.dtype.type(0)

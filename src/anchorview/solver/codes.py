@@ -17,6 +17,7 @@ from ..engine.sources.derived import ReplacedRows
 R = TypeVar("R")
 Codes = Any  # csr_array, or rows in a store (`engine.sources`) of which indexing gives a csr_array
 _BLOCK_ROWS = 4096  # copied at a time
+_SQUARE = 64  # rows and columns mirrored at a time
 _PAIRS = 50_000_000  # of non-zeros, between two chances to interrupt
 _GROWTH = 1.1  # of arrays that are too short
 
@@ -44,7 +45,7 @@ def code_gram(codes: Codes, weights: Weights = None) -> Matrix:
     array([[ 1.,  2.],
            [ 2., 13.]])
     """
-    from .kernels import add_code_gram, mirror_upper
+    from .kernels import add_code_gram
 
     m = codes.shape[1]
     gram = np.zeros((m, m))
@@ -59,8 +60,17 @@ def code_gram(codes: Codes, weights: Weights = None) -> Matrix:
     weights = np.ones(codes.shape[0]) if weights is None else weights
     for part in _pieces(codes, codes.shape[0]):
         add_code_gram(codes.indptr[part.start : part.stop + 1], codes.indices, codes.data, weights[part], gram)
-    mirror_upper(gram)
+    _mirror_upper(gram)
     return gram
+
+
+def _mirror_upper(matrix: Matrix) -> None:
+    """Copy the upper triangle to the lower one, which holds zeros, in pieces that fit in the cache."""
+    for first in range(0, len(matrix), _SQUARE):
+        last = first + _SQUARE
+        corner = matrix[first:last, first:last]
+        corner += np.triu(corner, 1).T
+        matrix[last:, first:last] = matrix[first:last, last:].T
 
 
 def _pieces(codes: sparse.csr_array, n_rows: int) -> Iterator[slice]:

@@ -49,16 +49,13 @@ def solve_codes(
     `start` guesses the non-zeros: the pattern of a matrix, row by row, or that of the nearest landmark. It changes how
     long it takes, not the codes.
     """
-    from .kernels import nearest_landmarks
-
     n_rows = len(linear)
     none = (np.zeros(0, np.int64), np.zeros(0))
     pattern: Any
     if start is None:
         pattern = (np.full(n_rows, -1), np.zeros(1, np.int32), np.zeros(0, np.int32), *none)
     elif isinstance(start, Starts):
-        nearest = np.empty(n_rows, np.int64)
-        nearest_landmarks(linear, start.half_squares, nearest)
+        nearest = np.argmax(linear - start.half_squares, axis=1)  # of the landmarks: the largest b_j − G_jj / 2
         pattern = (start.of_landmark[nearest], start.codes.indptr, start.codes.indices, start.offsets, start.inverses)
     else:
         pattern = (np.arange(n_rows), start.indptr, start.indices, *none)

@@ -26,28 +26,16 @@ from typing import Any
 import numpy as np
 
 from ..core.compiled import compiled
-from .moves import gain, largest_violations, negative_gradient, step_back
-from .passive_set import BLOCK, add_indices, drop_non_positive, start_from
+from .moves import largest_violations, negative_gradient, step_back
+from .passive_set import BLOCK, FAST, add_indices, drop_non_positive, start_from
 
 INEXACT = 100.0  # times the tolerance: a gradient on P that the rounding of M does not explain
 ROW, SIZE, MOVES, IGNORED, REASON, NEEDED = range(6)  # places in the state of `solve_rows`
 FINISHED, PAUSED, SHORT_OF_ROOM, SHORT_OF_SPACE, NOT_SOLVED = range(5)  # why it stopped
+RESUMED, STARTED, UNDONE, ALL_ADDED, ONE_ADDED = range(5)  # stages of a move: which indices have entered last
 
 
-@compiled()
-def nearest_landmarks(linear: Any, half_squares: Any, nearest: Any) -> None:
-    """Write the landmark nearest to each row to `nearest`: the largest b_j − G_jj / 2."""
-    for row in range(len(linear)):
-        best = linear[row, 0] - half_squares[0]
-        nearest[row] = 0
-        for j in range(1, linear.shape[1]):
-            value = linear[row, j] - half_squares[j]
-            if value > best:
-                best = value
-                nearest[row] = j
-
-
-@compiled()
+@compiled(fastmath=FAST, error_model="numpy")
 def solve_rows(
     hessian: Any,
     linear: Any,
@@ -111,32 +99,68 @@ def solve_rows(
     # Of the type of every size: 0 and 1 themselves have types of their own, for which all would be compiled again.
     zero: Any = np.int64(0)
     one: Any = np.int64(1)
+    size_before, value, value_before = zero, 0.0, 0.0
     spare = work[0][0]
     while row < n_rows:
         b = linear[row]
+        is_solved = False
+        # Each helper is called at one place, in a loop that knows its stage: numba compiles a helper at every place.
+        stage = RESUMED
+        wanted = start_indices
+        first, last = zero, zero  # of the indices in `wanted` that enter next
         if moves < 0:  # a new row
             if indptr[row] + m > len(indices):
                 reason = SHORT_OF_ROOM
                 break
+            stage = STARTED
             size = zero
+            moves = zero
+            ignored = -one  # an index whose violation rounding made: adding it changes nothing
             pattern = start_row[row]
             if pattern >= 0:
-                first: Any = np.int64(start_indptr[pattern])
-                last: Any = np.int64(start_indptr[pattern + 1])
+                first = np.int64(start_indptr[pattern])
+                last = np.int64(start_indptr[pattern + 1])
                 if last - first > capacity:
                     state[NEEDED] = last - first
                     reason = SHORT_OF_SPACE
+                    moves = -one
                     break
-                if len(offsets) == 0:
-                    size = add_indices(hessian, b, inverse, x, passive, zero, start_indices, first, last, work)
-                elif offsets[pattern] >= 0:
-                    size = last - first
-                    start_from(b, start_indices, first, size, inverses, offsets[pattern], inverse, x, passive)
+                if len(offsets) > 0:
+                    if offsets[pattern] >= 0:
+                        size = last - first
+                        start_from(b, start_indices, first, size, inverses, offsets[pattern], inverse, x, passive)
+                    first = last
+        while True:
+            size = add_indices(hessian, b, inverse, x, passive, size, wanted, first, last, work)
+            if stage == UNDONE:
+                if size < size_before:  # rounding has made singular what was not: `current` no longer fits
+                    break
+                stage = ONE_ADDED
+                wanted = violated
+                last = one
+                continue
+            if stage == ONE_ADDED:
+                if size > size_before:
+                    current[size_before] = 0.0
+                    size = step_back(inverse, x, passive, size, current, spare)
+            elif stage != RESUMED:
                 size = drop_non_positive(inverse, x, passive, size, spare)
-            moves = 0
-            ignored = -1  # an index whose violation rounding made: adding it changes nothing
-        is_solved = False
-        while moves < 10 * m:
+            value = 0.0  # bᵀx: at the solution on P the objective is minus half of it
+            for i in range(size):
+                value += x[i] * b[passive[i]]
+            if stage >= ALL_ADDED and value <= value_before * (1.0 + 1e-14):  # no gain
+                if stage == ALL_ADDED:
+                    stage = UNDONE
+                    size = zero
+                    wanted = before
+                    last = size_before
+                    continue
+                if ignored == violated[0]:
+                    break
+                ignored = np.int64(violated[0])
+
+            if moves >= 10 * m:
+                break
             if spent > budget:
                 reason = PAUSED
                 break
@@ -144,7 +168,9 @@ def solve_rows(
             negative_gradient(hessian, b, x, passive, size, w)
             error = 0.0
             for i in range(size):
-                error = max(error, abs(w[passive[i]]))
+                violation = abs(w[passive[i]])
+                if violation > error:
+                    error = np.float64(violation)
                 w[passive[i]] = -1.0  # an index in P cannot be added
             if ignored >= 0:
                 w[ignored] = -1.0
@@ -157,24 +183,15 @@ def solve_rows(
                 reason = SHORT_OF_SPACE
                 break
             moves += 1
-            size_before, gain_before = size, gain(b, x, passive, size)
+            size_before = size
+            value_before = value
             for i in range(size):
                 before[i] = passive[i]
                 current[i] = x[i]
-            size = add_indices(hessian, b, inverse, x, passive, size, violated, zero, n_violated, work)
-            size = drop_non_positive(inverse, x, passive, size, spare)
-            if gain(b, x, passive, size) <= gain_before * (1.0 + 1e-14):
-                size = add_indices(hessian, b, inverse, x, passive, zero, before, zero, size_before, work)
-                if size < size_before:  # rounding has made singular what was not: `current` no longer fits
-                    break
-                size = add_indices(hessian, b, inverse, x, passive, size, violated, zero, one, work)
-                if size > size_before:
-                    current[size_before] = 0.0
-                    size = step_back(inverse, x, passive, size, current, spare)
-                if gain(b, x, passive, size) <= gain_before * (1.0 + 1e-14):
-                    if ignored == violated[0]:
-                        break
-                    ignored = np.int64(violated[0])
+            stage = ALL_ADDED
+            wanted = violated
+            first = zero
+            last = n_violated
         if reason != FINISHED:
             break
 
@@ -234,14 +251,3 @@ def add_code_gram(indptr: Any, indices: Any, data: Any, weights: Any, out: Any) 
             target = out[indices[a]]
             for t in range(a, indptr[row + 1]):
                 target[indices[t]] += value * data[t]
-
-
-@compiled()
-def mirror_upper(matrix: Any) -> None:
-    """Copy the upper triangle to the lower one, in squares that fit in the cache."""
-    m = len(matrix)
-    for first in range(0, m, 32):
-        for start in range(0, first + 1, 32):
-            for i in range(first, min(first + 32, m)):
-                for j in range(start, min(start + 32, i)):
-                    matrix[i, j] = matrix[j, i]

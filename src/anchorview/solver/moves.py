@@ -6,22 +6,13 @@ from typing import Any
 
 import numpy as np
 
-from ..core.compiled import compiled
+from ..core.compiled import compiled, inlined
 from .passive_set import FAST, remove_index
 
 GROUP = 16  # entries of the gradient looked at together
 
 
-@compiled(fastmath=FAST)
-def gain(b: Any, x: Any, passive: Any, size: int) -> float:
-    """Return bᵀx: at the solution on P the objective is minus half of it."""
-    total = 0.0
-    for i in range(size):
-        total += x[i] * b[passive[i]]
-    return total
-
-
-@compiled(fastmath=FAST)
+@inlined
 def negative_gradient(hessian: Any, b: Any, x: Any, passive: Any, size: int, w: Any) -> None:
     """W = b − H[:, P] x."""
     m = len(b)
@@ -58,17 +49,7 @@ def negative_gradient(hessian: Any, b: Any, x: Any, passive: Any, size: int, w: 
         i += 1
 
 
-@compiled(fastmath=FAST | {"nnan"})
-def _group_maxima(wide: Any, maxima: Any) -> None:
-    """Largest entry of each row of a matrix without NaN."""
-    for g in range(wide.shape[0]):
-        largest = wide[g, 0]
-        for t in range(wide.shape[1]):
-            largest = max(largest, wide[g, t])
-        maxima[g] = largest
-
-
-@compiled()
+@inlined
 def largest_violations(w: Any, maxima: Any, tol: float, violated: Any) -> int:
     """Find indices with the largest w > tol, largest first; at most len(violated), and one of each group.
 
@@ -76,7 +57,11 @@ def largest_violations(w: Any, maxima: Any, tol: float, violated: Any) -> int:
     space, one entry per group.
     """
     count = 0
-    _group_maxima(w.reshape(-1, GROUP), maxima)
+    for g in range(len(maxima)):
+        largest = w[GROUP * g]
+        for t in range(GROUP * g, GROUP * (g + 1)):
+            largest = w[t] if w[t] > largest else largest
+        maxima[g] = largest
     while count < len(violated):
         best, value = -1, w.dtype.type(tol)
         for g in range(len(maxima)):
@@ -93,7 +78,7 @@ def largest_violations(w: Any, maxima: Any, tol: float, violated: Any) -> int:
     return count
 
 
-@compiled()
+@inlined
 def step_back(inverse: Any, x: Any, passive: Any, size: int, current: Any, work: Any) -> int:
     """Move towards the solution on P until it is positive, as Lawson and Hanson do; return the size left.
 
