@@ -401,7 +401,8 @@ class FSSMSC(MultiViewClassifier):
             sizes, itemsize=source.cross.dtype.itemsize, state_itemsize=state_itemsize(self, source.cross.is_double)
         )
         settled = self._settle(source, asked, given, plan)
-        self._choose_where_codes_go(replace(sizes, nonzeros=settled.nonzeros), available, plan)
+        needed = self._needs(replace(sizes, nonzeros=settled.nonzeros), available, plan)
+        check_memory(needed, available)
         progress.stage("solver", "solving, with codes in files" if plan.codes_in_files else "solving")
         progress.begin_round()
         given.views.check_unchanged()
@@ -439,15 +440,15 @@ class FSSMSC(MultiViewClassifier):
         self.stage_seconds_ = progress.seconds
         return self
 
-    def _choose_where_codes_go(self, sizes: FitSizes, available: int | None, plan: Plan) -> None:
-        """Keep codes in files if they would take the fit beyond `memory_limit`; refuse what does not fit even so."""
+    def _needs(self, sizes: FitSizes, available: int | None, plan: Plan) -> MemoryEstimate:
+        """Return what a fit needs, and plan to keep codes in files if they would take it beyond `memory_limit`."""
         needed = estimate_memory(sizes)
         limit = self.memory_limit if self.memory_limit is not None or available is None else available // 2
-        if limit is not None and needed.total > limit and plan.solver.stores_codes:
-            plan.codes_in_files = True
-            plan.notes.append(f"Codes are kept in files, as the fit would need {needed.describe_total()} with them.")
-            needed = estimate_memory(replace(sizes, codes_in_files=True))
-        check_memory(needed, available)
+        if limit is None or needed.total <= limit or not plan.solver.stores_codes:
+            return needed
+        plan.codes_in_files = True
+        plan.notes.append(f"Codes are kept in files, as the fit would need {needed.describe_total()} with them.")
+        return estimate_memory(replace(sizes, codes_in_files=True))
 
     def _embed_all(self, codes: Codes, blocks: Sequence[slice], n_threads: int) -> Matrix:
         """Embed the rows of the fit, block by block."""
@@ -545,7 +546,7 @@ class FSSMSC(MultiViewClassifier):
         )
         weights = None if given.weights is None else given.weights[::step]
         settled = model._settle(source, asked, replace(given, weights=weights), plan)
-        return estimate_memory(replace(sizes, nonzeros=settled.nonzeros))
+        return self._needs(replace(sizes, nonzeros=settled.nonzeros), available_memory(n_threads), plan)
 
     def _choose(
         self, given: FitInput, plan: Plan, rng: np.random.RandomState, n_threads: int
