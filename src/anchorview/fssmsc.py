@@ -6,11 +6,11 @@ import sys
 import warnings
 from collections.abc import Sequence
 from dataclasses import asdict, replace
+from functools import partial
 from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
 import numpy.typing as npt
-from scipy import sparse
 from sklearn.base import clone
 from sklearn.exceptions import ConvergenceWarning
 
@@ -45,17 +45,19 @@ from .cost import (
 )
 from .data.reading import ColumnGroups
 from .data.views import Views
-from .engine.blocks import count_threads, one_blas_thread
+from .engine.blocks import count_threads, one_blas_thread, rows_of
+from .engine.dask_rows import DaskRows
+from .engine.dask_tasks import WorkerWatch
 from .features.auto import FOR_SPARSE, ScalingChoice
 from .features.landmarks import ROWS_PER_LANDMARK
-from .features.products import Representation, represent
+from .features.representation import Representation, represent
 from .features.scaling import fit_scaling
 from .labelling.clusters import ClusterCentres, fit_clusters
 from .labelling.held_out import calibrate
 from .labelling.relabel import correct_labels
 from .labelling.rule import RULES, LabelledNeighbours, keep_labelled, likeliest
 from .plan import OMITTABLE, Plan, make_plan
-from .solver.codes import Codes, map_codes
+from .solver.codes import Codes, embed_codes, map_codes
 from .solver.coverage import cover_result
 from .solver.disk_codes import DiskCodeStack
 from .solver.grams import PatternGrams
@@ -179,7 +181,8 @@ class FSSMSC(MultiViewClassifier):
         Fill `view_importance_` at the end of the fit.
     memory_limit : int, optional
         Bytes that a fit may take beyond its input before codes are kept in files, in the folder for temporary files
-        (``TMPDIR``); by default half of what is free. The result is the same. Only for ``solver="active_set"``.
+        (``TMPDIR``); by default half of what is free. The result is the same. Only for ``solver="active_set"``. Of
+        dask arrays codes always stay on the workers, and beyond this limit `embedding_` does too.
     random_state : int, RandomState or None, default=None
         Landmarks, and k-means when there are no labels.
     n_jobs : int, optional
@@ -195,13 +198,13 @@ class FSSMSC(MultiViewClassifier):
         Probability of that class, calibrated on labels that were held out; 1 for labelled rows.
     classes_ : ndarray
         The labelled classes, sorted.
-    embedding_ : ndarray of shape (n_rows, n_components)
+    embedding_ : ndarray of shape (n_rows, n_components), or a dask array
         What `transform` gives for the training rows (with ``inference="paper"``: but for the labelled ones). There are
         as many components as clusters; more where the graph of the landmarks falls into more parts than that, which
         `status_` then says.
     codes_ : csr_array of shape (n_rows, n_landmarks)
-        Codes of the rows. Beyond `memory_limit` rows in files, which are removed with the model; indexing
-        (``codes_[:1000]``) reads some as a csr_array.
+        Codes of the rows. Beyond `memory_limit` rows in files, which are removed with the model, and of dask arrays
+        rows on the workers; indexing (``codes_[:1000]``) reads some as a csr_array.
     landmarks_ : ndarray of shape (n_landmarks, n_features)
         Landmarks in the scaled feature space, views side by side.
     landmark_embedding_ : ndarray of shape (n_components, n_landmarks)
@@ -367,7 +370,9 @@ class FSSMSC(MultiViewClassifier):
         plan = make_plan(self, given)
         n_threads = count_threads(self.n_jobs)
         sizes, available = fit_sizes(self, given, plan, n_threads), available_memory(n_threads)
-        check_memory(estimate_memory(replace(sizes, nonzeros=1)), available)  # whatever the codes will be
+        least = replace(sizes, nonzeros=1, n_components=0) if given.views.is_on_cluster else replace(sizes, nonzeros=1)
+        check_memory(estimate_memory(least), available)  # whatever the codes will be
+        workers = WorkerWatch() if given.views.is_on_cluster else None
         progress = Progress(self, self.verbose, self.max_iter, self.tol, n_solves=1 if self.relabel is None else 2)
         n_labelled = int(np.count_nonzero(given.known.class_ids >= 0))
         progress.stage("choice", "%r, %d labelled in %d classes", given.views, n_labelled, len(given.known.classes))
@@ -378,7 +383,8 @@ class FSSMSC(MultiViewClassifier):
         sizes = fit_sizes(self, given, plan, n_threads)
         progress.stage("scaling", "scaling: " + ", ".join(plan.scaling))
         rows: dict[str, Any] = {"present": given.present, "weights": given.weights}
-        scaler = fit_scaling(given.views, plan.scaling, n_threads, rng=rng, **rows)
+        with progress.watch():
+            scaler = fit_scaling(given.views, plan.scaling, n_threads, rng=rng, **rows)
         progress.stage("landmarks", f"choosing {plan.n_landmarks} landmarks")
         how = self.landmarks if isinstance(self.landmarks, str) else np.asarray(self.landmarks)
         source = represent(given.views, scaler, how, plan.n_landmarks, rng, n_threads, least=plan.n_components, **rows)
@@ -402,12 +408,16 @@ class FSSMSC(MultiViewClassifier):
         blocks = source.cross.blocks  # SciPy would hold a copy of all codes in double precision
         read_from = result.codes if choice.inference == "paper" else result.encoded
         self.codes_ = result.codes
-        self.embedding_ = self._embed_all(read_from, blocks, n_threads)
+        embedded = self._embed_all(read_from, blocks, n_threads)
         self.classes_ = known.classes if len(known.classes) else np.arange(plan.n_components)
         self._n_features_out = len(result.embedding)
-        with one_blas_thread():
-            self._rule = self._fit_rule(known, problem, result, choice, rng)
-        self._set_labels(replace(given, known=known), *likeliest(self._rule.read, self.embedding_, n_threads))
+        with one_blas_thread(), progress.watch():
+            self._rule = self._fit_rule(embedded, known, problem, result, choice, rng)
+            found = likeliest(self._rule.read, embedded, n_threads)
+        self._set_labels(replace(given, known=known), *found)
+        self.embedding_ = embedded
+        if given.views.is_on_cluster:
+            self.embedding_ = embedded.to_dask() if plan.embedding_on_cluster else embedded[:]
         self.constraint_conflicts_ = known.conflicts
         self.constraint_violations_ = None if known.pairs is None else count_violations(self.labels_, known.pairs)
         self.chosen_ = {"scaling": plan.scaling, **asdict(settled.asked), "inference": choice.inference}
@@ -418,29 +428,40 @@ class FSSMSC(MultiViewClassifier):
         self.objective_history_ = result.objective_history
         self.residual_history_ = result.residual_history
         self.view_importance_ = self._measure(given) if self.measure_views else None
+        if workers is not None and (lost := workers.describe()):
+            self.status_ = f"{self.status_} {lost}"
+            warnings.warn(f"{type(self).__name__}: {lost}", UserWarning, stacklevel=4)
         progress.log(self.status_)
         progress.finish()
         self.stage_seconds_ = progress.seconds
         return self
 
     def _choose_where_codes_go(self, sizes: FitSizes, available: int | None, plan: Plan) -> None:
-        """Keep codes in files if they would take the fit beyond `memory_limit`; refuse what does not fit even so."""
+        """Keep codes in files if they would take the fit beyond `memory_limit`; refuse what does not fit even so.
+
+        Codes on a cluster stay there, and the embedding does if it would take the fit beyond that limit.
+        """
         needed = estimate_memory(sizes)
         limit = self.memory_limit if self.memory_limit is not None or available is None else available // 2
-        if limit is not None and needed.total > limit and plan.solver.stores_codes:
+        if sizes.on_cluster:
+            if limit is not None and needed.total > limit:
+                plan.embedding_on_cluster = True
+                plan.notes.append("The embedding stays on the cluster, as a dask array.")
+                needed = estimate_memory(replace(sizes, n_components=0))
+        elif limit is not None and needed.total > limit and plan.solver.stores_codes:
             plan.codes_in_files = True
             plan.notes.append(f"Codes are kept in files, as the fit would need {needed.describe_total()} with them.")
             needed = estimate_memory(replace(sizes, codes_in_files=True))
         check_memory(needed, available)
 
-    def _embed_all(self, codes: Codes, blocks: Sequence[slice], n_threads: int) -> Matrix:
-        """Embed the rows of the fit, block by block."""
-        embedding = np.empty((codes.shape[0], len(self.landmark_embedding_)), dtype=self._scaler.dtype)
-
-        def of_block(part: sparse.csr_array, block: slice) -> tuple[slice, Matrix]:
-            return block, self._embed(part)
-
-        for block, part in map_codes(of_block, codes, blocks, n_threads):
+    def _embed_all(self, codes: Codes, blocks: Sequence[slice], n_threads: int) -> Any:
+        """Embed the rows of the fit, block by block; those on a cluster when they are asked for."""
+        shape, dtype = (codes.shape[0], len(self.landmark_embedding_)), self._scaler.dtype
+        work = partial(embed_codes, embedding=self.landmark_embedding_, dtype=dtype)
+        if isinstance(codes, DaskRows):
+            return codes.derive(work, shape[1], dtype)
+        embedding = np.empty(shape, dtype=dtype)
+        for block, part in zip(blocks, map_codes(work, codes, blocks, n_threads), strict=True):
             embedding[block] = part
         return embedding
 
@@ -640,6 +661,7 @@ class FSSMSC(MultiViewClassifier):
 
     def _fit_rule(
         self,
+        embedded: Any,
         known: Supervision,
         problem: Problem,
         result: SolverResult,
@@ -648,12 +670,12 @@ class FSSMSC(MultiViewClassifier):
     ) -> LabelledNeighbours | ClusterCentres:
         weights = problem.weights
         if len(known.classes) == 0:
-            return fit_clusters(self.embedding_, problem.n_components, rng, weights)
+            return fit_clusters(embedded, problem.n_components, rng, weights)
         rows = np.flatnonzero(known.class_ids >= 0)
         if weights is not None:  # rows of weight 0 speak for no class, unless it has no others
             counts = weights[rows] > 0
             rows = rows[counts | np.isin(known.class_ids[rows], known.class_ids[rows[counts]], invert=True)]
-        rule = keep_labelled(self.embedding_[rows], known.class_ids[rows], choice.inference, choice.n_votes)
+        rule = keep_labelled(rows_of(embedded, rows), known.class_ids[rows], choice.inference, choice.n_votes)
         return calibrate(rule, problem, result, known, rows, self.class_balance)
 
     def _describe(self, plan: Plan, result: SolverResult) -> None:

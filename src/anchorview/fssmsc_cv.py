@@ -268,6 +268,11 @@ class FSSMSCCV(MultiViewClassifier):
                 "use FSSMSC with n_clusters."
             )
         given = self._read_input(X, y, sample_weight, constraints)
+        if given.views.is_on_cluster:
+            raise ValueError(
+                "FSSMSCCV searches in memory, and dask arrays stay on their cluster. Search on some rows, "
+                "search.fit(Views(X)[rows], y[rows]), and fit FSSMSC(**search.best_params_) on all of them."
+            )
         scalings = self._scalings(given.views, options)
         progress = Progress(self, self.verbose, None, 0.0)
         sizes = len(given.known.labelled), len(given.known.classes)

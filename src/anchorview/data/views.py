@@ -11,8 +11,9 @@ import numpy.typing as npt
 from scipy import sparse
 
 from ..core.arrays import Presence, Rows, is_sparse
+from ..engine.dask_rows import DaskRows, blank_rows, is_on_cluster
 from ..engine.sources.base import StoredRows, holds_sparse, is_stored
-from ..engine.sources.derived import SelectedColumns
+from ..engine.sources.derived import select_columns
 from .annotated import read_annotated
 from .mapping import map_views, one_for_each
 from .reading import ColumnGroups, is_annotated, read_arrays
@@ -182,6 +183,13 @@ class Views:
                     f"{self.place(0)} has {len(self)}; every view needs one row per sample (ids= aligns views "
                     "that do not have the same rows)."
                 )
+        on_cluster = [is_on_cluster(array) for array in self.arrays]
+        if any(on_cluster) and not all(on_cluster):
+            raise ValueError(
+                f"View {self.names[on_cluster.index(True)]!r} is on Dask, but view "
+                f"{self.names[on_cluster.index(False)]!r} is not; give all views as dask arrays "
+                "(dask.array.from_array(view, chunks=(rows, -1))), or none."
+            )
 
     @property
     def shape(self) -> tuple[int, int]:
@@ -262,6 +270,10 @@ class Views:
                 features.append(self.features[place])
                 present[:, number] = True if self.present is None else self.present[:, place]
             else:
+                if isinstance(self.arrays[0], DaskRows):
+                    arrays.append(blank_rows(self.arrays[0], size, text))
+                    features.append(None)
+                    continue
                 blank = np.broadcast_to(np.zeros(1, dtype=np.float32), (len(self), size))  # takes no memory
                 arrays.append(sparse.csr_array(blank.shape, dtype=np.float32) if text else blank)
                 features.append(None)
@@ -325,6 +337,11 @@ class Views:
         """Return where the rows of a view are stored, for errors; nothing if they are in memory."""
         array = self.arrays[number]
         return f" ({array.name})" if isinstance(array, StoredRows) else ""
+
+    @property
+    def is_on_cluster(self) -> bool:
+        """Whether rows are in blocks on Dask, to be worked on there."""
+        return is_on_cluster(self.arrays[0])
 
     def check_unchanged(self) -> None:
         """Raise an error if a store has changed since it was opened."""
@@ -406,7 +423,7 @@ def _is_everything(part: Any) -> bool:
 
 
 def _in_order(array: Any, order: Rows) -> Any:
-    return SelectedColumns(array, order) if isinstance(array, StoredRows) else array[:, order]
+    return select_columns(array, order) if isinstance(array, StoredRows) else array[:, order]
 
 
 def _unless_complete(present: Presence) -> Presence:

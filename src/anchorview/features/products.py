@@ -193,5 +193,8 @@ def represent(
     chosen = choose_landmarks(
         views, scaler, landmarks, n_landmarks, rng, n_threads, present=present, weights=weights, least=least
     )
-    cross = ViewCrossProducts(views, scaler, chosen, present=present, weights=weights, cache_bytes=cache_bytes)
+    kind = ViewCrossProducts
+    if views.is_on_cluster:
+        from .cluster_products import ClusterCrossProducts as kind
+    cross = kind(views, scaler, chosen, present=present, weights=weights, cache_bytes=cache_bytes)
     return Representation(scaler, chosen, PatternGrams(chosen, scaler.sizes, landmark_gram(chosen)), cross)

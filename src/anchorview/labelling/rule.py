@@ -15,6 +15,8 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass, replace
+from functools import partial
+from typing import Any
 
 import numpy as np
 from scipy.special import softmax
@@ -157,21 +159,32 @@ class LabelledNeighbours:
         return result
 
 
-def likeliest(read: Callable[[Matrix, int], Matrix], embedding: Matrix, n_threads: int) -> tuple[ClassIds, Matrix]:
+def likeliest(read: Callable[[Matrix, int], Matrix], embedding: Any, n_threads: int) -> tuple[ClassIds, Matrix]:
     """Return the likeliest class of each row and its probability, without holding the others of all rows.
 
     Parameters
     ----------
     read : callable
         Returns the probabilities of embedded rows.
-    embedding : ndarray of shape (n_rows, k)
+    embedding : ndarray of shape (n_rows, k), or rows on a cluster
         The rows.
     """
     class_ids, confidence = np.empty(len(embedding), np.intp), np.empty(len(embedding), embedding.dtype)
-    for block in row_blocks(len(embedding), READ_ROWS):
-        probabilities = read(embedding[block], n_threads)
-        class_ids[block], confidence[block] = probabilities.argmax(axis=1), probabilities.max(axis=1)
+    if hasattr(embedding, "map_rows"):
+        found = embedding.map_rows(partial(_read_labels, read=read))
+    else:
+        blocks = row_blocks(len(embedding), READ_ROWS)
+        found = (_read_labels(embedding[block], block, read, n_threads) for block in blocks)
+    for block, likely, probability in found:
+        class_ids[block], confidence[block] = likely, probability
     return class_ids, confidence
+
+
+def _read_labels(
+    rows: Matrix, block: slice, read: Callable[[Matrix, int], Matrix], n_threads: int = 1
+) -> tuple[slice, ClassIds, Matrix]:
+    probabilities = read(rows, n_threads)
+    return block, probabilities.argmax(axis=1), probabilities.max(axis=1)
 
 
 def keep_labelled(embedding: Matrix, class_ids: ClassIds, rule: str, n_neighbors: int) -> LabelledNeighbours:
