@@ -11,7 +11,7 @@ import numpy.typing as npt
 from scipy import sparse
 
 from ..core.arrays import Presence, Rows, is_sparse
-from ..engine.dask_rows import DaskRows, blank_rows, is_on_cluster
+from ..engine.dask_rows import DaskRows, blank_rows, send_rows
 from ..engine.sources.base import StoredRows, holds_sparse, is_stored
 from ..engine.sources.derived import select_columns
 from .annotated import read_annotated
@@ -131,6 +131,9 @@ class Views:
         self.arrays: list[Any] = list(arrays)
         self.features: list[list[Any] | None] = list(features)
         self._check_rows()
+        on_cluster = [array for array in self.arrays if isinstance(array, DaskRows)]
+        if on_cluster:
+            self.arrays = [send_rows(array, name, on_cluster[0]) for name, array in self.items()]
         if ids is not None and not by_view:
             self.ids = self.known_ids = read_ids(ids, len(self), "X")
         if mask is not None:
@@ -183,13 +186,6 @@ class Views:
                     f"{self.place(0)} has {len(self)}; every view needs one row per sample (ids= aligns views "
                     "that do not have the same rows)."
                 )
-        on_cluster = [is_on_cluster(array) for array in self.arrays]
-        if any(on_cluster) and not all(on_cluster):
-            raise ValueError(
-                f"View {self.names[on_cluster.index(True)]!r} is on Dask, but view "
-                f"{self.names[on_cluster.index(False)]!r} is not; give all views as dask arrays "
-                "(dask.array.from_array(view, chunks=(rows, -1))), or none."
-            )
 
     @property
     def shape(self) -> tuple[int, int]:
@@ -341,7 +337,7 @@ class Views:
     @property
     def is_on_cluster(self) -> bool:
         """Whether rows are in blocks on Dask, to be worked on there."""
-        return is_on_cluster(self.arrays[0])
+        return isinstance(self.arrays[0], DaskRows)
 
     def check_unchanged(self) -> None:
         """Raise an error if a store has changed since it was opened."""

@@ -12,10 +12,12 @@ from scipy import sparse
 
 from ..core.arrays import Rows, is_sparse
 from .dask_blocks import BlockKind, Blocks, FoldOneView, OnOneView, join_views, stack
-from .dask_tasks import TaskGroup, iter_results
-from .sources.base import StoredRows
+from .dask_tasks import Box, TaskGroup, iter_results, open_box
+from .sources.base import StoredRows, holds_sparse
 
 _LOGGER = logging.getLogger("anchorview")
+_LARGE = 100 * 2**20  # bytes of an array in memory that are worth a warning when they are sent
+_HELD = 64 * 2**20  # bytes of the rows fetched last, which are often asked for again
 
 
 class DaskRows(StoredRows):
@@ -39,6 +41,7 @@ class DaskRows(StoredRows):
         super().__init__(kind.name, (int(bounds[-1]), kind.n_features), kind.dtype)
         self.is_sparse, self._nnz = kind.is_sparse, nnz
         self.kind = kind
+        self._last: tuple[Rows, Any] | None = None
         lengths = np.diff(bounds)
         kept = [of_block for of_block, length in zip(columns, lengths, strict=True) if length]
         self.blocks = Blocks([kind], [[of_block] for of_block in kept], _bounds_of(lengths[lengths > 0]))
@@ -100,6 +103,15 @@ class DaskRows(StoredRows):
         return self._take_sorted(np.arange(start, stop))
 
     def _take_sorted(self, wanted: Rows) -> Any:
+        if self._last is None or not np.array_equal(self._last[0], wanted):
+            found = self._fetch(wanted)
+            size = found.nnz * 16 if self.is_sparse else found.nbytes
+            self._last = (wanted, found) if size <= _HELD else None
+            if self._last is None:
+                return found
+        return self._last[1].copy()
+
+    def _fetch(self, wanted: Rows) -> Any:
         group, bounds, tasks = TaskGroup("take rows"), self.blocks.bounds, []
         block_of = np.searchsorted(bounds, wanted, side="right") - 1
         for rows in np.split(wanted, np.flatnonzero(np.diff(block_of)) + 1):
@@ -195,9 +207,25 @@ def _zeros(n_rows: int, n_features: int, is_sparse: bool) -> Any:
     return sparse.csr_array(shape, dtype=np.float32) if is_sparse else np.zeros(shape, dtype=np.float32)
 
 
-def is_on_cluster(source: Any) -> bool:
-    """Tell rows on Dask from others."""
-    return isinstance(source, DaskRows)
+def send_rows(source: Any, name: str, like: DaskRows) -> DaskRows:
+    """Return rows in the blocks of another view: arrays in memory travel with each pass, stores are read by workers."""
+    if isinstance(source, DaskRows):
+        return source
+    group, bounds = TaskGroup("send rows"), like.blocks.bounds
+    columns = []
+    for start, stop in zip(bounds[:-1].tolist(), bounds[1:].tolist(), strict=True):
+        if isinstance(source, StoredRows):
+            columns.append([group.call(_read_store, Box(source), start, stop)])
+        else:
+            columns.append([group.call(open_box, Box(source[start:stop]))])
+    if not isinstance(source, StoredRows) and source.shape[0] * source.shape[1] * source.dtype.itemsize > _LARGE:
+        _LOGGER.warning("view %r is in memory, and is sent to the workers in each pass: give it as a dask array", name)
+    kind = BlockKind(getattr(source, "name", f"view {name!r}"), int(source.shape[1]), source.dtype, holds_sparse(source))
+    return DaskRows(columns, bounds, kind)
+
+
+def _read_store(box: Box, start: int, stop: int) -> Any:
+    return box.value.read(start, stop)
 
 
 def join_rows(names: Sequence[str], sources: Sequence[DaskRows]) -> Blocks:

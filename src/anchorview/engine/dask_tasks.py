@@ -27,14 +27,15 @@ class ClusterError(RuntimeError):
     """Work that a Dask cluster could not do: workers that run out of memory, or a scheduler that is gone."""
 
 
-class _Box:
+class Box:
     """What travels as it is: Dask does not look into it."""
 
     def __init__(self, value: Any) -> None:
         self.value = value
 
 
-def _open_box(box: _Box) -> Any:
+def open_box(box: Box) -> Any:
+    """Return what is in it."""
     return box.value
 
 
@@ -63,7 +64,7 @@ def share(value: Any) -> Any:
 
     What `Client.scatter` sends is gone with the workers that hold it.
     """
-    return TaskGroup("shared state").call(_open_box, _Box(value))
+    return TaskGroup("shared state").call(open_box, Box(value))
 
 
 def name_of(function: Any) -> str:
