@@ -34,6 +34,12 @@ class BlockKind:
     def join(self, columns: list[Any], start: int, stop: int) -> Any:
         """Return the rows of a block of which the columns may be in several parts, or say what is wrong with them."""
         whole = columns[0]
+        if is_sparse(whole) != self.is_sparse:
+            kinds = ("sparse", "dense") if self.is_sparse else ("dense", "sparse")
+            raise ValueError(
+                f"{self.name} was announced as {kinds[0]}, but the block with rows {start} to {stop - 1} is {kinds[1]}; "
+                "give map_blocks or from_delayed a meta= of the right kind (scipy.sparse.csr_matrix((0, 0)), say)."
+            )
         if len(columns) > 1:
             whole = sparse.hstack(columns, format="csr") if self.is_sparse else np.concatenate(columns, axis=1)
         if tuple(whole.shape) != (stop - start, self.n_features):
@@ -41,12 +47,6 @@ class BlockKind:
                 f"The block of {self.name} with rows {start} to {stop - 1} has shape {tuple(whole.shape)}, but "
                 f"{(stop - start, self.n_features)} was announced; call compute_chunk_sizes() of the dask array, or give "
                 "the right shapes."
-            )
-        if is_sparse(whole) != self.is_sparse:
-            kinds = ("sparse", "dense") if self.is_sparse else ("dense", "sparse")
-            raise ValueError(
-                f"{self.name} was announced as {kinds[0]}, but the block with rows {start} to {stop - 1} is {kinds[1]}; "
-                "give map_blocks or from_delayed a meta= of the right kind (scipy.sparse.csr_matrix((0, 0)), say)."
             )
         if self.is_sparse:
             whole = sparse.csr_array(whole)
