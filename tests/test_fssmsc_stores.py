@@ -151,6 +151,9 @@ def test_codes_go_to_files_beyond_the_limit(data: Any) -> None:
     del model
     gc.collect()
     assert not set(folders) & set(os.listdir(tempfile.gettempdir()))
+    missing = Views(data.in_memory, mask={"view1": np.arange(N_ROWS) % 5 > 0})
+    both = (build(memory_limit=limit, relabel=0.6).fit(missing, data.y) for limit in (0, None))
+    check_same(*both)
     for limit in (10**12, None):
         assert sparse.issparse(build(memory_limit=limit).fit(data.in_memory, data.y).codes_)
     with pytest.raises(ValueError, match="memory_limit must be"):
@@ -191,3 +194,34 @@ def test_transformers_and_arrays_get_rows_in_memory(data: Any, tmp_path: Path) -
     np.testing.assert_array_equal(stored.to_array(), in_memory.to_array())
     rival = baselines.ConcatKMeans(3, random_state=0)
     np.testing.assert_array_equal(rival.fit(stored).labels_, rival.fit(in_memory).labels_)
+
+
+def test_backed_annotated_data_stay_on_disk(data: Any, tmp_path: Path) -> None:
+    import anndata
+    import mudata
+
+    first, second, words = data.arrays
+    cells = [f"cell{number}" for number in range(N_ROWS)]
+    obs = {"obs": {"kind": data.y}, "obsm": {"X_pca": second}}
+    adata = anndata.AnnData(sparse.csr_matrix(words), **obs)
+    adata.obs_names = cells
+    adata.write_h5ad(tmp_path / "cells.h5ad")
+    backed = anndata.read_h5ad(tmp_path / "cells.h5ad", backed="r")
+    assert Views(backed).is_stored and Views(backed).ids.tolist() == cells
+    asked = {"views": ["X", "obsm:X_pca"], "scaling": {"X": "lsa", "obsm:X_pca": "standard"}}
+    expected = build(**asked).fit(adata, data.y)
+    check_same(build(**asked).fit(backed, data.y), expected)
+    paths = {"X": open_rows(tmp_path / "cells.h5ad"), "obsm:X_pca": open_rows(tmp_path / "cells.h5ad", "obsm/X_pca")}
+    check_same(build(scaling=asked["scaling"]).fit(paths, data.y), expected)
+    backed.file.close()
+
+    protein = anndata.AnnData(first[20:])
+    protein.obs_names = cells[20:]
+    mdata = mudata.MuData({"rna": adata, "protein": protein})
+    mdata.write_h5mu(tmp_path / "cells.h5mu")
+    opened = mudata.read_h5mu(tmp_path / "cells.h5mu", backed="r")
+    assert Views(opened).is_stored
+    scaling = {"rna": "tfidf", "protein": "minmax"}
+    check_same(*(build(scaling=scaling).fit(given, data.y) for given in (opened, mdata)))
+    assert open_rows(tmp_path / "cells.h5mu", "mod/protein/X").shape == (100, 6)
+    opened.file.close()

@@ -106,7 +106,9 @@ class MultiViewClassifier(
 
     def _read_views(self, X: Any, *, reset: bool) -> Views:
         takes_sparse = not isinstance(self.scaling, str) or self.scaling in FOR_SPARSE
-        return read_views(self, X, reset=reset, accept_sparse=takes_sparse, accept_missing=True, accept_stored=True)
+        views = read_views(self, X, reset=reset, accept_sparse=takes_sparse, accept_missing=True, accept_stored=True)
+        views.check_unchanged()
+        return views
 
     def _find_present(self, views: Views) -> tuple[Presence, Mask | None]:
         """Return which rows have which view, and which have none."""
@@ -228,7 +230,6 @@ class MultiViewClassifier(
             yield from self._iter_on_cluster(views, work.__name__)
             return
         chunks = row_blocks(len(views), CHUNK_ROWS)
-        views.check_unchanged()
         for chunk in chunks:
             part = views if len(chunks) == 1 and not views.is_stored else views[chunk]
             try:

@@ -49,7 +49,7 @@ class MemoryEstimate:
     --------
     >>> from anchorview import FSSMSC
     >>> print(FSSMSC(n_jobs=1).estimate_memory(n_rows=1_000_000, n_features=200, n_clusters=10))
-    1.1 GB beyond the input (1.1 KB per row): codes 776 MB, rows 248 MB, landmarks 25 MB, blocks 41 MB
+    941 MB beyond the input (0.9 KB per row): codes 776 MB, rows 98 MB, landmarks 25 MB, blocks 41 MB
     """
 
     n_rows: int

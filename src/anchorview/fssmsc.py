@@ -179,7 +179,7 @@ class FSSMSC(MultiViewClassifier):
         For the vote. "auto" is 5; with ``inference="auto"`` 5 or 15, as hidden labels say.
     measure_views : bool, default=False
         Fill `view_importance_` at the end of the fit.
-    memory_limit : int, optional
+    memory_limit : float, optional
         Bytes that a fit may take beyond its input before codes are kept in files, in the folder for temporary files
         (``TMPDIR``); by default half of what is free. The result is the same. Only for ``solver="active_set"``. Of
         dask arrays codes always stay on the workers, and beyond this limit `embedding_` does too.
@@ -292,7 +292,7 @@ class FSSMSC(MultiViewClassifier):
         inference: str = "auto",
         n_neighbors: int | str = "auto",
         measure_views: bool = False,
-        memory_limit: int | None = None,
+        memory_limit: float | None = None,
         random_state: int | np.random.RandomState | None = None,
         n_jobs: int | None = None,
         verbose: bool = False,

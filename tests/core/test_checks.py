@@ -66,6 +66,7 @@ NONSENSE = {
 }
 MAY_BE_NONE = (
     *("n_clusters", "n_anchors", "n_dims", "n_repeats", "n_jobs", "relabel", "class_balance", "random_state"),
+    "memory_limit",
     *("view", "views", "solver_options", "search_options"),
 )
 FLAGS = ("equal_views", "measure_views", "warm_start", "verbose")

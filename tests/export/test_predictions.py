@@ -36,7 +36,9 @@ def made(tmp_path_factory: Any) -> SimpleNamespace:
         np.save(folder / f"{name}.npy", array)
     (folder / "model.pkl").write_bytes(pickle.dumps(model))
     stored = Views({name: open_rows(folder / f"{name}.npy") for name in data.views.names})
-    return SimpleNamespace(model=model, views=data.views, stored=stored, folder=folder, labels=model.predict(data.views))
+    return SimpleNamespace(
+        model=model, views=data.views, stored=stored, folder=folder, labels=model.predict(data.views)
+    )
 
 
 def test_predictions_from_stores_are_those_from_memory(made: Any) -> None:

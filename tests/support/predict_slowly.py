@@ -1,4 +1,4 @@
-"""Predict rows of a folder of `.npy` views, as a process that a test kills: `model.pkl`, views and result by arguments."""
+"""Predict rows of a folder of `.npy` views with its `model.pkl`, as a process that a test kills."""
 
 from __future__ import annotations
 

@@ -61,7 +61,9 @@ def as_csr_h5ad(rows: np.ndarray, path: Path, chunk: int) -> Any:
 def as_zarr(rows: np.ndarray, path: Path, chunk: int) -> Any:
     import zarr
 
-    array = zarr.create_array(path.with_suffix(".zarr"), shape=rows.shape, chunks=(chunk, rows.shape[1]), dtype=rows.dtype)
+    array = zarr.create_array(
+        path.with_suffix(".zarr"), shape=rows.shape, chunks=(chunk, rows.shape[1]), dtype=rows.dtype
+    )
     array[:] = rows
     return open_rows(path.with_suffix(".zarr"))
 

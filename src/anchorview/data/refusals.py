@@ -31,8 +31,8 @@ def raise_other_sizes(views: Views, estimator: Any) -> NoReturn:
         places = [number for number, size in enumerate(sizes) if views.sizes[number] != size]
         name, got, expected = names[places[0]], views.sizes[places[0]], sizes[places[0]]
         raise ValueError(
-            f"{start}: view {name!r}{views.place(places[0])} has {got} and was fitted with {expected}. Give the same columns, in the order of "
-            "the fit, or as a table with column names."
+            f"{start}: view {name!r}{views.place(places[0])} has {got} and was fitted with {expected}. Give the same "
+            "columns, in the order of the fit, or as a table with column names."
         )
     fitted = dict(zip(names, sizes, strict=True))
     if len(views.sizes) == 1 and sum(views.sizes) == sum(sizes):

@@ -50,8 +50,8 @@ def check_target(path: Path, overwrite: bool) -> None:
     strange = [item.name for item in path.iterdir() if item.name not in _OWN] if path.is_dir() else []
     if strange:
         raise FileExistsError(
-            f"The folder {path} holds other files than results ({', '.join(sorted(strange)[:3])}), so it is not replaced; "
-            "choose another path."
+            f"The folder {path} holds other files than results ({', '.join(sorted(strange)[:3])}), so it is not "
+            "replaced; choose another path."
         )
     if not path.parent.is_dir():
         raise FileNotFoundError(f"There is no folder {path.parent} to write {path.name} to; create it first.")
@@ -125,7 +125,11 @@ def _write_npy(folder: Path, parts: Iterable[Columns], n_rows: int) -> None:
                 if name not in files:
                     files[name], dtypes[name] = (folder / f"{name}.npy").open("wb"), values.dtype
                     shape = (n_rows, *values.shape[1:])
-                    header = {"descr": np.lib.format.dtype_to_descr(values.dtype), "fortran_order": False, "shape": shape}
+                    header = {
+                        "descr": np.lib.format.dtype_to_descr(values.dtype),
+                        "fortran_order": False,
+                        "shape": shape,
+                    }
                     np.lib.format.write_array_header_1_0(files[name], header)
                 files[name].write(np.ascontiguousarray(values, dtype=dtypes[name]).tobytes())
         for file in files.values():

@@ -69,8 +69,9 @@ class Parts:
         with naming_path(self.folder, f"Part {number}"):
             unfinished = self.folder / f".{os.getpid()}.part"
             try:
+                arrays: dict[str, Any] = dict(columns)
                 with unfinished.open("wb") as stream:
-                    np.savez(stream, **columns)
+                    np.savez(stream, **arrays)
                     stream.flush()
                     os.fsync(stream.fileno())
                 os.replace(unfinished, self._path(number))

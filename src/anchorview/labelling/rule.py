@@ -33,7 +33,7 @@ _USUAL = 0.15  # usual temperature of held-out rows, in units of the spread of t
 SAME = 1e-6  # distances below are zero: such a neighbour outweighs all others
 NO_VOTE = 1e-3  # share of the votes that a class without any has
 _FARTHEST = np.finfo(np.float64).max
-READ_ROWS = 2**18  # whose probabilities are held at a time
+READ_ROWS = 2**16  # whose probabilities are held at a time
 _PAIRS = 2**16  # differences of rows made at a time
 
 

@@ -80,6 +80,7 @@ class ReplacedRows(_Derived):
 
     @property
     def nnz(self) -> int:
+        """Number of entries that are stored."""
         return self.source.nnz - int(self.source.take(self._places).nnz) + int(self._others.nnz)
 
     def _read(self, start: int, stop: int) -> Any:

@@ -112,7 +112,9 @@ def _datasets(h5py: Any, file: Any) -> list[str]:
     found: list[str] = []
 
     def look(name: str, item: Any) -> None:
-        if (isinstance(item, h5py.Dataset) and len(item.shape) == 2) or (isinstance(item, h5py.Group) and {"data", "indices", "indptr"} <= set(item)):
+        if (isinstance(item, h5py.Dataset) and len(item.shape) == 2) or (
+            isinstance(item, h5py.Group) and {"data", "indices", "indptr"} <= set(item)
+        ):
             found.append(name)
 
     file.visititems(look)

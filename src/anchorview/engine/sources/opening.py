@@ -23,7 +23,7 @@ def open_rows(store: Any, key: str | None = None, *, columns: str | Sequence[str
     ----------
     store : path or object
         A file or folder: ``.npy``; ``.npz`` of a CSR matrix, as ``scipy.sparse.save_npz(..., compressed=False)`` writes
-        it, or a folder with its arrays ``data.npy``, ``indices.npy``, ``indptr.npy`` and ``shape.npy``; ``.h5``,
+        it, or a folder with its arrays ``data.npy``, ``indices.npy``, ``indptr.npy``, ``shape.npy``; ``.h5``,
         ``.h5ad`` and ``.h5mu`` (needs h5py); a zarr folder (needs zarr); a ``.parquet`` file, or a folder of such
         (needs pyarrow). Or an h5py dataset, a zarr array, a dask array, a list of delayed blocks of Dask, or anything
         that has `shape`, `dtype`, `read(start, stop)` and `take(rows)`.

@@ -22,7 +22,7 @@ class ZarrRows(StoredRows):
         self._array = array
         place = getattr(array.store, "root", getattr(array.store, "path", None))
         self._folder = None if place is None else Path(str(place), str(array.path or ""))
-        super().__init__(name or str(self._folder or array.store_path), array.shape, array.dtype)
+        super().__init__(name or str(self._folder or getattr(array, "store_path", array)), array.shape, array.dtype)
         self.chunk_rows = max(int(array.chunks[0]), 1)
         self.keep_stamp()
 
