@@ -17,7 +17,7 @@ import pytest
 from scipy import sparse
 
 from anchorview import FSSMSC
-from anchorview.engine.dask_tasks import ClusterError
+from anchorview.engine.sources.dask_tasks import ClusterError
 from support.dask_clusters import AtStage, kill_worker, started_cluster
 from support.dask_data import N_ROWS, build, check_same, make_data, slow_views
 

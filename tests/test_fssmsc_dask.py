@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import logging
 import threading
-from functools import partial
 from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
@@ -16,7 +15,7 @@ import pytest
 from scipy import sparse
 
 from anchorview import FSSMSC, FSSMSCCV, Views
-from anchorview.engine.dask_tasks import ClusterError
+from anchorview.engine.sources.dask_tasks import ClusterError
 from anchorview.export import predict_to
 from support.dask_clusters import AtStage
 from support.dask_data import N_ROWS, build, check_same, make_data, slow_views

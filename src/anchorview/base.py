@@ -20,7 +20,7 @@ from .data.refusals import check_no_empty, check_no_empty_view
 from .data.validation import column_of, find_present, read_views
 from .data.views import Views
 from .engine.blocks import count_threads, map_blocks, row_blocks
-from .engine.dask_rows import join_rows
+from .engine.sources.dask_rows import join_rows
 from .features.auto import FOR_SPARSE
 from .features.products import ViewCrossProducts
 from .features.scaling import ViewsScaler, check_finite

@@ -46,8 +46,8 @@ from .cost import (
 from .data.reading import ColumnGroups
 from .data.views import Views
 from .engine.blocks import count_threads, one_blas_thread, rows_of
-from .engine.dask_rows import DaskRows
-from .engine.dask_tasks import WorkerWatch
+from .engine.sources.dask_rows import DaskRows
+from .engine.sources.dask_tasks import WorkerWatch
 from .features.auto import FOR_SPARSE, ScalingChoice
 from .features.landmarks import ROWS_PER_LANDMARK
 from .features.representation import Representation, represent
@@ -324,6 +324,7 @@ class FSSMSC(MultiViewClassifier):
         self.n_jobs = n_jobs
         self.verbose = verbose
 
+    status_: str
     _rule: LabelledNeighbours | ClusterCentres
 
     def __sklearn_tags__(self) -> Any:
@@ -429,7 +430,7 @@ class FSSMSC(MultiViewClassifier):
         self.residual_history_ = result.residual_history
         self.view_importance_ = self._measure(given) if self.measure_views else None
         if workers is not None and (lost := workers.describe()):
-            self.status_ = f"{self.status_} {lost}"
+            self.status_ = " ".join([self.status_, lost])
             warnings.warn(f"{type(self).__name__}: {lost}", UserWarning, stacklevel=4)
         progress.log(self.status_)
         progress.finish()

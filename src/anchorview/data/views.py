@@ -11,8 +11,8 @@ import numpy.typing as npt
 from scipy import sparse
 
 from ..core.arrays import Presence, Rows, is_sparse
-from ..engine.dask_rows import DaskRows, blank_rows, send_rows
 from ..engine.sources.base import StoredRows, holds_sparse, is_stored
+from ..engine.sources.dask_rows import DaskRows, blank_rows, send_rows
 from ..engine.sources.derived import select_columns
 from .annotated import read_annotated
 from .mapping import map_views, one_for_each

@@ -16,7 +16,6 @@ from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
 from functools import partial, reduce
-from operator import iadd
 from typing import Any, Protocol, TypeVar
 
 from threadpoolctl import ThreadpoolController
@@ -33,7 +32,7 @@ class RowSource(Protocol):
     """Where the rows of one view are kept; an array in memory, a memory map and a CSR matrix are read as they are.
 
     Stores are adapted in `engine.sources`. A source whose rows are better worked on where they are, on a cluster, has
-    `reduce_rows` besides, which does what the function of that name here does (`engine.dask_rows`).
+    `reduce_rows` besides, which does what the function of that name here does (`engine.sources.dask_rows`).
     """
 
     shape: tuple[int, int]
@@ -67,14 +66,14 @@ def row_blocks(n_rows: int, size: int) -> list[slice]:
 
 
 def reduce_rows(
-    function: Callable[..., R],
-    combine: Callable[[R, R], R],
-    start: R,
+    function: Callable[..., Any],
+    combine: Callable[[Any, Any], Any],
+    start: Any,
     source: Any,
     size: int,
     n_threads: int,
     along: Sequence[Any] = (),
-) -> R:
+) -> Any:
     """Combine, in the order of the blocks, what ``function`` gives for the rows of each block of a view.
 
     Parameters
@@ -143,7 +142,11 @@ def add_up(total: tuple[Any, ...], part: tuple[Any, ...]) -> tuple[Any, ...]:
     >>> add_up((np.zeros(2), 1.0), (np.ones(2), 0.5))
     (array([1., 1.]), 1.5)
     """
-    return tuple(iadd(each, other) for each, other in zip(total, part, strict=True))
+    sums = []
+    for each, other in zip(total, part, strict=True):
+        each += other
+        sums.append(each)
+    return tuple(sums)
 
 
 def map_blocks(function: Callable[[T], R], items: Sequence[T], n_threads: int, name: str | None = None) -> list[R]:

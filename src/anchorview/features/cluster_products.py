@@ -10,8 +10,8 @@ from scipy import sparse
 
 from ..core.arrays import Mask, Matrix, Presence, Rows, Weights
 from ..data.views import Views
-from ..engine.dask_blocks import BlockKind
-from ..engine.dask_rows import DaskRows, join_rows
+from ..engine.sources.dask_blocks import BlockKind
+from ..engine.sources.dask_rows import DaskRows, join_rows
 from ..solver.codes import stack_codes
 from .products import CACHE_BYTES, ViewCrossProducts
 from .scaling import ViewsScaler
@@ -45,6 +45,7 @@ class EncodeRows:
     def __call__(
         self, arrays: list[Any], block: slice, present: Presence, weights: Weights, is_asked_for: Mask
     ) -> tuple[sparse.csr_array, _Sums]:
+        """Encode the rows of a block."""
         cross = ViewCrossProducts(
             Views(arrays), self.scaler, self.landmarks, present=present, weights=weights, cache_bytes=0
         )
@@ -85,7 +86,7 @@ class ClusterCrossProducts(ViewCrossProducts):
         rows = join_rows(self._views.names, self._views.arrays)
         work = EncodeRows(self._scaler, np.ascontiguousarray(self._landmarks.T), encode)
         kept, sums = rows.keep_and_reduce(work, _add, (self._present, weights, is_asked_for))
-        self._total_squares = sums.squares
+        self._total_squares: float = sums.squares
         self._taken_rows, self._taken = np.flatnonzero(is_asked_for), np.concatenate(sums.products)
         kind = BlockKind("codes on Dask", m, self.dtype, True)
         return DaskRows([[task] for task in kept], rows.bounds, kind, sums.n_stored), sums.reduction

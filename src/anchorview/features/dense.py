@@ -88,7 +88,7 @@ def column_extremes(
     array: Any, name: str, n_threads: int, counted: Mask | None = None
 ) -> tuple[npt.NDArray[Any], npt.NDArray[Any]]:
     """Return column minima and maxima; NaN and infinity show up in them and raise an error that names the rows."""
-    found = reduce_rows(_find_extremes, _wider, None, array, _PASS_ROWS, n_threads, (counted,))
+    found: Extremes = reduce_rows(_find_extremes, _wider, None, array, _PASS_ROWS, n_threads, (counted,))
     if found is None:  # no row has the view
         return np.zeros(array.shape[1]), np.zeros(array.shape[1])
     if not (np.isfinite(found[0]).all() and np.isfinite(found[1]).all()):

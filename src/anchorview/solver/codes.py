@@ -50,7 +50,8 @@ def code_gram(codes: Codes, weights: Weights = None) -> Matrix:
     m = codes.shape[1]
     gram = np.zeros((m, m))
     if not is_sparse(codes):  # in a store
-        return reduce_rows(_gram_of_block, iadd, gram, codes, _BLOCK_ROWS, 1, (weights,))
+        total: Matrix = reduce_rows(_gram_of_block, iadd, gram, codes, _BLOCK_ROWS, 1, (weights,))
+        return total
     weights = np.ones(codes.shape[0]) if weights is None else weights
     for part in _pieces(codes, codes.shape[0]):
         add_code_gram(codes.indptr[part.start : part.stop + 1], codes.indices, codes.data, weights[part], gram)

@@ -55,8 +55,8 @@ def place_rows(source: StoredRows, place: Rows) -> StoredRows:
     """Return rows of a source at other places; see `PlacedRows`."""
     if hasattr(source, "reduce_rows"):
         raise ValueError(
-            f"Rows of {source.name} would have to be put into another order, which is not done on a cluster; give views "
-            "with the same rows in the same order, and a mask= for rows that lack some."
+            f"Rows of {source.name} would have to be put into another order, which is not done on a cluster; give "
+            "views with the same rows in the same order, and a mask= for rows that lack some."
         )
     return PlacedRows(source, place)
 

@@ -7,9 +7,9 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
-from ..dask_rows import from_array, from_delayed
 from .base import StoredRows, as_stored
 from .csr import CsrFiles
+from .dask_rows import from_array, from_delayed
 from .hdf5 import SUFFIXES, from_item, open_hdf5
 from .npy import NpyRows
 from .parquet import ParquetRows

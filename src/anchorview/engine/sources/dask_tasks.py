@@ -1,8 +1,8 @@
 """Tasks on Dask: sent, waited for, and explained where they fail.
 
-Everything goes through `dask.persist`: to the cluster of the current `dask.distributed` client, or where there is none to
-Dask's own scheduler for this process. Tasks are pure functions of what the graph holds, so that Dask can compute again
-what is lost with a worker, and the result is the same.
+Everything goes through `dask.persist`: to the cluster of the current `dask.distributed` client, or where there is none
+to Dask's own scheduler for this process. Tasks are pure functions of what the graph holds, so that Dask can compute
+again what is lost with a worker, and the result is the same.
 """
 
 from __future__ import annotations
@@ -15,8 +15,8 @@ from contextlib import contextmanager, suppress
 from functools import partial
 from typing import Any
 
-from ..core.ticker import Ticker
-from .sources.optional import load
+from ...core.ticker import Ticker
+from .optional import load
 
 _AT_ONCE = 16  # results fetched together
 _LARGE_GRAPH = "1GB"  # before Dask warns: what all blocks share (landmarks, m×m matrices) is sent with the graph, once
@@ -162,9 +162,9 @@ def _explain(error: BaseException) -> str | None:
     if kind == "KilledWorker":
         return (
             f"Workers of the Dask cluster died {getattr(error, 'allowed_failures', 3) + 1} times at the same block "
-            f"(task {getattr(error, 'task', '')}), most likely because they ran out of memory. Use smaller chunks of rows "
-            "(array.rechunk({0: rows, 1: -1})), fewer threads per worker, or give workers more memory (memory_limit= of "
-            "the cluster); the workers' logs tell more (client.get_worker_logs()). The fit was given up."
+            f"(task {getattr(error, 'task', '')}), most likely because they ran out of memory. Use smaller chunks of "
+            "rows (array.rechunk({0: rows, 1: -1})), fewer threads per worker, or give workers more memory "
+            "(memory_limit= of the cluster); the workers' logs tell more (client.get_worker_logs())."
         )
     if isinstance(error, MemoryError):
         return (
@@ -178,8 +178,8 @@ def _explain(error: BaseException) -> str | None:
         )
     if isinstance(error, ModuleNotFoundError) and (error.name or "").partition(".")[0] in _OWN_PACKAGES:
         return (
-            f"The workers of the Dask cluster cannot import {error.name}: install the same versions there as here, with "
-            'pip install "anchorview[dask]" (or client.register_plugin(PipInstall([...]))).'
+            f"The workers of the Dask cluster cannot import {error.name}: install the same versions there as here, "
+            'with pip install "anchorview[dask]" (or client.register_plugin(PipInstall([...]))).'
         )
     return None
 
@@ -220,6 +220,6 @@ def _current_client() -> Any:
     if "distributed" not in sys.modules:
         return None
     with suppress(ValueError):
-        client = sys.modules["distributed"].default_client()
+        client = sys.modules["distributed"].Client.current()
         return None if client.asynchronous else client
     return None

@@ -15,8 +15,8 @@ from typing import Any
 import numpy as np
 from scipy import sparse
 
-from ..core.arrays import Rows, is_sparse
-from .blocks import fold_blocks, one_blas_thread
+from ...core.arrays import Rows, is_sparse
+from ..blocks import fold_blocks, one_blas_thread
 from .dask_tasks import TaskGroup, iter_results, keep, name_of, result_of, share, wait
 
 _FAN_IN = 8  # results that a task of the tree puts together
@@ -37,16 +37,17 @@ class BlockKind:
         if is_sparse(whole) != self.is_sparse:
             kinds = ("sparse", "dense") if self.is_sparse else ("dense", "sparse")
             raise ValueError(
-                f"{self.name} was announced as {kinds[0]}, but the block with rows {start} to {stop - 1} is {kinds[1]}; "
-                "give map_blocks or from_delayed a meta= of the right kind (scipy.sparse.csr_matrix((0, 0)), say)."
+                f"{self.name} was announced as {kinds[0]}, but the block with rows {start} to {stop - 1} is "
+                f"{kinds[1]}; give map_blocks or from_delayed a meta= of the right kind "
+                "(scipy.sparse.csr_matrix((0, 0)), say)."
             )
         if len(columns) > 1:
             whole = sparse.hstack(columns, format="csr") if self.is_sparse else np.concatenate(columns, axis=1)
         if tuple(whole.shape) != (stop - start, self.n_features):
             raise ValueError(
                 f"The block of {self.name} with rows {start} to {stop - 1} has shape {tuple(whole.shape)}, but "
-                f"{(stop - start, self.n_features)} was announced; call compute_chunk_sizes() of the dask array, or give "
-                "the right shapes."
+                f"{(stop - start, self.n_features)} was announced; call compute_chunk_sizes() of the dask array, or "
+                "give the right shapes."
             )
         if self.is_sparse:
             whole = sparse.csr_array(whole)
@@ -83,7 +84,7 @@ class Blocks:
     bounds: Rows
 
     def tasks(self, function: Callable[..., Any], along: Sequence[Any] = ()) -> list[Any]:
-        """Return a task for each block: ``function(rows, block, *along)``, where rows is a list with one part a view."""
+        """Return a task for each block: ``function(rows, block, *along)``, where rows is a list, one part a view."""
         group, shared = TaskGroup(function), share((function, self.kinds))
         edges = zip(self.bounds[:-1].tolist(), self.bounds[1:].tolist(), strict=True)
         return [
@@ -106,7 +107,7 @@ class Blocks:
     def keep_and_reduce(
         self, function: Callable[..., Any], combine: Callable[[Any, Any], Any], along: Sequence[Any] = ()
     ) -> tuple[list[Any], Any]:
-        """Return the first results of a function that has two as tasks, which keep them where they are; the second here.
+        """Return the first results of a function that has two as tasks, which stay where they are; the second here.
 
         The second ones are put together.
         """
@@ -153,6 +154,7 @@ class OnOneView:
     function: Callable[..., Any]
 
     def __call__(self, rows: list[Any], block: slice, *along: Any) -> Any:
+        """Work on a block."""
         return self.function(rows[0], block, *along)
 
 
@@ -165,6 +167,7 @@ class FoldOneView:
     size: int
 
     def __call__(self, rows: list[Any], block: slice, *along: Any) -> Any:
+        """Work on a block."""
         return fold_blocks(self.function, self.combine, self.size, rows[0], block, *along)
 
 

@@ -10,10 +10,11 @@ import numpy as np
 import numpy.typing as npt
 from scipy import sparse
 
-from ..core.arrays import Rows, is_sparse
+from ...core.arrays import Rows, is_sparse
+from .base import StoredRows, holds_sparse
 from .dask_blocks import BlockKind, Blocks, FoldOneView, OnOneView, join_views, stack
 from .dask_tasks import Box, TaskGroup, iter_results, open_box
-from .sources.base import StoredRows, holds_sparse
+from .optional import load
 
 _LOGGER = logging.getLogger("anchorview")
 _LARGE = 100 * 2**20  # bytes of an array in memory that are worth a warning when they are sent
@@ -90,8 +91,7 @@ class DaskRows(StoredRows):
 
     def to_dask(self) -> Any:
         """Return dense rows as a dask array; its blocks are computed when it is."""
-        import dask.array as da
-
+        da = load("dask.array", "dask", "Work on Dask")
         sizes = np.diff(self.blocks.bounds).tolist()
         parts = [
             da.from_delayed(of_block[0][0], (size, self.shape[1]), dtype=self.dtype)
@@ -163,8 +163,8 @@ def from_array(array: Any, name: str) -> DaskRows:
         raise ValueError(f"View {name!r} is a dask array of shape {array.shape}; a view needs two dimensions.")
     if np.isnan(np.array([size for sizes in array.chunks for size in sizes], dtype=float)).any():
         raise ValueError(
-            f"View {name!r} is a dask array with chunks of unknown size (nan); call its compute_chunk_sizes() first, or "
-            "give lengths=True to DataFrame.to_dask_array."
+            f"View {name!r} is a dask array with chunks of unknown size (nan); call its compute_chunk_sizes() first, "
+            "or give lengths=True to DataFrame.to_dask_array."
         )
     kind = BlockKind(f"dask array {name!r}", int(array.shape[1]), np.dtype(array.dtype), is_sparse(array._meta))
     return DaskRows([list(row) for row in array.to_delayed()], _bounds_of(array.chunks[0]), kind)
@@ -220,7 +220,9 @@ def send_rows(source: Any, name: str, like: DaskRows) -> DaskRows:
             columns.append([group.call(open_box, Box(source[start:stop]))])
     if not isinstance(source, StoredRows) and source.shape[0] * source.shape[1] * source.dtype.itemsize > _LARGE:
         _LOGGER.warning("view %r is in memory, and is sent to the workers in each pass: give it as a dask array", name)
-    kind = BlockKind(getattr(source, "name", f"view {name!r}"), int(source.shape[1]), source.dtype, holds_sparse(source))
+    kind = BlockKind(
+        getattr(source, "name", f"view {name!r}"), int(source.shape[1]), source.dtype, holds_sparse(source)
+    )
     return DaskRows(columns, bounds, kind)
 
 
@@ -234,8 +236,8 @@ def join_rows(names: Sequence[str], sources: Sequence[DaskRows]) -> Blocks:
     moved = [name for name, s in zip(names, sources, strict=True) if not np.array_equal(s.blocks.bounds, first)]
     if moved:
         _LOGGER.info(
-            "views %s are cut into other blocks of rows than %s, and are brought to its blocks; the same chunks for all "
-            "save that",
+            "views %s are cut into other blocks of rows than %s, and are brought to its blocks; the same chunks for "
+            "all save that",
             ", ".join(map(repr, moved)),
             repr(names[0]),
         )
