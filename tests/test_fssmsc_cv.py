@@ -75,6 +75,14 @@ def test_transform_of_the_training_rows_is_the_embedding(plain: FSSMSCCV, data: 
     assert plain.landmarks_.shape == (40, 11)
 
 
+def test_rows_on_dask_are_predicted_where_they_are(plain: FSSMSCCV, data: Any) -> None:
+    import dask.array as da
+
+    on_dask = {name: da.from_array(array, chunks=(40, -1)) for name, array in data.views.items()}
+    np.testing.assert_array_equal(plain.predict(on_dask), plain.predict(data.views))
+    np.testing.assert_allclose(plain.predict_proba(on_dask), plain.predict_proba(data.views), atol=1e-6)
+
+
 def test_the_embedding_tells_the_classes_apart(plain: FSSMSCCV, data: Any) -> None:
     rows = plain.embedding_ / np.linalg.norm(plain.embedding_, axis=1, keepdims=True)
     labelled = ~data.hidden

@@ -21,6 +21,7 @@ from .data.refusals import check_no_empty, check_no_empty_view
 from .data.validation import column_of, find_present, read_views
 from .data.views import Views
 from .engine.blocks import count_threads, map_blocks, row_blocks
+from .engine.sources.dask_rows import join_rows
 from .features.auto import FOR_SPARSE
 from .features.products import ViewCrossProducts
 from .features.scaling import ViewsScaler, check_finite
@@ -31,6 +32,7 @@ from .supervision.known import Supervision, read_supervision
 from .view_importance import ViewImportance, measure_fit
 
 CHUNK_ROWS = 65_536  # predicted at a time: rows that are read once, and a bound on memory
+_OF_FITTED_ROWS = ("codes_", "embedding_", "labels_", "confidence_", "_ids", "_can_be_labelled", "_judged", "_folds")
 
 
 @dataclass(frozen=True)
@@ -210,11 +212,16 @@ class MultiViewClassifier(
         check_is_fitted(self)
         views = self._read_views(X, reset=False)
         class_ids, empty = np.empty(len(views), dtype=np.intp), np.zeros(len(views), dtype=bool)
-        for chunk, probabilities, is_empty in self._iter_probabilities(views):
-            class_ids[chunk] = probabilities.argmax(axis=1)
+        for chunk, found, is_empty in self._iter_chunks(views, self._class_ids):
+            class_ids[chunk] = found
             empty[chunk] = False if is_empty is None else is_empty
         predicted: npt.NDArray[Any] = self.classes_[class_ids]
         return mark_unknown(predicted, empty) if empty.any() else predicted
+
+    def _class_ids(self, views: Views, present: Presence, n_threads: int) -> ClassIds:
+        """Return the likeliest class of rows, as a number."""
+        class_ids: ClassIds = self._probabilities(views, present, n_threads).argmax(axis=1)
+        return class_ids
 
     def _labels_of(self, class_ids: ClassIds, empty: Mask) -> npt.NDArray[Any]:
         """Return the labels of rows, whose type does not depend on whether any of them is empty."""
@@ -253,10 +260,13 @@ class MultiViewClassifier(
         return self._iter_chunks(views, self._probabilities)
 
     def _iter_chunks(
-        self, views: Views, work: Callable[[Views, Presence, int], Matrix]
-    ) -> Iterator[tuple[slice, Matrix, Mask | None]]:
+        self, views: Views, work: Callable[[Views, Presence, int], Any]
+    ) -> Iterator[tuple[slice, Any, Mask | None]]:
         """Work on rows chunk by chunk: rows of a store are read once, and memory does not grow with them."""
         n_threads = count_threads(self.n_jobs)
+        if views.is_on_cluster:
+            yield from self._iter_on_cluster(views, work.__name__)
+            return
         chunks = row_blocks(len(views), CHUNK_ROWS)
         for chunk in chunks:
             part = views if len(chunks) == 1 and not views.is_stored else views[chunk]
@@ -269,6 +279,17 @@ class MultiViewClassifier(
                 raise
             yield chunk, result, empty
         views.check_unchanged()
+
+    def _iter_on_cluster(self, views: Views, work: str) -> Iterator[tuple[slice, Any, Mask | None]]:
+        """Work on the blocks of views on Dask where they are; what is asked for comes back, the rows do not."""
+        model = object.__new__(type(self))
+        model.__dict__ = {name: value for name, value in self.__dict__.items() if name not in _OF_FITTED_ROWS}
+        rows = join_rows(views.names, views.arrays)
+        try:
+            yield from rows.map(_WorkOnBlock(model, work, views.names), (views.present,))
+        except ValueError:  # the same, by the numbers that rows have in all of them
+            check_finite(views, 1, self._find_present(views)[0])
+            raise
 
     def transform(self, X: Any) -> Matrix:
         """Embed rows.
@@ -407,6 +428,20 @@ class MultiViewClassifier(
         rows = suggest_rows(code_coordinates(self.codes_), doubt, candidates, int(n), n_labelled)
         suggested: npt.NDArray[Any] = rows if self._ids is None else self._ids[rows]
         return suggested
+
+
+@dataclass(frozen=True)
+class _WorkOnBlock:
+    """What a fitted model does with the rows of a block on a cluster."""
+
+    model: Any  # without what belongs to the rows of its fit
+    function: str  # name of its method
+    names: list[str]
+
+    def __call__(self, arrays: list[Any], block: slice, present: Presence) -> tuple[slice, Any, Mask | None]:
+        views = Views(arrays, names=self.names, mask=present)
+        has_view, empty = self.model._find_present(views)
+        return block, getattr(self.model, self.function)(views, has_view, 1), empty
 
 
 def mark_unknown(labels: npt.NDArray[Any], empty: Mask) -> npt.NDArray[Any]:

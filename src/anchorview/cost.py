@@ -96,6 +96,8 @@ class FitSizes:
         Combinations of views that rows have.
     codes_in_files : bool
         Whether codes are kept in files, but for where their rows start and those that moved.
+    on_cluster : bool
+        Whether rows and codes are on a cluster, and text is scaled there.
     """
 
     n_rows: int
@@ -112,6 +114,7 @@ class FitSizes:
     lsa: bool = False
     n_patterns: int = 1
     codes_in_files: bool = False
+    on_cluster: bool = False
 
 
 def estimate_memory(sizes: FitSizes) -> MemoryEstimate:
@@ -169,7 +172,7 @@ def _active_set(s: FitSizes) -> list[dict[str, float]]:
     n, n_l, k = s.n_rows, s.n_labelled, s.n_components
     kept = _kept(s)
     probabilities = 4 * min(n, READ_ROWS) * s.itemsize * k  # of some rows at a time, and what they are made of
-    if s.codes_in_files:
+    if s.codes_in_files or s.on_cluster:
         moved = n_l * (2 * row + wide)
         return [
             # Where rows start: their lengths, those in one piece, and the sums of these.
@@ -223,6 +226,7 @@ def fit_sizes(model: Any, given: Any, plan: Any, n_threads: int) -> FitSizes:
     ]
     texts = [array for array, text in zip(arrays, is_text, strict=True) if text]
     n_rows, n_features = given.views.shape
+    on_cluster = given.views.is_on_cluster
     return FitSizes(
         n_rows,
         n_features,
@@ -233,8 +237,9 @@ def fit_sizes(model: Any, given: Any, plan: Any, n_threads: int) -> FitSizes:
         solver=model.solver,
         state_itemsize=state_itemsize(model),
         n_threads=n_threads,
-        n_text=sum(array.nnz if holds_sparse(array) else array.size for array in texts),
-        lsa="lsa" in plan.scaling,
+        n_text=0 if on_cluster else sum(array.nnz if holds_sparse(array) else array.size for array in texts),
+        lsa="lsa" in plan.scaling and not on_cluster,
+        on_cluster=on_cluster,
         n_patterns=1 if given.present is None else len(patterns(given.present)[0]),
     )
 

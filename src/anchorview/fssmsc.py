@@ -6,11 +6,11 @@ import sys
 import warnings
 from collections.abc import Sequence
 from dataclasses import asdict, replace
+from functools import partial
 from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
 import numpy.typing as npt
-from scipy import sparse
 from sklearn.base import clone
 from sklearn.exceptions import ConvergenceWarning
 
@@ -45,10 +45,12 @@ from .cost import (
 )
 from .data.reading import ColumnGroups
 from .data.views import Views
-from .engine.blocks import count_threads, map_blocks, one_blas_thread
+from .engine.blocks import count_threads, map_blocks, one_blas_thread, rows_of
+from .engine.sources.dask_rows import DaskRows
+from .engine.sources.dask_tasks import WorkerWatch
 from .features.auto import FOR_SPARSE, ScalingChoice
 from .features.landmarks import ROWS_PER_LANDMARK
-from .features.products import Representation, represent
+from .features.representation import Representation, represent
 from .features.scaling import fit_scaling
 from .labelling.clusters import ClusterCentres, fit_clusters
 from .labelling.held_out import held_out_labels, held_out_logits, held_out_shares, rows_to_judge, set_confidence
@@ -57,7 +59,7 @@ from .labelling.relabel import correct_labels
 from .labelling.rule import LabelledNeighbours, keep_labelled, likeliest
 from .labelling.runner_up import TopTwo
 from .plan import OMITTABLE, Plan, make_plan
-from .solver.codes import Codes, map_codes
+from .solver.codes import Codes, embed_codes, map_codes
 from .solver.coverage import cover_result
 from .solver.disk_codes import DiskCodeStack
 from .solver.grams import PatternGrams
@@ -188,7 +190,8 @@ class FSSMSC(MultiViewClassifier):
         Fill `view_importance_` at the end of the fit.
     memory_limit : float, optional
         Bytes that a fit may take beyond its input before codes are kept in files, in the folder for temporary files
-        (``TMPDIR``); by default half of what is free. The result is the same. Only for ``solver="active_set"``.
+        (``TMPDIR``); by default half of what is free. The result is the same. Only for ``solver="active_set"``. Of
+        dask arrays codes always stay on the workers, and beyond this limit `embedding_` does too.
     random_state : int, RandomState or None, default=None
         Landmarks, and k-means when there are no labels.
     n_jobs : int, optional
@@ -208,13 +211,13 @@ class FSSMSC(MultiViewClassifier):
         Labels that were hidden in turn (some 200 of them, if there are more) to calibrate the confidence: ``rows``,
         ``class_ids`` (places in `classes_`) and the ``probabilities`` they got without their label. None if none can be
         hidden.
-    embedding_ : ndarray of shape (n_rows, n_components)
+    embedding_ : ndarray of shape (n_rows, n_components), or a dask array
         What `transform` gives for the training rows (with ``inference="paper"``: but for the labelled ones). There are
         as many components as clusters; more where the graph of the landmarks falls into more parts than that, which
         `status_` then says.
     codes_ : csr_array of shape (n_rows, n_landmarks)
-        Codes of the rows. Beyond `memory_limit` rows in files, which are removed with the model; indexing
-        (``codes_[:1000]``) reads some as a csr_array.
+        Codes of the rows. Beyond `memory_limit` rows in files, which are removed with the model, and of dask arrays
+        rows on the workers; indexing (``codes_[:1000]``) reads some as a csr_array.
     landmarks_ : ndarray of shape (n_landmarks, n_features)
         Landmarks in the scaled feature space, views side by side.
     landmark_embedding_ : ndarray of shape (n_components, n_landmarks)
@@ -334,6 +337,7 @@ class FSSMSC(MultiViewClassifier):
         self.n_jobs = n_jobs
         self.verbose = verbose
 
+    status_: str
     _rule: LabelledNeighbours | ClusterCentres | Readings
 
     def __sklearn_tags__(self) -> Any:
@@ -380,7 +384,9 @@ class FSSMSC(MultiViewClassifier):
         plan = make_plan(self, given)
         n_threads = count_threads(self.n_jobs)
         sizes, available = fit_sizes(self, given, plan, n_threads), available_memory(n_threads)
-        check_memory(estimate_memory(replace(sizes, nonzeros=1)), available)  # whatever the codes will be
+        least = replace(sizes, nonzeros=1, n_components=0) if given.views.is_on_cluster else replace(sizes, nonzeros=1)
+        check_memory(estimate_memory(least), available)  # whatever the codes will be
+        workers = WorkerWatch() if given.views.is_on_cluster else None
         progress = Progress(self, self.verbose, self.max_iter, self.tol, n_solves=1 if self.relabel is None else 2)
         n_labelled = int(np.count_nonzero(given.known.class_ids >= 0))
         progress.stage("choice", "%r, %d labelled in %d classes", given.views, n_labelled, len(given.known.classes))
@@ -391,7 +397,8 @@ class FSSMSC(MultiViewClassifier):
         sizes = fit_sizes(self, given, plan, n_threads)
         progress.stage("scaling", "scaling: " + ", ".join(plan.scaling))
         rows: dict[str, Any] = {"present": given.present, "weights": given.weights}
-        scaler = fit_scaling(given.views, plan.scaling, n_threads, rng=rng, **rows)
+        with progress.watch():
+            scaler = fit_scaling(given.views, plan.scaling, n_threads, rng=rng, **rows)
         progress.stage("landmarks", f"choosing {plan.n_landmarks} landmarks")
         how = self.landmarks if isinstance(self.landmarks, str) else np.asarray(self.landmarks)
         source = represent(given.views, scaler, how, plan.n_landmarks, rng, n_threads, least=plan.n_components, **rows)
@@ -416,15 +423,19 @@ class FSSMSC(MultiViewClassifier):
         blocks = source.cross.blocks  # SciPy would hold a copy of all codes in double precision
         read_from = result.codes if choice.inference == "paper" else result.encoded
         self.codes_ = result.codes
-        self.embedding_ = self._embed_all(read_from, blocks, n_threads)
+        embedded = self._embed_all(read_from, blocks, n_threads)
         self.classes_ = known.classes if len(known.classes) else np.arange(plan.n_components)
         self._n_features_out = len(result.embedding)
-        with one_blas_thread():
-            self._rule, held_out = self._fit_rule(known, problem, result, choice, source, rng, n_threads)
+        with one_blas_thread(), progress.watch():
+            self._rule, held_out = self._fit_rule(embedded, known, problem, result, choice, source, rng, n_threads)
+            found = self._read_fit(embedded, source, n_threads)
         if held_out is not None and given.sample_weight is not None:
             held_out = replace(held_out, weights=given.sample_weight[held_out.rows])
         self.held_out_ = held_out
-        self._set_labels(replace(given, known=known), self._read_fit(source, n_threads))
+        self._set_labels(replace(given, known=known), found)
+        self.embedding_ = embedded
+        if given.views.is_on_cluster:
+            self.embedding_ = embedded.to_dask() if plan.embedding_on_cluster else embedded[:]
         self.constraint_conflicts_ = known.conflicts
         self.constraint_violations_ = None if known.pairs is None else count_violations(self.labels_, known.pairs)
         self.chosen_ = {"scaling": plan.scaling, **asdict(settled.asked), "inference": choice.inference}
@@ -435,29 +446,41 @@ class FSSMSC(MultiViewClassifier):
         self.objective_history_ = result.objective_history
         self.residual_history_ = result.residual_history
         self.view_importance_ = self._measure(given) if self.measure_views else None
+        if workers is not None and (lost := workers.describe()):
+            self.status_ = " ".join([self.status_, lost])
+            warnings.warn(f"{type(self).__name__}: {lost}", UserWarning, stacklevel=4)
         progress.log(self.status_)
         progress.finish()
         self.stage_seconds_ = progress.seconds
         return self
 
     def _needs(self, sizes: FitSizes, available: int | None, plan: Plan) -> MemoryEstimate:
-        """Return what a fit needs, and plan to keep codes in files if they would take it beyond `memory_limit`."""
+        """Return what a fit needs, and plan to keep codes in files if they would take it beyond `memory_limit`.
+
+        Codes on a cluster stay there, and the embedding does if it would take the fit beyond that limit.
+        """
         needed = estimate_memory(sizes)
         limit = self.memory_limit if self.memory_limit is not None or available is None else available // 2
-        if limit is None or needed.total <= limit or not plan.solver.stores_codes:
+        if limit is None or needed.total <= limit:
+            return needed
+        if sizes.on_cluster:
+            plan.embedding_on_cluster = True
+            plan.notes.append("The embedding stays on the cluster, as a dask array.")
+            return estimate_memory(replace(sizes, n_components=0))
+        if not plan.solver.stores_codes:
             return needed
         plan.codes_in_files = True
         plan.notes.append(f"Codes are kept in files, as the fit would need {needed.describe_total()} with them.")
         return estimate_memory(replace(sizes, codes_in_files=True))
 
-    def _embed_all(self, codes: Codes, blocks: Sequence[slice], n_threads: int) -> Matrix:
-        """Embed the rows of the fit, block by block."""
-        embedding = np.empty((codes.shape[0], len(self.landmark_embedding_)), dtype=self._scaler.dtype)
-
-        def of_block(part: sparse.csr_array, block: slice) -> tuple[slice, Matrix]:
-            return block, self._embed(part)
-
-        for block, part in map_codes(of_block, codes, blocks, n_threads):
+    def _embed_all(self, codes: Codes, blocks: Sequence[slice], n_threads: int) -> Any:
+        """Embed the rows of the fit, block by block; those on a cluster when they are asked for."""
+        shape, dtype = (codes.shape[0], len(self.landmark_embedding_)), self._scaler.dtype
+        work = partial(embed_codes, embedding=self.landmark_embedding_, dtype=dtype)
+        if isinstance(codes, DaskRows):
+            return codes.derive(work, shape[1], dtype)
+        embedding = np.empty(shape, dtype=dtype)
+        for block, part in zip(blocks, map_codes(work, codes, blocks, n_threads), strict=True):
             embedding[block] = part
         return embedding
 
@@ -567,6 +590,7 @@ class FSSMSC(MultiViewClassifier):
             None if self.inference == "auto" else self.inference,
             None if isinstance(self.n_neighbors, str) else int(self.n_neighbors),
             self.units,
+            not given.views.is_on_cluster,
         )
         rows = LabelledRows(
             given.views, given.present, given.weights, given.sample_weight, given.known.class_ids, given.known.pairs
@@ -657,6 +681,7 @@ class FSSMSC(MultiViewClassifier):
 
     def _fit_rule(
         self,
+        embedded: Any,
         known: Supervision,
         problem: Problem,
         result: SolverResult,
@@ -667,7 +692,7 @@ class FSSMSC(MultiViewClassifier):
     ) -> tuple[LabelledNeighbours | ClusterCentres | Readings, HeldOutLabels | None]:
         weights = problem.weights
         if len(known.classes) == 0:
-            return fit_clusters(self.embedding_, problem.n_components, rng, weights), None
+            return fit_clusters(embedded, problem.n_components, rng, weights), None
         rows = np.flatnonzero(known.class_ids >= 0)
         if weights is not None:  # rows of weight 0 speak for no class, unless it has no others
             counts = weights[rows] > 0
@@ -677,7 +702,7 @@ class FSSMSC(MultiViewClassifier):
             name, beside = name or "nearest", ()
         rule, shares = None, None
         if name is not None:
-            votes = keep_labelled(self.embedding_[rows], known.class_ids[rows], name, choice.n_votes)
+            votes = keep_labelled(rows_of(embedded, rows), known.class_ids[rows], name, choice.n_votes)
             logits, judged = held_out_logits(votes, problem, result, known, rows, self.class_balance)
             rule = set_confidence(votes, logits, known.class_ids[judged])
             shares = held_out_shares(rule, logits)
@@ -700,14 +725,14 @@ class FSSMSC(MultiViewClassifier):
             elif outcome in (Outcome.FEWER_CLASSES, Outcome.MORE_CLASSES, Outcome.SINGLE_FEATURE):
                 warnings.warn(f"{type(self).__name__}: {outcome.value}", UserWarning, stacklevel=5)
 
-    def _read_fit(self, source: Representation, n_threads: int) -> TopTwo:
+    def _read_fit(self, embedded: Any, source: Representation, n_threads: int) -> TopTwo:
         """Return the likeliest classes of each row of the fit."""
         rule, cross = self._rule, source.cross
         if not isinstance(rule, Readings):
-            return likeliest(rule.read, self.embedding_, n_threads)
+            return likeliest(rule.read, embedded, n_threads)
 
         def read(block: slice) -> TopTwo:
-            return TopTwo.of(rule.settle(rule.votes(cross.read(block)), self.embedding_[block]))
+            return TopTwo.of(rule.settle(rule.votes(cross.read(block)), embedded[block]))
 
         return TopTwo.joined(map_blocks(read, cross.blocks, n_threads, "reading labels"))
 

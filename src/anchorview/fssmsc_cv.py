@@ -288,6 +288,11 @@ class FSSMSCCV(MultiViewClassifier):
                 "use FSSMSC with n_clusters."
             )
         given = self._read_input(X, y, sample_weight, constraints)
+        if given.views.is_on_cluster:
+            raise ValueError(
+                "FSSMSCCV searches in memory, and dask arrays stay on their cluster. Search on some rows, "
+                "search.fit(Views(X)[rows], y[rows]), and fit FSSMSC(**search.best_params_) on all of them."
+            )
         rng, n_threads = make_random_state(self.random_state), count_threads(self.n_jobs)
         rows = self._sample(given, options, rng)
         if rows is not None:

@@ -12,6 +12,7 @@ from .core.progress import Outcome
 from .features.auto import read_scaling, suit_views
 from .features.landmarks import check_landmarks
 from .solver.registry import SOLVERS, Solver
+from .tuning.settings import split_inference
 
 OMITTABLE = ("l1", "must_link", "cannot_link", "smoothness", "coupling")
 
@@ -27,6 +28,7 @@ class Plan:
     n_landmarks: int
     outcomes: list[Outcome] = field(default_factory=list)
     codes_in_files: bool = False  # there would be too many for the memory
+    embedding_on_cluster: bool = False  # it would be too large for the memory here
     notes: list[str] = field(default_factory=list)  # what else there is to say
 
 
@@ -44,6 +46,10 @@ def make_plan(model: Any, given: Any) -> Plan:
         raise ValueError("omit=('must_link', 'smoothness') leaves no distance to make small; keep one of them.")
     views, has_pairs = given.views, given.known.pairs is not None
     solver = _choose_solver(model, given.present is not None, given.weights is not None)
+    if views.is_on_cluster and not solver.stores_codes:
+        raise _cannot(model.solver, "dask arrays")
+    if views.is_on_cluster and model.inference != "auto" and split_inference(model.inference)[1]:
+        raise ValueError(f"inference={model.inference!r} is not for dask arrays; choose 'nearest', 'knn' or 'auto'.")
     outcomes: list[Outcome] = []
     n_components = _count_components(model.n_clusters, len(given.known.classes), has_pairs, model.omit, outcomes)
     by_name = isinstance(model.landmarks, str)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import operator
 import time
 from typing import Any
 
@@ -12,7 +13,7 @@ from hypothesis import strategies as st
 from scipy import sparse
 from threadpoolctl import threadpool_info, threadpool_limits
 
-from anchorview.engine.blocks import count_threads, iter_blocks, map_blocks, map_rows, row_blocks, rows_of
+from anchorview.engine.blocks import count_threads, iter_blocks, map_blocks, reduce_rows, row_blocks, rows_of
 
 ROWS = np.random.default_rng(0).normal(size=(10, 3))
 
@@ -43,9 +44,14 @@ def test_rows_are_read_wherever_they_are_kept(source: Any) -> None:
     for index in (slice(2, 7), np.array([9, 0, 0])):
         found = rows_of(source, index)
         np.testing.assert_array_equal(found.toarray() if sparse.issparse(found) else found, ROWS[index])
-    sums = map_rows(lambda rows, block: (block, float(rows.sum())), source, 4, 2)
-    assert [block for block, _ in sums] == row_blocks(10, 4)
-    np.testing.assert_allclose([total for _, total in sums], [ROWS[block].sum() for block in row_blocks(10, 4)])
+
+    def sum_block(rows: Any, block: slice, numbers: np.ndarray, nothing: None) -> list[Any]:
+        assert nothing is None
+        return [(block, float(rows.sum()), numbers.tolist())]
+
+    sums = reduce_rows(sum_block, operator.add, [], source, 4, 2, (np.arange(10), None))
+    assert [(block, numbers) for block, _, numbers in sums] == [(b, list(range(10)[b])) for b in row_blocks(10, 4)]
+    np.testing.assert_allclose([total for _, total, _ in sums], [ROWS[block].sum() for block in row_blocks(10, 4)])
 
 
 @pytest.mark.parametrize("n_threads", [1, 2, 5])

@@ -13,7 +13,7 @@ from scipy.optimize import lsq_linear, nnls
 
 from anchorview.core.progress import Outcome
 from anchorview.engine.blocks import map_blocks
-from anchorview.features.products import landmark_gram
+from anchorview.features.representation import landmark_gram
 from anchorview.solver.active_set import solve_active_set
 from anchorview.solver.admm.step import ReplayEncoder, RowModel
 from anchorview.solver.elastic_net import ElasticNetEncoder

@@ -11,7 +11,7 @@ from sklearn.utils import Bunch
 
 from anchorview import FSSMSC, Views
 from anchorview.datasets import hide_labels, make_multiview_subspaces
-from anchorview.features.products import represent
+from anchorview.features.representation import represent
 from anchorview.features.scaling import fit_scaling
 from anchorview.solver.weights import DEFAULTS, for_codes, for_labels, measure_codes, measure_units
 from anchorview.tuning.units import settle_weights

@@ -9,7 +9,7 @@ import numpy as np
 import numpy.typing as npt
 
 from anchorview import Views
-from anchorview.features.products import represent
+from anchorview.features.representation import represent
 from anchorview.features.scaling import fit_scaling
 from anchorview.labelling.rule import LabelledNeighbours, keep_labelled
 from anchorview.solver.active_set import solve_active_set

@@ -10,6 +10,7 @@ import numpy as np
 from scipy import sparse
 
 from anchorview import open_rows
+from anchorview.engine.sources.opening import stored_form
 
 Store = Callable[[np.ndarray, Path, int], Any]
 
@@ -98,6 +99,33 @@ def as_parquet_lists(rows: np.ndarray, path: Path, chunk: int) -> Any:
     return open_rows(path.with_suffix(".parquet"), columns="vector")
 
 
+def dask_chunks(n_rows: int, chunk: int) -> tuple[int, ...]:
+    """Return a chunk of that many rows, an empty one, and others: each costs Dask a millisecond or more per pass."""
+    first = min(chunk, n_rows)
+    return (first, 0, *(min(50, n_rows - start) for start in range(first, n_rows, 50)))
+
+
+def as_dask(rows: np.ndarray, path: Path, chunk: int) -> Any:
+    """Cut by rows and columns."""
+    import dask.array as da
+
+    return stored_form(da.from_array(rows, chunks=(dask_chunks(len(rows), chunk), 3)), path.stem)
+
+
+def as_delayed_blocks(rows: np.ndarray, path: Path, chunk: int) -> Any:
+    import dask
+
+    cut = np.split(rows, np.cumsum(dask_chunks(len(rows), chunk)))
+    return stored_form([dask.delayed(np.array)(part) for part in cut], path.stem)
+
+
+def as_dask_csr(rows: np.ndarray, path: Path, chunk: int) -> Any:
+    import dask.array as da
+
+    array = da.from_array(rows, chunks=(dask_chunks(len(rows), chunk), rows.shape[1]))
+    return stored_form(array.map_blocks(sparse.csr_matrix, meta=sparse.csr_matrix((0, 0), dtype=rows.dtype)), path.stem)
+
+
 DENSE: dict[str, Store] = {
     "array": as_array,
     "memory map": as_memory_map,
@@ -107,12 +135,15 @@ DENSE: dict[str, Store] = {
     "hdf5": as_hdf5,
     "parquet": as_parquet,
     "parquet lists": as_parquet_lists,
+    "dask": as_dask,
+    "delayed blocks": as_delayed_blocks,
 }
 SPARSE: dict[str, Store] = {
     "csr": as_csr,
     "csr npz": as_csr_npz,
     "csr folder": as_csr_folder,
     "csr h5ad": as_csr_h5ad,
+    "dask csr": as_dask_csr,
 }
 
 

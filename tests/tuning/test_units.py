@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from anchorview import FSSMSC, Views
-from anchorview.features.products import represent
+from anchorview.features.representation import represent
 from anchorview.features.scaling import fit_scaling
 from anchorview.solver.weights import DEFAULTS, ModelWeights
 from anchorview.tuning.units import DENSE, settle_weights

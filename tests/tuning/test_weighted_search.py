@@ -9,7 +9,7 @@ import pytest
 
 from anchorview.data.labels import split_labels
 from anchorview.datasets import hide_labels, make_multiview_subspaces
-from anchorview.features.products import represent
+from anchorview.features.representation import represent
 from anchorview.features.scaling import fit_scaling
 from anchorview.labelling.temperature import AnyClass, NearOne, choose_temperature
 from anchorview.tuning.ensemble import Ensemble

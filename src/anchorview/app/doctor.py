@@ -104,9 +104,9 @@ def _kernels() -> dict[str, Any]:
     """Return where compiled functions are kept, and how many there are."""
     from ..core.compiled import cache_folder
     from ..features.dense import scale_rows
-    from ..solver.kernels import nearest_landmarks
+    from ..solver.kernels import solve_rows
 
-    folders = {folder for kernel in (scale_rows, nearest_landmarks) if (folder := cache_folder(kernel)) is not None}
+    folders = {folder for kernel in (scale_rows, solve_rows) if (folder := cache_folder(kernel)) is not None}
     kept = [path for folder in folders if folder.is_dir() for path in folder.glob("*.nbi")]
     return {
         "folders": sorted(map(str, folders)),

@@ -10,8 +10,8 @@ import numpy as np
 
 from ..core.arrays import Mask, is_sparse
 from ..engine.sources.base import StoredRows
-from ..engine.sources.derived import PlacedRows, SelectedColumns
-from ..engine.sources.opening import stored_form
+from ..engine.sources.derived import place_rows, select_columns
+from ..engine.sources.opening import is_delayed, stored_form
 from .matrices import as_matrix
 from .rows import align_indexes
 from .tables import column_labels, column_names, has_levels, index_of, is_table, take_columns
@@ -70,6 +70,9 @@ def read_arrays(data: Any, views: ColumnGroups | None, *, by_index: bool = True)
 
 def _read_part(part: Any, name: str) -> tuple[Any, list[Any] | None, Any, Mask | None]:
     """Return the array of a view, the names of its columns, its index, and which rows have it."""
+    stored = None if is_sparse(part) else stored_form(part, name)
+    if stored is not None:
+        return stored, stored.columns, None, None
     if hasattr(part, "known_ids"):  # Views within a list: what it knows of its rows is kept
         if len(part.arrays) != 1:
             raise ValueError(
@@ -78,9 +81,6 @@ def _read_part(part: Any, name: str) -> tuple[Any, list[Any] | None, Any, Mask |
             )
         present = None if part.present is None else part.present[:, 0]
         return part.arrays[0], part.features[0], part.ids, present
-    stored = None if is_sparse(part) else stored_form(part, name)
-    if stored is not None:
-        return stored, stored.columns, None, None
     if is_sparse(part) or not is_table(part):
         return as_matrix(part, name), None, None, None
     return as_matrix(part, name), column_names(part), index_of(part), None
@@ -95,7 +95,7 @@ def _align(parts: list[Any], names: list[str], named: bool, by_index: bool) -> R
     for number, order in enumerate(orders):
         if order is not None:
             stored = isinstance(arrays[number], StoredRows)
-            arrays[number] = PlacedRows(arrays[number], order) if stored else arrays[number][order]
+            arrays[number] = place_rows(arrays[number], order) if stored else arrays[number][order]
             has_view[number] = None if has_view[number] is None else has_view[number][order]
     return RawViews(arrays, names, features, has_view, ids, named)
 
@@ -109,14 +109,17 @@ def _refuse_groups(views: ColumnGroups | None, form: str) -> None:
 
 def _is_one(data: Any) -> bool:
     """Tell a 2-D array or table from a sequence of views."""
-    if hasattr(data, "shape") or is_table(data):
+    if is_delayed(data) or hasattr(data, "shape") or is_table(data):
         return True
     return isinstance(data, Sequence) and len(data) > 0 and all(_is_row(row) for row in data)
 
 
 def _is_row(value: Any) -> bool:
     return (
-        isinstance(value, Sequence) and not isinstance(value, str | bytes) and all(np.ndim(item) == 0 for item in value)
+        isinstance(value, Sequence)
+        and not isinstance(value, str | bytes)
+        and not is_delayed(value)
+        and all(np.ndim(item) == 0 for item in value)
     )
 
 
@@ -165,7 +168,7 @@ def _split_table(table: Any, views: ColumnGroups | None) -> tuple[list[Any], lis
         ends = np.cumsum(sizes)
         groups = {n: slice(int(e) - s, int(e)) for n, s, e in zip(groups, sizes, ends, strict=True)}
     if stored is not None:
-        cut = [SelectedColumns(stored, _stored_columns(stored, group, name)) for name, group in groups.items()]
+        cut = [select_columns(stored, _stored_columns(stored, group, name)) for name, group in groups.items()]
         return cut, [str(name) for name in groups]
     cut = [
         _table_columns(table, group, name) if matrix is None else matrix[:, _column_numbers(group, n_columns, name)]

@@ -12,7 +12,7 @@ from scipy import sparse
 from ..core.arrays import Mask, Rows, is_sparse
 from ..core.checks import is_missing
 from ..engine.sources.base import StoredRows
-from ..engine.sources.derived import PlacedRows
+from ..engine.sources.derived import place_rows
 from .tables import as_column, column_labels, is_table
 
 
@@ -205,7 +205,7 @@ def spread_rows(array: Any, rows: Rows, n_rows: int) -> Any:
     source = np.full(n_rows, -1)
     source[rows] = np.arange(len(rows))
     if isinstance(array, StoredRows):
-        return PlacedRows(array, source)
+        return place_rows(array, source)
     ends = np.append(array.indptr, array.indptr[-1])  # one empty row more, at the end: row -1
     longer = sparse.csr_array((array.data, array.indices, ends), shape=(len(ends) - 1, array.shape[1]))
     return longer[source]

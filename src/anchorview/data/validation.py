@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from operator import iadd
 from typing import Any
 
 import numpy as np
@@ -11,9 +12,9 @@ from scipy import sparse
 from sklearn.utils.validation import validate_data
 
 from ..core.arrays import Mask, Rows, is_sparse
-from ..engine.blocks import map_rows
+from ..engine.blocks import reduce_rows
 from ..engine.sources.base import holds_sparse, is_stored
-from ..engine.sources.opening import stored_form
+from ..engine.sources.opening import is_delayed, stored_form
 from .annotated import paths_in, read_column
 from .reading import ColumnGroups, groups_in, is_annotated
 from .refusals import raise_other_features, raise_other_sizes
@@ -184,7 +185,9 @@ def match_features(views: Views, fitted: list[list[Any] | None]) -> Views:
 def _can_be_validated(X: Any) -> bool:
     """Tell one 2-D table, which scikit-learn can validate, from several views."""
     if isinstance(X, list | tuple):
-        return len(X) > 0 and all(part is not None for part in X) and np.ndim(X[0]) < 2 and not hasattr(X[0], "shape")
+        if any(part is None or is_delayed(part) for part in X):
+            return False
+        return len(X) > 0 and np.ndim(X[0]) < 2 and not hasattr(X[0], "shape")
     return sparse.issparse(X) or not (isinstance(X, Views | Mapping) or is_annotated(X) or is_stored(X))
 
 
@@ -244,13 +247,13 @@ def find_present(views: Views) -> Mask | None:
 
 def _nan_rows_in_store(array: Any) -> Rows:
     """Return the rows that are NaN throughout, in one pass over a store."""
+    return np.concatenate([np.empty(0, dtype=np.intp), *reduce_rows(_find_nan_rows, iadd, [], array, _STORE_ROWS, 1)])
 
-    def of_block(rows: npt.NDArray[Any], block: slice) -> Rows:
-        begin = np.flatnonzero(np.isnan(rows[:, 0]))
-        missing: Rows = begin[np.isnan(rows[begin]).all(axis=1)] + block.start
-        return missing
 
-    return np.concatenate([np.empty(0, dtype=np.intp), *map_rows(of_block, array, _STORE_ROWS, 1)])
+def _find_nan_rows(rows: npt.NDArray[Any], block: slice) -> list[Rows]:
+    begin = np.flatnonzero(np.isnan(rows[:, 0]))
+    missing: Rows = begin[np.isnan(rows[begin]).all(axis=1)] + block.start
+    return [missing] if len(missing) else []
 
 
 def _nan_rows(array: npt.NDArray[Any]) -> Rows:

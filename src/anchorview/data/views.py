@@ -12,7 +12,8 @@ from scipy import sparse
 
 from ..core.arrays import Presence, Rows, is_sparse
 from ..engine.sources.base import StoredRows, holds_sparse, is_stored
-from ..engine.sources.derived import SelectedColumns
+from ..engine.sources.dask_rows import DaskRows, blank_rows, send_rows
+from ..engine.sources.derived import select_columns
 from .annotated import read_annotated
 from .mapping import map_views, one_for_each
 from .reading import ColumnGroups, is_annotated, read_arrays
@@ -130,6 +131,9 @@ class Views:
         self.arrays: list[Any] = list(arrays)
         self.features: list[list[Any] | None] = list(features)
         self._check_rows()
+        on_cluster = [array for array in self.arrays if isinstance(array, DaskRows)]
+        if on_cluster:
+            self.arrays = [send_rows(array, name, on_cluster[0]) for name, array in self.items()]
         if ids is not None and not by_view:
             self.ids = self.known_ids = read_ids(ids, len(self), "X")
         if mask is not None:
@@ -262,6 +266,10 @@ class Views:
                 features.append(self.features[place])
                 present[:, number] = True if self.present is None else self.present[:, place]
             else:
+                if isinstance(self.arrays[0], DaskRows):
+                    arrays.append(blank_rows(self.arrays[0], size, text))
+                    features.append(None)
+                    continue
                 blank = np.broadcast_to(np.zeros(1, dtype=np.float32), (len(self), size))  # takes no memory
                 arrays.append(sparse.csr_array(blank.shape, dtype=np.float32) if text else blank)
                 features.append(None)
@@ -325,6 +333,11 @@ class Views:
         """Return where the rows of a view are stored, for errors; nothing if they are in memory."""
         array = self.arrays[number]
         return f" ({array.name})" if isinstance(array, StoredRows) else ""
+
+    @property
+    def is_on_cluster(self) -> bool:
+        """Whether rows are in blocks on Dask, to be worked on there."""
+        return isinstance(self.arrays[0], DaskRows)
 
     def check_unchanged(self) -> None:
         """Raise an error if a store has changed since it was opened."""
@@ -406,7 +419,7 @@ def _is_everything(part: Any) -> bool:
 
 
 def _in_order(array: Any, order: Rows) -> Any:
-    return SelectedColumns(array, order) if isinstance(array, StoredRows) else array[:, order]
+    return select_columns(array, order) if isinstance(array, StoredRows) else array[:, order]
 
 
 def _unless_complete(present: Presence) -> Presence:

@@ -15,7 +15,7 @@ import threading
 from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
-from functools import partial
+from functools import partial, reduce
 from typing import Any, Protocol, TypeVar
 
 from threadpoolctl import ThreadpoolController
@@ -32,7 +32,7 @@ class RowSource(Protocol):
     """Where the rows of one view are kept; an array in memory, a memory map and a CSR matrix are read as they are.
 
     Stores are adapted in `engine.sources`. A source whose rows are better worked on where they are, on a cluster, has
-    `map_rows(function, size)` besides, which does what the function of that name here does.
+    `reduce_rows` besides, which does what the function of that name here does (`engine.sources.dask_rows`).
     """
 
     shape: tuple[int, int]
@@ -65,31 +65,88 @@ def row_blocks(n_rows: int, size: int) -> list[slice]:
     return [slice(start, min(start + size, n_rows)) for start in range(0, n_rows, size)]
 
 
-def map_rows(function: Callable[[Any, slice], R], source: Any, size: int, n_threads: int) -> list[R]:
-    """Apply ``function`` to the rows of every block of a view, and to the block; results in the order of the blocks.
+def reduce_rows(
+    function: Callable[..., Any],
+    combine: Callable[[Any, Any], Any],
+    start: Any,
+    source: Any,
+    size: int,
+    n_threads: int,
+    along: Sequence[Any] = (),
+) -> Any:
+    """Combine, in the order of the blocks, what ``function`` gives for the rows of each block of a view.
 
-    Several blocks of a store are read at once; what they are cut into does not depend on it.
+    Parameters
+    ----------
+    function : callable
+        Takes the rows of a block, the block, and the part of each of `along` that belongs to it. It may be sent to
+        another machine: a function of a module, or a `partial` of one with little state.
+    combine : callable
+        Puts two results together; it may change the first of them.
+    start : object
+        The result for no rows.
+    source : array or row source
+        The view.
+    size : int
+        Rows of a block.
+    along : sequence of ndarray or None
+        Arrays with one entry for each row: which rows count, their weights.
     """
-    return list(iter_rows(function, source, size, n_threads))
+    if hasattr(source, "reduce_rows"):
+        return combine(start, source.reduce_rows(function, combine, size, along)) if source.shape[0] else start
+    return reduce(combine, iter_rows(function, source, size, n_threads, along), start)
 
 
-def iter_rows(function: Callable[[Any, slice], R], source: Any, size: int, n_threads: int) -> Iterator[R]:
-    """Like :func:`map_rows`, one result after the other: what the caller does not keep is freed."""
-    if hasattr(source, "map_rows"):
-        yield from source.map_rows(function, size)
-        return
+def fold_blocks(
+    function: Callable[..., R], combine: Callable[[R, R], R], size: int, rows: Any, piece: slice, *along: Any
+) -> R:
+    """Combine what ``function`` gives for the blocks of some rows in memory, at least one, which are `piece` of all."""
+    parts = row_blocks(piece.stop - piece.start, size)
+    return reduce(combine, (function(*_part(rows, piece, part, along)) for part in parts))
+
+
+def iter_rows(
+    function: Callable[..., R], source: Any, size: int, n_threads: int, along: Sequence[Any] = ()
+) -> Iterator[R]:
+    """Apply ``function`` to the rows of every block of a view, to the block, and to what is `along` it, in order.
+
+    Several blocks of a store are read at once; what they are cut into does not depend on it. What the caller does not
+    keep of the results is freed.
+    """
     row_bytes = max(1, source.shape[1] * source.dtype.itemsize)
     at_once = max(1, _READ_BYTES // (row_bytes * size)) if hasattr(source, "read") else 1
 
     def of_piece(piece: slice) -> list[R]:
-        rows = rows_of(source, piece)
+        rows, beside = rows_of(source, piece), [None if array is None else array[piece] for array in along]
         if piece.stop - piece.start <= size:
-            return [function(rows, piece)]
+            return [function(rows, piece, *beside)]
         parts = row_blocks(piece.stop - piece.start, size)
-        return [function(rows[part], slice(piece.start + part.start, piece.start + part.stop)) for part in parts]
+        return [function(*_part(rows, piece, part, beside)) for part in parts]
 
     for results in iter_blocks(of_piece, row_blocks(source.shape[0], size * at_once), n_threads):
         yield from results
+
+
+def _part(rows: Any, piece: slice, part: slice, along: Sequence[Any]) -> tuple[Any, ...]:
+    """Return a part of some rows, the block that it is of all rows, and what is along it."""
+    block = slice(piece.start + part.start, piece.start + part.stop)
+    return rows[part], block, *(None if array is None else array[part] for array in along)
+
+
+def add_up(total: tuple[Any, ...], part: tuple[Any, ...]) -> tuple[Any, ...]:
+    """Add sums, each to its own; arrays of the total are changed.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> add_up((np.zeros(2), 1.0), (np.ones(2), 0.5))
+    (array([1., 1.]), 1.5)
+    """
+    sums = []
+    for each, other in zip(total, part, strict=True):
+        each += other
+        sums.append(each)
+    return tuple(sums)
 
 
 def map_blocks(function: Callable[[T], R], items: Sequence[T], n_threads: int, name: str | None = None) -> list[R]:

@@ -7,6 +7,7 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 from sklearn.utils.validation import check_is_fitted
 
 from ..engine.blocks import row_blocks
@@ -57,7 +58,8 @@ def save_results(model: Any, path: str | os.PathLike[str], *, overwrite: bool = 
 
     def parts() -> Iterator[Columns]:
         for block in row_blocks(n_rows, _ROWS):
-            yield {name: values[block] for name, values in found.items()}
+            # An embedding that stayed on a cluster is fetched.
+            yield {name: np.asarray(values[block]) for name, values in found.items()}
 
     write_columns(target, parts(), n_rows)
     return target

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -11,7 +12,7 @@ import numpy.typing as npt
 from ..core.arrays import Mask, Matrix, Weights, is_sparse
 from ..core.checks import NotFiniteError
 from ..core.compiled import compiled
-from ..engine.blocks import map_rows, row_blocks, rows_of
+from ..engine.blocks import add_up, reduce_rows, rows_of
 from .auto import are_embedded, some_rows
 
 _PASS_ROWS = 512  # minima and maxima are two passes; the second finds the block in the cache
@@ -81,49 +82,57 @@ def scale_rows(rows: Any, start: int, stop: int, shift: Any, factor: Any) -> Non
             row[t] *= norm
 
 
-def _counted_rows(rows: npt.NDArray[Any], block: slice, counted: Mask | None) -> npt.NDArray[Any]:
-    """Return the rows of a block that count."""
-    return rows if counted is None or counted[block].all() else rows[counted[block]]
+Extremes = tuple[npt.NDArray[Any], npt.NDArray[Any]] | None  # minima and maxima of the columns; None of no rows
 
 
 def column_extremes(
     array: Any, name: str, n_threads: int, counted: Mask | None = None
 ) -> tuple[npt.NDArray[Any], npt.NDArray[Any]]:
     """Return column minima and maxima; NaN and infinity show up in them and raise an error that names the rows."""
-
-    def of_block(rows: npt.NDArray[Any], block: slice) -> tuple[npt.NDArray[Any], npt.NDArray[Any]] | None:
-        part = _counted_rows(rows, block, counted)
-        return (part.min(axis=0), part.max(axis=0)) if len(part) else None
-
-    parts = [part for part in map_rows(of_block, array, _PASS_ROWS, n_threads) if part is not None]
-    if not parts:  # no row has the view
+    found: Extremes = reduce_rows(_find_extremes, _wider, None, array, _PASS_ROWS, n_threads, (counted,))
+    if found is None:  # no row has the view
         return np.zeros(array.shape[1]), np.zeros(array.shape[1])
-    low = np.min([part[0] for part in parts], axis=0)
-    high = np.max([part[1] for part in parts], axis=0)
-    if not (np.isfinite(low).all() and np.isfinite(high).all()):
-        _raise_not_finite(array, name, counted)
-    return low, high
+    if not (np.isfinite(found[0]).all() and np.isfinite(found[1]).all()):
+        _raise_not_finite(array, name, counted, n_threads)
+    return found
 
 
-def _raise_not_finite(array: npt.NDArray[Any], name: str, counted: Mask | None) -> None:
-    bad: list[int] = []
-    has_nan = False
-    for block in row_blocks(array.shape[0], _PASS_ROWS):
-        part = rows_of(array, block)
-        is_bad = ~np.isfinite(part).all(axis=1)
-        if counted is not None:
-            is_bad &= counted[block]
-        rows = np.flatnonzero(is_bad)
-        has_nan = has_nan or bool(np.isnan(part[rows]).any())
-        bad.extend(int(row) + block.start for row in rows[: 5 - len(bad)])
-        if len(bad) == 5:
-            break
-    what = "NaN" if has_nan else "infinity"
+def _counted_rows(rows: npt.NDArray[Any], counted: Mask | None) -> npt.NDArray[Any]:
+    return rows if counted is None or counted.all() else rows[counted]
+
+
+def _find_extremes(rows: npt.NDArray[Any], block: slice, counted: Mask | None) -> Extremes:
+    part = _counted_rows(rows, counted)
+    return (part.min(axis=0), part.max(axis=0)) if len(part) else None
+
+
+def _wider(one: Extremes, other: Extremes) -> Extremes:
+    if one is None or other is None:
+        return one or other
+    return np.minimum(one[0], other[0]), np.maximum(one[1], other[1])
+
+
+def _raise_not_finite(array: npt.NDArray[Any], name: str, counted: Mask | None, n_threads: int) -> None:
+    bad, nan = reduce_rows(_find_not_finite, _first_five, ([], []), array, _PASS_ROWS, n_threads, (counted,))
     raise NotFiniteError(
-        f"View {name!r} contains {what} (NaN or infinity) in row{'s' if len(bad) > 1 else ''} "
-        f"{', '.join(map(str, bad))}{', …' if len(bad) == 5 else ''}; remove or impute those values before fitting.",
+        f"View {name!r} contains {'NaN' if any(nan) else 'infinity'} (NaN or infinity) in row"
+        f"{'s' if len(bad) > 1 else ''} {', '.join(map(str, bad))}{', …' if len(bad) == 5 else ''}; "
+        "remove or impute those values before fitting.",
         bad[0],
     )
+
+
+def _find_not_finite(rows: npt.NDArray[Any], block: slice, counted: Mask | None) -> tuple[list[int], list[bool]]:
+    """Return the first five rows that hold NaN or infinity, and of each whether it holds NaN."""
+    is_bad = ~np.isfinite(rows).all(axis=1)
+    if counted is not None:
+        is_bad &= counted
+    bad = np.flatnonzero(is_bad)[:5]
+    return (bad + block.start).tolist(), np.isnan(rows[bad]).any(axis=1).tolist()
+
+
+def _first_five(one: tuple[list[int], list[bool]], other: tuple[list[int], list[bool]]) -> Any:
+    return (one[0] + other[0])[:5], (one[1] + other[1])[:5]
 
 
 def _moments(
@@ -141,22 +150,26 @@ def _moments(
         rows_of(array, np.array([0 if counted is None else int(np.argmax(counted))]))[0], dtype=np.float64
     )
 
-    def of_block(rows: npt.NDArray[Any], block: slice) -> tuple[Matrix, Matrix, float]:
-        centred = _counted_rows(rows, block, counted) - origin
-        centred /= width
-        if weights is None:
-            return centred.sum(axis=0), np.einsum("ij,ij->j", centred, centred), len(centred)
-        weight = _counted_rows(weights[block], block, counted)
-        return weight @ centred, np.einsum("i,ij,ij->j", weight, centred, centred), float(weight.sum())
-
-    parts = map_rows(of_block, array, _PASS_ROWS, n_threads)
-    count = sum(part[2] for part in parts)
-    first = np.sum([part[0] for part in parts], axis=0) / count
-    second = np.sum([part[1] for part in parts], axis=0) / count
+    work = partial(_sum_powers, origin=origin, width=width)
+    start = (np.zeros(len(width)), np.zeros(len(width)), 0.0)
+    first, second, count = reduce_rows(work, add_up, start, array, _PASS_ROWS, n_threads, (counted, weights))
+    first, second = first / count, second / count
     deviation: Matrix = np.sqrt(np.maximum(second - first**2, 0.0)) * width
     first *= width
     deviation[deviation <= 1e-12 * (np.abs(origin + first) + np.abs(first))] = 0.0
     return origin + first, deviation
+
+
+def _sum_powers(
+    rows: npt.NDArray[Any], block: slice, counted: Mask | None, weights: Weights, origin: Matrix, width: Matrix
+) -> tuple[Matrix, Matrix, float]:
+    """Return sums and sums of squares of the columns, and the number of rows; all weighted."""
+    centred = _counted_rows(rows, counted) - origin
+    centred /= width
+    if weights is None:
+        return centred.sum(axis=0), np.einsum("ij,ij->j", centred, centred), float(len(centred))
+    weight = _counted_rows(weights, counted)
+    return weight @ centred, np.einsum("i,ij,ij->j", weight, centred, centred), float(weight.sum())
 
 
 def _noise_of(array: npt.NDArray[Any], counted: Mask | None) -> float:

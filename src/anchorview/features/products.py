@@ -1,4 +1,4 @@
-"""What a solver works on: E = Σ_v X_v U_vᵀ and G = Σ_v U_v U_vᵀ, from the users' arrays and the landmarks.
+"""What a solver works on: rows of E = Σ_v X_v U_vᵀ, from the users' arrays and the landmarks.
 
 Rows are scaled and multiplied in blocks; the scaled features are never held as a whole.
 """
@@ -6,15 +6,12 @@ Rows are scaled and multiplied in blocks; the scaled features are never held as 
 from __future__ import annotations
 
 import threading
-from dataclasses import dataclass
 
 import numpy as np
 
 from ..core.arrays import LONG, PARALLEL, Mask, Matrix, Presence, Rows, Weights, squared_norms
 from ..data.views import Views
-from ..engine.blocks import one_blas_thread, row_blocks, rows_of
-from ..solver.grams import PatternGrams
-from .landmarks import choose_landmarks
+from ..engine.blocks import row_blocks, rows_of
 from .scaling import BLOCK_ROWS, ScaledRows, ViewsScaler
 
 _FEW_ROWS = 16_384  # below this, smaller blocks keep all threads busy
@@ -153,45 +150,3 @@ class ViewCrossProducts:
             if block.start not in self._squares:
                 self._compute_block(block)
         return float(sum(self._squares[block.start] for block in self.blocks))
-
-
-def landmark_gram(landmarks: Matrix) -> Matrix:
-    """Return G = U Uᵀ over all views, in double precision; with one thread, so that its rounding is always the same."""
-    wide = landmarks.astype(np.float64)
-    with one_blas_thread():
-        result: Matrix = wide @ wide.T
-    return result
-
-
-@dataclass(frozen=True)
-class Representation:
-    """The data in one scaling, with its landmarks."""
-
-    scaler: ViewsScaler
-    landmarks: Matrix
-    grams: PatternGrams
-    cross: ViewCrossProducts
-
-
-def represent(
-    views: Views,
-    scaler: ViewsScaler,
-    landmarks: str | Matrix,
-    n_landmarks: int,
-    rng: np.random.RandomState,
-    n_threads: int = 1,
-    *,
-    present: Presence = None,
-    weights: Weights = None,
-    least: int = 1,
-    cache_bytes: int = CACHE_BYTES,
-) -> Representation:
-    """Choose landmarks among the scaled rows, and give access to the products of the two.
-
-    Parameters are those of `choose_landmarks` and `ViewCrossProducts`.
-    """
-    chosen = choose_landmarks(
-        views, scaler, landmarks, n_landmarks, rng, n_threads, present=present, weights=weights, least=least
-    )
-    cross = ViewCrossProducts(views, scaler, chosen, present=present, weights=weights, cache_bytes=cache_bytes)
-    return Representation(scaler, chosen, PatternGrams(chosen, scaler.sizes, landmark_gram(chosen)), cross)

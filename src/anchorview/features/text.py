@@ -8,6 +8,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass
 from functools import partial
+from operator import iadd
 from typing import Any
 
 import numpy as np
@@ -15,7 +16,7 @@ from scipy import sparse
 
 from ..core.arrays import Mask, Matrix, Weights, unit_rows, unit_sparse_rows
 from ..core.checks import NotFiniteError
-from ..engine.blocks import iter_rows, map_rows, one_blas_thread
+from ..engine.blocks import add_up, one_blas_thread, reduce_rows
 
 LSA_COMPONENTS = 150
 _SVD_ITERATIONS = 3
@@ -89,16 +90,11 @@ def fit_text(
     if kind in ("none", "l2"):
         return TextScaler(n_features, None, None, kind == "l2", dtype)
     if kind == "minmax":
-        largest = np.zeros(n_features)
-        for part in iter_rows(partial(_largest, counted=counted), array, PASS_ROWS, n_threads):
-            largest = np.maximum(largest, part)
+        largest = reduce_rows(_largest, np.maximum, np.zeros(n_features), array, PASS_ROWS, n_threads, (counted,))
         has_values = largest >= np.finfo(np.float64).tiny  # a feature of zeros tells nothing of new rows
         return TextScaler(n_features, has_values / np.where(has_values, largest, 1.0), None, True, dtype)
-    frequency, n_rows = np.zeros(n_features), 0.0
-    count = partial(_frequencies, kind=kind, name=name, counted=counted, weights=weights)
-    for found, total in iter_rows(count, array, PASS_ROWS, n_threads):
-        frequency += found
-        n_rows += total
+    along, count = (counted, weights), partial(_frequencies, kind=kind, name=name)
+    frequency, n_rows = reduce_rows(count, add_up, (np.zeros(n_features), 0.0), array, PASS_ROWS, n_threads, along)
     inverse_frequency = np.log((1.0 + n_rows) / (1.0 + frequency)) + 1.0
     weighted = TextScaler(n_features, inverse_frequency, None, True, dtype)
     n_counted = array.shape[0] if counted is None else int(np.count_nonzero(counted))
@@ -107,45 +103,45 @@ def fit_text(
         return weighted
     shape = (n_counted, n_features)
     with one_blas_thread():  # the same directions whatever the number of threads
-        products = partial(_scaled_products, array, weighted, counted, weights, n_threads)
+        products = partial(_scaled_products, array, weighted, along, n_threads)
         components = leading_directions(products, shape, dtype, n_components, rng).astype(dtype)
     return TextScaler(components.shape[1], inverse_frequency, components, True, dtype)
 
 
-def _counted_rows(rows: Any, block: slice, counted: Mask | None) -> sparse.csr_array:
-    """Return the rows of a block that count, sparse."""
+def _counted_rows(rows: Any, counted: Mask | None) -> sparse.csr_array:
+    """Return the rows that count, sparse."""
     matrix = sparse.csr_array(_widened(rows))
-    return matrix if counted is None or counted[block].all() else sparse.csr_array(matrix[counted[block]])
+    return matrix if counted is None or counted.all() else sparse.csr_array(matrix[counted])
 
 
-def _counted_weights(block: slice, n_rows: int, counted: Mask | None, weights: Weights) -> Matrix:
+def _counted_weights(n_rows: int, counted: Mask | None, weights: Weights) -> Matrix:
     """Return the weights of these rows."""
     if weights is None:
         return np.ones(n_rows)
-    return weights[block] if counted is None else weights[block][counted[block]]
+    return weights if counted is None else weights[counted]
 
 
 def _largest(rows: Any, block: slice, counted: Mask | None) -> Matrix:
     """Return the largest absolute value of each feature."""
-    matrix = _counted_rows(rows, block, counted)
+    matrix = _counted_rows(rows, counted)
     if matrix.shape[0] == 0:
         return np.zeros(matrix.shape[1])
     return np.asarray(abs(matrix).max(axis=0).todense(), dtype=np.float64).ravel()
 
 
 def _frequencies(
-    rows: Any, block: slice, kind: str, name: str, counted: Mask | None, weights: Weights
+    rows: Any, block: slice, counted: Mask | None, weights: Weights, kind: str, name: str
 ) -> tuple[Matrix, float]:
     """Return in how many rows each feature is positive, and the number of rows; both weighted."""
-    matrix = _counted_rows(rows, block, counted)
+    matrix = _counted_rows(rows, counted)
     if matrix.nnz and matrix.data.min() < 0:
         row = int(np.searchsorted(matrix.indptr, int(np.argmax(matrix.data < 0)), side="right")) - 1
-        row = block.start + (row if counted is None else int(np.flatnonzero(counted[block])[row]))
+        row = block.start + (row if counted is None else int(np.flatnonzero(counted)[row]))
         raise ValueError(
             f"View {name!r} has negative values (first seen in row {row}), so scaling={kind!r} makes no sense for it; "
             "choose 'l2' or, for a dense view, 'minmax'."
         )
-    row_weights = _counted_weights(block, matrix.shape[0], counted, weights)
+    row_weights = _counted_weights(matrix.shape[0], counted, weights)
     is_positive = matrix.data > 0
     each = np.repeat(row_weights, np.diff(matrix.indptr))[is_positive]
     found: Matrix = np.bincount(matrix.indices[is_positive], each, minlength=matrix.shape[1]).astype(np.float64)
@@ -153,22 +149,23 @@ def _frequencies(
 
 
 def _scaled_products(
-    array: Any, scaler: TextScaler, counted: Mask | None, weights: Weights, n_threads: int, basis: Matrix
+    array: Any, scaler: TextScaler, along: tuple[Mask | None, Weights], n_threads: int, basis: Matrix
 ) -> Products:
     """Return BᵀAᵀAB and AᵀAB for the scaled rows A, in one pass over them."""
-
-    def of_block(rows: Any, block: slice) -> Products:
-        scaled = scaler.rows(_counted_rows(rows, block, counted))
-        if weights is not None:  # a row of weight 2 is the row twice
-            each = np.sqrt(_counted_weights(block, scaled.shape[0], counted, weights))
-            scaled.data *= np.repeat(each, np.diff(scaled.indptr)).astype(scaler.dtype)
-        return products_of(scaled, basis)
-
-    gram, product = np.zeros((basis.shape[1], basis.shape[1])), np.zeros_like(basis)
-    for block_gram, block_product in iter_rows(of_block, array, PASS_ROWS, n_threads):
-        gram += block_gram
-        product += block_product
+    start = (np.zeros((basis.shape[1], basis.shape[1])), np.zeros_like(basis))
+    work = partial(_multiply, scaler=scaler, basis=basis)
+    gram, product = reduce_rows(work, add_up, start, array, PASS_ROWS, n_threads, along)
     return gram, product
+
+
+def _multiply(
+    rows: Any, block: slice, counted: Mask | None, weights: Weights, scaler: TextScaler, basis: Matrix
+) -> Products:
+    scaled = scaler.rows(_counted_rows(rows, counted))
+    if weights is not None:  # a row of weight 2 is the row twice
+        each = np.sqrt(_counted_weights(scaled.shape[0], counted, weights))
+        scaled.data *= np.repeat(each, np.diff(scaled.indptr)).astype(scaler.dtype)
+    return products_of(scaled, basis)
 
 
 def products_of(matrix: sparse.csr_array, basis: Matrix) -> Products:
@@ -242,13 +239,7 @@ def check_finite_sparse(matrix: Any, name: str, counted: Mask | None = None, n_t
     if matrix.dtype.kind != "f":
         return
 
-    def of_block(rows: sparse.csr_array, block: slice) -> list[int]:
-        bad = np.flatnonzero(~np.isfinite(rows.data))
-        bad_rows = np.unique(np.searchsorted(rows.indptr, bad, side="right") - 1) + block.start
-        found: list[int] = (bad_rows if counted is None else bad_rows[counted[bad_rows]])[:5].tolist()
-        return found
-
-    rows = [row for found in map_rows(of_block, matrix, _CHECK_ROWS, n_threads) for row in found][:5]
+    rows: list[int] = reduce_rows(_find_not_finite, iadd, [], matrix, _CHECK_ROWS, n_threads, (counted,))[:5]
     if not rows:
         return
     raise NotFiniteError(
@@ -256,3 +247,11 @@ def check_finite_sparse(matrix: Any, name: str, counted: Mask | None = None, n_t
         f"{', '.join(map(str, rows))}{', …' if len(rows) == 5 else ''}; remove those values before fitting.",
         rows[0],
     )
+
+
+def _find_not_finite(rows: sparse.csr_array, block: slice, counted: Mask | None) -> list[int]:
+    """Return the first five rows that hold NaN or infinity."""
+    bad = np.flatnonzero(~np.isfinite(rows.data))
+    bad_rows = np.unique(np.searchsorted(rows.indptr, bad, side="right") - 1)
+    found: list[int] = ((bad_rows if counted is None else bad_rows[counted[bad_rows]])[:5] + block.start).tolist()
+    return found

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 from scipy.special import softmax
 
 from ..core.arrays import Matrix, Weights, squared_norms, unit_rows
-from ..engine.blocks import one_blas_thread
+from ..engine.blocks import one_blas_thread, rows_of
 
 
 @dataclass(frozen=True)
@@ -36,16 +37,16 @@ class ClusterCentres:
 
 
 def fit_clusters(
-    embedding: Matrix, n_clusters: int, rng: np.random.RandomState, weights: Weights = None
+    embedding: Any, n_clusters: int, rng: np.random.RandomState, weights: Weights = None
 ) -> ClusterCentres:
     """Run k-means on the unit rows; the temperature is the mean squared distance within clusters."""
     from sklearn.cluster import KMeans
     from threadpoolctl import threadpool_limits
 
-    rows = unit_rows(embedding)
-    n_sample = min(len(rows), max(20_000, 100 * n_clusters))
-    chosen = slice(None) if n_sample == len(rows) else rng.choice(len(rows), n_sample, replace=False)
-    sample, weight = rows[chosen], None if weights is None else weights[chosen]
+    n_rows = len(embedding)
+    n_sample = min(n_rows, max(20_000, 100 * n_clusters))
+    chosen = slice(0, n_rows) if n_sample == n_rows else rng.choice(n_rows, n_sample, replace=False)
+    sample, weight = unit_rows(rows_of(embedding, chosen)), None if weights is None else weights[chosen]
     with one_blas_thread(), threadpool_limits(1, user_api="openmp"):  # the sums of several threads come in any order
         kmeans = KMeans(n_clusters, n_init=10, random_state=rng).fit(sample, sample_weight=weight)
     total = len(sample) if weight is None else weight.sum()

@@ -15,6 +15,8 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass, replace
+from functools import partial
+from typing import Any
 
 import numpy as np
 from scipy.special import softmax
@@ -162,18 +164,24 @@ class LabelledNeighbours:
         return result
 
 
-def likeliest(read: Callable[[Matrix, int], Matrix], embedding: Matrix, n_threads: int) -> TopTwo:
+def likeliest(read: Callable[[Matrix, int], Matrix], embedding: Any, n_threads: int) -> TopTwo:
     """Return the likeliest classes of each row, without holding the probabilities of all classes and rows.
 
     Parameters
     ----------
     read : callable
         Returns the probabilities of embedded rows.
-    embedding : ndarray of shape (n_rows, k)
+    embedding : ndarray of shape (n_rows, k), or rows on a cluster
         The rows.
     """
+    if hasattr(embedding, "map_rows"):
+        return TopTwo.joined(list(embedding.map_rows(partial(_read_labels, read=read))))
     blocks = row_blocks(len(embedding), READ_ROWS)
-    return TopTwo.joined([TopTwo.of(read(embedding[block], n_threads)) for block in blocks])
+    return TopTwo.joined([_read_labels(embedding[block], block, read, n_threads) for block in blocks])
+
+
+def _read_labels(rows: Matrix, block: slice, read: Callable[[Matrix, int], Matrix], n_threads: int = 1) -> TopTwo:
+    return TopTwo.of(read(rows, n_threads))
 
 
 def keep_labelled(embedding: Matrix, class_ids: ClassIds, rule: str, n_neighbors: int) -> LabelledNeighbours:

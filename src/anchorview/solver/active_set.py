@@ -185,7 +185,7 @@ def _encode_all(
 
     m = len(problem.gram)
     if hasattr(cross, "encode_all"):
-        encoded, reduction = cross.encode_all(encode, problem.weights)
+        encoded, reduction = cross.encode_all(encode, problem.weights, problem.labelled)
     else:
         encoder.prepare(np.dtype(cross.dtype))  # before the threads start, or they would wait for the first
         stack, reduction = code_stack(m), Reduction(np.zeros((m, m)), 0.0, 0.0)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
+from operator import iadd
 from typing import Any, TypeVar
 
 import numpy as np
@@ -11,7 +12,7 @@ import numpy.typing as npt
 from scipy import sparse
 
 from ..core.arrays import Matrix, Rows, Weights, is_sparse
-from ..engine.blocks import checkpoint, iter_blocks, row_blocks
+from ..engine.blocks import checkpoint, iter_blocks, reduce_rows, row_blocks
 from ..engine.sources.derived import ReplacedRows
 
 R = TypeVar("R")
@@ -27,10 +28,10 @@ def map_codes(
 ) -> Iterator[R]:
     """Apply ``function`` to the codes of each block, and to the block; results in the order of the blocks.
 
-    Codes that are better worked on where they are, on a cluster, have `map_codes(function)`, with blocks of their own.
+    Codes that are better worked on where they are, on a cluster, have `map_rows(function)`, with blocks of their own.
     """
-    if hasattr(codes, "map_codes"):
-        yield from codes.map_codes(function)
+    if hasattr(codes, "map_rows"):
+        yield from codes.map_rows(function)
         return
     yield from iter_blocks(lambda block: function(codes[block], block), blocks, n_threads)
 
@@ -50,13 +51,8 @@ def code_gram(codes: Codes, weights: Weights = None) -> Matrix:
     m = codes.shape[1]
     gram = np.zeros((m, m))
     if not is_sparse(codes):  # in a store
-
-        def of_block(part: sparse.csr_array, block: slice) -> Matrix:
-            return code_gram(part, None if weights is None else weights[block])
-
-        for block_gram in map_codes(of_block, codes, row_blocks(codes.shape[0], _BLOCK_ROWS)):
-            gram += block_gram
-        return gram
+        total: Matrix = reduce_rows(_gram_of_block, iadd, gram, codes, _BLOCK_ROWS, 1, (weights,))
+        return total
     weights = np.ones(codes.shape[0]) if weights is None else weights
     for part in _pieces(codes, codes.shape[0]):
         add_code_gram(codes.indptr[part.start : part.stop + 1], codes.indices, codes.data, weights[part], gram)
@@ -73,12 +69,22 @@ def _mirror_upper(matrix: Matrix) -> None:
         matrix[last:, first:last] = matrix[first:last, last:].T
 
 
+def _gram_of_block(codes: sparse.csr_array, block: slice, weights: Weights) -> Matrix:
+    return code_gram(codes, weights)
+
+
 def _pieces(codes: sparse.csr_array, n_rows: int) -> Iterator[slice]:
     """Cut so many rows of the codes so that a sum over pairs of non-zeros can be interrupted between two pieces."""
     mean = codes.nnz / max(codes.shape[0], 1)
     for part in row_blocks(n_rows, max(1, int(_PAIRS / max(mean, 1.0) ** 2))):
         yield part
         checkpoint(1.0)
+
+
+def embed_codes(codes: sparse.csr_array, block: slice, embedding: Matrix, dtype: npt.DTypeLike) -> Matrix:
+    """Return the embedding F = Z Aᵀ of the codes of a block."""
+    result: Matrix = (codes @ embedding.T).astype(dtype)
+    return result
 
 
 @dataclass
@@ -178,7 +184,7 @@ def replace_rows(codes: Codes, index: Rows, rows: sparse.csr_array) -> Codes:
     if len(index) == 0:
         return codes
     if not is_sparse(codes):
-        return ReplacedRows(codes, index, rows)
+        return codes.with_rows(index, rows) if hasattr(codes, "with_rows") else ReplacedRows(codes, index, rows)
     lengths = np.diff(codes.indptr)
     lengths[index] = np.diff(rows.indptr)
     indptr = np.concatenate([[0], np.cumsum(lengths, dtype=np.int64)])

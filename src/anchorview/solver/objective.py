@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import partial
 
 import numpy as np
 from scipy import sparse
@@ -145,23 +146,28 @@ class CouplingGradient:
 
     def bound(self, codes: sparse.csr_array) -> Matrix:
         """Return an upper bound of max |∇g| per row (unlabelled part), without forming the rows."""
-        longest, largest = np.sqrt((self.smooth**2).sum(axis=0).max()), np.abs(self.degree).max()
-        bound: Matrix = np.linalg.norm(codes @ self.smooth.T, axis=1) * longest
-        bound += np.asarray(codes.sum(axis=1)) * largest
-        bound += np.abs(codes @ self.degree)
-        return bound
+        return _bound_gradient(codes, self.smooth, self.degree)
 
     def rows_above(self, tol: float, codes: Codes, blocks: Sequence[slice], n_threads: int = 1) -> Rows:
         """Return the rows whose bound is above `tol`, ascending.
 
         By blocks of rows: SciPy would else copy all codes in double precision.
         """
+        work = partial(_find_above, smooth=self.smooth, degree=self.degree, tol=tol)
+        return np.concatenate([np.empty(0, dtype=np.intp), *map_codes(work, codes, blocks, n_threads)])
 
-        def of_block(part: sparse.csr_array, block: slice) -> Rows:
-            above: Rows = np.flatnonzero(self.bound(part) > tol) + block.start
-            return above
 
-        return np.concatenate([np.empty(0, dtype=np.intp), *map_codes(of_block, codes, blocks, n_threads)])
+def _bound_gradient(codes: sparse.csr_array, smooth: Matrix, degree: Matrix) -> Matrix:
+    longest, largest = np.sqrt((smooth**2).sum(axis=0).max()), np.abs(degree).max()
+    bound: Matrix = np.linalg.norm(codes @ smooth.T, axis=1) * longest
+    bound += np.asarray(codes.sum(axis=1)) * largest
+    bound += np.abs(codes @ degree)
+    return bound
+
+
+def _find_above(codes: sparse.csr_array, block: slice, smooth: Matrix, degree: Matrix, tol: float) -> Rows:
+    above: Rows = np.flatnonzero(_bound_gradient(codes, smooth, degree) > tol) + block.start
+    return above
 
 
 def coupling_gradient(

@@ -55,6 +55,8 @@ class Asked:
         Labelled rows that vote, where they do.
     units : {"data", "paper"}
         Of the weights. Those of the paper are not chosen: by default they are constants.
+    has_products : bool
+        Whether readings of E may be chosen; on a cluster E is not at hand once the codes are known.
     """
 
     scaling: Sequence[str]
@@ -64,6 +66,7 @@ class Asked:
     inference: str | None
     n_votes: int | None
     units: str
+    has_products: bool = True  # whether readings of E may be chosen
 
     @property
     def is_settled(self) -> bool:
@@ -132,7 +135,12 @@ def choose(asked: Asked, default: Scaling, rows: LabelledRows, seed: int, n_thre
     data = None if asked.is_settled else _sample(rows, default, seed, n_threads)
     if data is None:
         return start
-    weights, rules, forms = (asked.l1, start.ridge, start.must_link_weight), asked.rules(), forms_of(asked.inference)
+    weights, rules = (asked.l1, start.ridge, start.must_link_weight), asked.rules()
+    forms = forms_of(asked.inference, has_products=asked.has_products)
+        (asked.l1, start.ridge, start.must_link_weight),
+        asked.rules(),
+        forms_of(asked.inference, has_products=asked.has_products),
+    )
     first = Setting(default, data.n_landmarks, *weights, units=asked.units)
     beside = {name for form in forms for name in form}
 

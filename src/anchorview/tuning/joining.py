@@ -40,9 +40,11 @@ class Joined:
         return [name for name, head in BESIDE.items() if head in heads]
 
 
-def forms_of(inference: str | None) -> tuple[tuple[str, ...], ...]:
-    """Return the readings of E that may take part: any or none, unless they were asked for."""
-    return ((), *READINGS) if inference is None else (split_inference(inference)[1],)
+def forms_of(inference: str | None, *, has_products: bool = True) -> tuple[tuple[str, ...], ...]:
+    """Return the readings of E that may take part: any or none, unless they were asked for, or E is not at hand."""
+    if inference is not None:
+        return (split_inference(inference)[1],)
+    return ((), *READINGS) if has_products else ((),)
 
 
 def join(data: SearchData, scaling: Scaling, forms: Sequence[tuple[str, ...]], *, with_rule: bool) -> list[Joined]:

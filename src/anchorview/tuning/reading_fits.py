@@ -21,7 +21,8 @@ import numpy.typing as npt
 from scipy.special import softmax
 
 from ..core.arrays import ClassIds, Matrix, Rows, Weights
-from ..features.products import Representation, ViewCrossProducts
+from ..features.products import ViewCrossProducts
+from ..features.representation import Representation
 from ..labelling.held_out import folds_to_judge, hold_out, rows_to_judge
 from ..labelling.rule import LabelledNeighbours
 from ..labelling.temperature import Mistakes, choose_temperature, log_loss, spread

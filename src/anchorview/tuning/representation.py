@@ -9,7 +9,7 @@ from scipy import sparse
 
 from ..core.arrays import Matrix, Weights
 from ..engine.blocks import iter_blocks, one_blas_thread
-from ..features.products import Representation
+from ..features.representation import Representation
 from ..labelling.held_out import embed_from_sums
 from ..solver.codes import code_gram, stack_codes
 from ..solver.elastic_net import ElasticNetEncoder

@@ -13,7 +13,7 @@ from ..core.arrays import PARALLEL, ClassIds, Matrix, Presence, Rows, Weights
 from ..data.views import Views
 from ..engine.blocks import map_blocks
 from ..features.auto import mean_cosine
-from ..features.products import Representation, represent
+from ..features.representation import Representation, represent
 from ..features.scaling import fit_scaling
 from ..solver.weights import DataUnits, for_codes, for_labels, measure_codes
 from ..supervision.pairs import ResolvedPairs

@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from ..core.arrays import Matrix, Weights
-from ..features.products import Representation
+from ..features.representation import Representation
 from ..solver.weights import (
     CodeSizes,
     DataUnits,

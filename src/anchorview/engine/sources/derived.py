@@ -43,6 +43,24 @@ class SelectedColumns(_Derived):
         return self.source.take(wanted)[:, self._columns]
 
 
+def select_columns(source: StoredRows, columns: slice | Rows) -> StoredRows:
+    """Return some columns of a source, in any order; rows on a cluster stay there."""
+    selected: StoredRows = (
+        source.select_columns(columns) if hasattr(source, "select_columns") else SelectedColumns(source, columns)
+    )
+    return selected
+
+
+def place_rows(source: StoredRows, place: Rows) -> StoredRows:
+    """Return rows of a source at other places; see `PlacedRows`."""
+    if hasattr(source, "reduce_rows"):
+        raise ValueError(
+            f"Rows of {source.name} would have to be put into another order, which is not done on a cluster; give "
+            "views with the same rows in the same order, and a mask= for rows that lack some."
+        )
+    return PlacedRows(source, place)
+
+
 class ReplacedRows(_Derived):
     """Rows of a source, some of them replaced by others that are in memory; all of them sparse.
 

@@ -9,6 +9,7 @@ from typing import Any
 
 from .base import StoredRows, as_stored
 from .csr import CsrFiles
+from .dask_rows import from_array, from_delayed
 from .hdf5 import SUFFIXES, from_item, open_hdf5
 from .npy import NpyRows
 from .parquet import ParquetRows
@@ -24,8 +25,8 @@ def open_rows(store: Any, key: str | None = None, *, columns: str | Sequence[str
         A file or folder: ``.npy``; ``.npz`` of a CSR matrix, as ``scipy.sparse.save_npz(..., compressed=False)`` writes
         it, or a folder with its arrays ``data.npy``, ``indices.npy``, ``indptr.npy``, ``shape.npy``; ``.h5``,
         ``.h5ad`` and ``.h5mu`` (needs h5py); a zarr folder (needs zarr); a ``.parquet`` file, or a folder of such
-        (needs pyarrow). Or an h5py dataset, a zarr array, or anything that has `shape`, `dtype`, `read(start, stop)`
-        and `take(rows)`.
+        (needs pyarrow). Or an h5py dataset, a zarr array, a dask array, a list of delayed blocks of Dask, or anything
+        that has `shape`, `dtype`, `read(start, stop)` and `take(rows)`.
     key : str, optional
         Which dataset of the file or folder: ``"X"`` (the default for ``.h5ad``), ``"obsm/X_pca"``, ``"mod/rna/X"``.
     columns : str or sequence of str, optional
@@ -65,7 +66,16 @@ def stored_form(view: Any, name: str) -> StoredRows | None:
         return view
     if isinstance(view, str | os.PathLike):
         return open_rows(view)
-    package = type(view).__module__.partition(".")[0]
+    if is_delayed(view):
+        return from_delayed(view if isinstance(view, list | tuple) else [view], name)
+    package, _, module = type(view).__module__.partition(".")
+    if package == "dask" and module.startswith("array"):
+        return from_array(view, name)
+    if package in ("dask", "dask_expr"):
+        raise TypeError(
+            f"View {name!r} is a {type(view).__name__} of Dask; a DataFrame becomes an array by "
+            "to_dask_array(lengths=True)."
+        )
     if package == "h5py":
         return from_item(view)
     if package == "zarr" and hasattr(view, "chunks"):
@@ -74,6 +84,13 @@ def stored_form(view: Any, name: str) -> StoredRows | None:
         return from_item(view.group)
     found = as_stored(view, name)
     return found if isinstance(found, StoredRows) else None
+
+
+def is_delayed(view: Any) -> bool:
+    """Tell a delayed block of Dask, or a list of such."""
+    if isinstance(view, list | tuple):
+        return len(view) > 0 and all(is_delayed(part) and not isinstance(part, list | tuple) for part in view)
+    return type(view).__module__ == "dask.delayed"
 
 
 def _open_path(path: Path, key: str | None, columns: str | Sequence[str] | None) -> StoredRows:

@@ -1,0 +1,59 @@
+"""The data in one scaling, with its landmarks: access to E, and G = Σ_v U_v U_vᵀ."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from ..core.arrays import Matrix, Presence, Weights
+from ..data.views import Views
+from ..engine.blocks import one_blas_thread
+from ..solver.grams import PatternGrams
+from .cluster_products import ClusterCrossProducts
+from .landmarks import choose_landmarks
+from .products import CACHE_BYTES, ViewCrossProducts
+from .scaling import ViewsScaler
+
+
+def landmark_gram(landmarks: Matrix) -> Matrix:
+    """Return G = U Uᵀ over all views, in double precision; with one thread, so that its rounding is always the same."""
+    wide = landmarks.astype(np.float64)
+    with one_blas_thread():
+        result: Matrix = wide @ wide.T
+    return result
+
+
+@dataclass(frozen=True)
+class Representation:
+    """The data in one scaling, with its landmarks."""
+
+    scaler: ViewsScaler
+    landmarks: Matrix
+    grams: PatternGrams
+    cross: ViewCrossProducts
+
+
+def represent(
+    views: Views,
+    scaler: ViewsScaler,
+    landmarks: str | Matrix,
+    n_landmarks: int,
+    rng: np.random.RandomState,
+    n_threads: int = 1,
+    *,
+    present: Presence = None,
+    weights: Weights = None,
+    least: int = 1,
+    cache_bytes: int = CACHE_BYTES,
+) -> Representation:
+    """Choose landmarks among the scaled rows, and give access to the products of the two.
+
+    Parameters are those of `choose_landmarks` and `ViewCrossProducts`.
+    """
+    chosen = choose_landmarks(
+        views, scaler, landmarks, n_landmarks, rng, n_threads, present=present, weights=weights, least=least
+    )
+    kind = ClusterCrossProducts if views.is_on_cluster else ViewCrossProducts
+    cross = kind(views, scaler, chosen, present=present, weights=weights, cache_bytes=cache_bytes)
+    return Representation(scaler, chosen, PatternGrams(chosen, scaler.sizes, landmark_gram(chosen)), cross)
