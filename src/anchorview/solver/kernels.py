@@ -107,7 +107,8 @@ def solve_rows(
         # Each helper is called at one place, in a loop that knows its stage: numba compiles a helper at every place.
         stage = RESUMED
         wanted = start_indices
-        first, last = zero, zero  # of the indices in `wanted` that enter next
+        first: Any = zero  # to `last`: the indices in `wanted` that enter next
+        last: Any = zero
         if moves < 0:  # a new row
             if indptr[row] + m > len(indices):
                 reason = SHORT_OF_ROOM

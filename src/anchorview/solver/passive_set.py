@@ -62,7 +62,7 @@ def add_indices(
     h = columns[0]
     v = wide[0]
     while first < last:
-        count = last - first
+        count: Any = last - first
         if count > BLOCK:
             count = np.int64(BLOCK)
         padded = (size + WIDTH - 1) & -WIDTH
