@@ -137,10 +137,6 @@ def choose(asked: Asked, default: Scaling, rows: LabelledRows, seed: int, n_thre
         return start
     weights, rules = (asked.l1, start.ridge, start.must_link_weight), asked.rules()
     forms = forms_of(asked.inference, has_products=asked.has_products)
-        (asked.l1, start.ridge, start.must_link_weight),
-        asked.rules(),
-        forms_of(asked.inference, has_products=asked.has_products),
-    )
     first = Setting(default, data.n_landmarks, *weights, units=asked.units)
     beside = {name for form in forms for name in form}
 
