@@ -24,6 +24,7 @@ TRUSTED = (
     "anchorview.fssmsc.FSSMSC",
     "anchorview.fssmsc_cv.FSSMSCCV",
     "anchorview.labelling.clusters.ClusterCentres",
+    "anchorview.labelling.held_out_labels.HeldOutLabels",
     "anchorview.labelling.rule.LabelledNeighbours",
     "anchorview.solver.admm.step.Push",
     "anchorview.solver.admm.step.ReplayEncoder",

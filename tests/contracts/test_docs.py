@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 DOCS = Path(__file__).parents[2] / "docs"
-NAMES = ("inputs.md", "realdata.md", "confidence.md", "accuracy.md", "baselines.md", "models.md")
+NAMES = ("inputs.md", "realdata.md", "confidence.md", "accuracy.md", "baselines.md", "models.md", "label_studio.md")
 PAGES = {name: (DOCS / name).read_text() for name in NAMES}
 BLOCKS = {name: re.findall(r"```python\n(.*?)```", text, flags=re.DOTALL) for name, text in PAGES.items()}
 WITHOUT_EXAMPLE = {
@@ -18,6 +18,7 @@ WITHOUT_EXAMPLE = {
     "accuracy.md": ["How it works", "Measured", "What each part is worth", "What was tried and not kept"],
     "baselines.md": ["Where they differ from the authors' programs", "Measured", "Known limits"],
     "models.md": [],
+    "label_studio.md": ["From a run to Label Studio", "Back again", "Other forms"],
 }
 
 

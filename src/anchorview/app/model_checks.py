@@ -18,6 +18,7 @@ from ..tuning.experts import Expert, ExpertGroup
 from ..tuning.graph import FittedRows, GraphHead
 from ..tuning.heads import LinearHead, NeighbourHead, WeightedNeighbours
 from ..tuning.poisson import PoissonHead
+from ..tuning.settings import WITHOUT_CODES, Setting
 
 _FLOATS = (np.dtype(np.float32), np.dtype(np.float64))
 
@@ -126,7 +127,10 @@ def _check_group(group: Any, sizes: list[int], n_classes: int) -> None:
 
 
 def _check_expert(expert: Any, n_features: int, n_classes: int) -> None:
-    _require(isinstance(expert, Expert) and _is_number(expert.temperature) and _is_number(expert.weight), "expert")
+    _require(isinstance(expert, Expert) and isinstance(expert.setting, Setting), "expert")
+    _require(_is_number(expert.temperature) and _is_number(expert.weight), "weight of an expert")
+    _require(isinstance(expert.saw_sure_rows, bool), "expert")
+    _require(expert.embedding is not None or expert.setting.head in ("codes", *WITHOUT_CODES), "embedding")
     head = expert.head
     if isinstance(head, LinearHead):
         _class_ids(head.classes, n_classes)
