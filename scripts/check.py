@@ -3,8 +3,8 @@
     python scripts/check.py           # the default suite
     python scripts/check.py --slow    # the tests marked slow, which take minutes each
 
-One test looks at a page in a real browser. Where chromium is missing, CI installs it (as root, on Debian); elsewhere,
-or if that fails, the test is left out and the last lines say so.
+Some tests look at pages in a real browser. Where chromium is missing, CI installs it (as root, on Debian); elsewhere,
+or if that fails, they are left out and the last lines say so.
 """
 
 from __future__ import annotations
@@ -52,7 +52,7 @@ def main() -> int:
         if code != 0:
             return code
     if not has_browser:
-        print(f"{'!' * 79}\nNOT RUN: the test in a real browser. Install chromium and run this again.\n{'!' * 79}")
+        print(f"{'!' * 79}\nNOT RUN: the tests in a real browser. Install chromium and run this again.\n{'!' * 79}")
     return 0
 
 

@@ -9,6 +9,7 @@ import pytest
 
 DOCS = Path(__file__).parents[2] / "docs"
 NAMES = ("inputs.md", "realdata.md", "confidence.md", "accuracy.md", "baselines.md", "models.md", "label_studio.md")
+NAMES += ("report.md",)
 PAGES = {name: (DOCS / name).read_text() for name in NAMES}
 BLOCKS = {name: re.findall(r"```python\n(.*?)```", text, flags=re.DOTALL) for name, text in PAGES.items()}
 WITHOUT_EXAMPLE = {
@@ -16,6 +17,7 @@ WITHOUT_EXAMPLE = {
     "realdata.md": ["What was tried for text"],
     "confidence.md": ["What was tried"],
     "accuracy.md": ["How it works", "Measured", "What each part is worth", "What was tried and not kept"],
+    "report.md": ["What it takes"],
     "baselines.md": ["Where they differ from the authors' programs", "Measured", "Known limits"],
     "models.md": [],
     "label_studio.md": ["From a run to Label Studio", "Back again", "Other forms"],

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from anchorview.core.colours import contrast_with_white, distinct_colours, oklab
+from anchorview.core.colours import DARK, blend, contrast_with_white, distinct_colours, oklab
 
 
 def as_bytes(colours: list[str]) -> np.ndarray:
@@ -51,3 +51,18 @@ def test_more_than_there_are() -> None:
     assert len(distinct_colours(5000)) == 5000
     assert len(set(distinct_colours(1000))) == 1000
     assert distinct_colours(0) == []
+
+
+@pytest.mark.parametrize(("count", "apart"), [(2, 0.2), (10, 0.12), (40, 0.07), (100, 0.04)])
+def test_colours_for_dark_pages_stand_out_and_differ_too(count: int, apart: float) -> None:
+    colours = distinct_colours(count, on_dark=True)
+    page = contrast_with_white(as_bytes([DARK]))[0]
+    assert (page / contrast_with_white(as_bytes(colours)) >= 3.0).all()
+    assert differences(colours).min() > apart
+
+
+def test_a_blend_begins_and_ends_with_its_stops_in_even_steps() -> None:
+    colours = blend(["#d94801", "#9aa0a6", "#1f77b4"], 21)
+    assert (colours[0], colours[10], colours[20]) == ("#d94801", "#9aa0a6", "#1f77b4")
+    steps = np.linalg.norm(np.diff(oklab(as_bytes(colours)), axis=0), axis=1)
+    assert steps[:10].std() < 0.1 * steps[:10].mean() and steps[10:].std() < 0.1 * steps[10:].mean()

@@ -30,10 +30,9 @@ def test_a_box_for_each_class_that_has_rows() -> None:
     labels = np.array(["a", "b", "b", None], dtype=object)
     axes = plot_confidence([0.5, 0.8, 0.9, 0.1], labels, classes=["a", "b", "c"])
     assert [text.get_text() for text in axes.get_yticklabels()] == ["a", "b", "c"]
-    boxes = [patch for patch in axes.patches if patch.get_alpha() == 0.75]
-    colours = [plt.matplotlib.colors.to_hex(box.get_facecolor()) for box in boxes]
+    colours = [plt.matplotlib.colors.to_hex(box.get_facecolor()) for box in axes.patches]
     assert colours == distinct_colours(3)[:2]
-    medians = [line.get_xdata()[0] for line in axes.lines if line.get_linewidth() == 1.4]
+    medians = [segment[0, 0] for segment in axes.collections[1].get_segments()]
     assert medians == pytest.approx([0.5, 0.85])
     axes.figure.canvas.draw()
 

@@ -147,12 +147,24 @@ def test_of_too_many_labels_half_of_the_map_is_left_for_the_others() -> None:
     assert len(rows) == 1000 and (summary.given[rows] >= 0).sum() >= 500 and (summary.given[rows] < 0).any()
 
 
+@pytest.mark.parametrize(("n_given", "are_marked"), [(1000, True), (1001, False)])
+def test_very_many_given_labels_are_marked_only_when_asked_for(n_given: int, are_marked: bool) -> None:
+    summary = many_rows(3000, n_given=n_given)
+    row_map = make_map(summary, "map")
+    assert ('id="show-given" checked' in map_part(summary, row_map)) == are_marked
+
+
 @pytest.mark.parametrize("n_classes", [1, 2, 31, 150])
 def test_any_number_of_classes(n_classes: int) -> None:
     summary = many_rows(400, n_classes=n_classes, n_given=200)
     outline = Outline(make_run_page(summary))
     assert all(name in outline.text for name in summary.classes)
     assert ("Most frequent confusions" in outline.text) == (n_classes > 30)
+
+
+def test_very_many_classes_are_listed_in_part_and_it_says_so() -> None:
+    outline = Outline(make_run_page(many_rows(1500, n_classes=700, n_given=200)))
+    assert "200 more are not listed here." in outline.text
 
 
 def test_three_rows() -> None:

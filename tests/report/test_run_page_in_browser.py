@@ -101,6 +101,7 @@ def test_it_opens_quietly_and_asks_for_nothing(tab: Tab) -> None:
     assert len(tab.requests) == 1 and tab.requests[0].startswith("file:")
     assert tab.evaluate("document.title").startswith(NASTY[0])  # it is there as text, and did not run
     assert tab.evaluate("document.images.length") == 0
+    assert tab.evaluate(f"{PLOT}.canvas_view.webgl !== null")  # the policy of the page lets WebGL draw
 
 
 def test_hover_tells_id_label_and_confidence(tab: Tab, nasty: RunSummary) -> None:
@@ -139,6 +140,18 @@ def test_buttons_zoom_and_reset(tab: Tab) -> None:
     assert tab.wait_for(f"{span} < {0.7 * whole}")
     tab.evaluate("document.getElementById('zoom-reset').click()")
     assert tab.wait_for(f"Math.abs({span} - {whole}) < 1")
+
+
+def test_given_labels_are_marked_until_they_are_not(tab: Tab, nasty: RunSummary) -> None:
+    rings = f"{PLOT}.model.document.get_model_by_name('rings')"
+    assert tab.evaluate(f"{rings}.data_source.data.x.length") == int((nasty.given >= 0).sum()) - int(
+        nasty.given[7] >= 0
+    )
+    assert tab.evaluate(f"{rings}.visible")
+    tab.evaluate("document.getElementById('show-given').click()")
+    assert not tab.evaluate(f"{rings}.visible")
+    tab.evaluate("document.getElementById('show-given').click()")
+    assert tab.evaluate(f"{rings}.visible")
 
 
 def test_a_class_can_be_picked_out(tab: Tab, nasty: RunSummary) -> None:

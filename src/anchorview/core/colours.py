@@ -17,11 +17,12 @@ from .arrays import Matrix, Rows
 
 Bytes = npt.NDArray[np.integer]  # sRGB colours: rows of three numbers from 0 to 255
 
-_LEAST_CONTRAST = 3.0  # against white, as WCAG 2.1 (1.4.11) asks of graphics
-_LIGHTNESS, _CHROMA = (0.34, 0.68), (0.04, 0.21)  # neither nearly black nor grey nor glaring
-_ON_DARK = (0.62, 0.86)  # lightness of what is 0.34 and 0.68 on white
+DARK = "#191f26"  # the ground of dark pages
+_LEAST_CONTRAST = 3.0  # against the ground, as WCAG 2.1 (1.4.11) asks of graphics
+_LIGHTNESS, _LIGHTNESS_ON_DARK, _CHROMA = (0.34, 0.68), (0.54, 0.9), (0.04, 0.21)  # neither like the ground nor glaring
 CONFIDENCE = ("#d94801", "#9aa0a6", "#1f77b4")  # from in doubt to sure
-_FIRST = "#1f77b4"
+CONFIDENCE_ON_DARK = ("#ff936b", "#c9d0d7", "#6abbfd")
+_FIRST, _FIRST_ON_DARK = "#1f77b4", "#6abbfd"
 _TO_LMS = np.array(
     [[0.4122214708, 0.5363325363, 0.0514459929], [0.2119034982, 0.6806995451, 0.1073969566],
      [0.0883024619, 0.2817188376, 0.6299787005]]
@@ -32,7 +33,7 @@ _TO_LAB = np.array(
 )  # fmt: skip
 
 
-def distinct_colours(count: int, avoid: Sequence[str] = ()) -> list[str]:
+def distinct_colours(count: int, avoid: Sequence[str] = (), *, on_dark: bool = False) -> list[str]:
     """Return colours that differ from one another, from white and from black, as ``#rrggbb``.
 
     Parameters
@@ -41,6 +42,8 @@ def distinct_colours(count: int, avoid: Sequence[str] = ()) -> list[str]:
         How many; a longer list begins with the shorter one. From some thousands on, colours come again.
     avoid : sequence of str
         Colours in use already, as ``#rrggbb``.
+    on_dark : bool
+        Whether they are seen on a dark ground instead of white.
 
     Examples
     --------
@@ -49,21 +52,21 @@ def distinct_colours(count: int, avoid: Sequence[str] = ()) -> list[str]:
     >>> len(set(distinct_colours(100)))
     100
     """
-    candidates, order = _farthest_first(2 ** max(int(count - 1).bit_length(), 5), tuple(avoid))
+    candidates, order = _farthest_first(2 ** max(int(count - 1).bit_length(), 5), tuple(avoid), on_dark)
     chosen = candidates[order[np.arange(count) % len(order)]]
     return ["#{:02x}{:02x}{:02x}".format(*colour) for colour in chosen.tolist()]
 
 
 @functools.cache
-def _farthest_first(count: int, avoid: tuple[str, ...]) -> tuple[Bytes, Rows]:
-    candidates = _candidates()
+def _farthest_first(count: int, avoid: tuple[str, ...], on_dark: bool) -> tuple[Bytes, Rows]:
+    candidates, first = _candidates(on_dark), _FIRST_ON_DARK if on_dark else _FIRST
     places = oklab(candidates)
     taken = oklab(np.array([[0, 0, 0], [255, 255, 255], *map(_from_hex, avoid)]))
     distance = ((places[:, None] - taken) ** 2).sum(axis=2).min(axis=1)
     order = np.empty(min(count, len(candidates)), dtype=np.intp)
     for number in range(len(order)):
         if number == 0 and not avoid:  # blue: the next is orange then, which the colour-blind tell apart, too
-            order[0] = ((places - oklab(np.array([_from_hex(_FIRST)]))) ** 2).sum(axis=1).argmin()
+            order[0] = ((places - oklab(np.array([_from_hex(first)]))) ** 2).sum(axis=1).argmin()
         else:
             order[number] = distance.argmax()
         distance = np.minimum(distance, ((places - places[order[number]]) ** 2).sum(axis=1))
@@ -71,13 +74,17 @@ def _farthest_first(count: int, avoid: tuple[str, ...]) -> tuple[Bytes, Rows]:
 
 
 @functools.cache
-def _candidates() -> Bytes:
-    """Return the colours to choose from: a grid of the sRGB cube, without what is pale, nearly black or grey."""
+def _candidates(on_dark: bool) -> Bytes:
+    """Return the colours to choose from: a grid of the sRGB cube, without what is grey or near the ground."""
+    low, high = _LIGHTNESS_ON_DARK if on_dark else _LIGHTNESS
     steps = np.arange(0, 256, 15)
     grid = np.stack(np.meshgrid(steps, steps, steps, indexing="ij"), axis=-1).reshape(-1, 3)
     lightness, chroma = oklab(grid)[:, 0], np.hypot(*oklab(grid)[:, 1:].T)
-    good = (lightness > _LIGHTNESS[0]) & (lightness < _LIGHTNESS[1]) & (chroma > _CHROMA[0]) & (chroma < _CHROMA[1])
-    chosen: Bytes = grid[good & (contrast_with_white(grid) >= _LEAST_CONTRAST)]
+    good = (lightness > low) & (lightness < high) & (chroma > _CHROMA[0]) & (chroma < _CHROMA[1])
+    contrast = contrast_with_white(grid)
+    if on_dark:
+        contrast = contrast_with_white(np.array([_from_hex(DARK)])) / contrast
+    chosen: Bytes = grid[good & (contrast >= _LEAST_CONTRAST)]
     return chosen
 
 
@@ -91,21 +98,6 @@ def contrast_with_white(colours: Bytes) -> Matrix:
     """Return the contrast of sRGB colours with white, from 1 (white) to 21 (black), as WCAG defines it."""
     contrast: Matrix = 1.05 / (_linear(colours) @ np.array([0.2126, 0.7152, 0.0722]) + 0.05)
     return contrast
-
-
-def for_dark(colours: Sequence[str]) -> list[str]:
-    """Return colours of the same hues that can be seen on a dark ground, in the same order of lightness.
-
-    Examples
-    --------
-    >>> for_dark(["#1f77b4", "#000000"])
-    ['#6abbfd', '#424242']
-    """
-    places = oklab(np.array([_from_hex(colour) for colour in colours]).reshape(-1, 3))
-    low, high = _LIGHTNESS
-    share = (places[:, 0] - low) / (high - low)
-    places[:, 0] = np.clip(_ON_DARK[0] + share * (_ON_DARK[1] - _ON_DARK[0]), 0.0, 1.0)
-    return ["#{:02x}{:02x}{:02x}".format(*colour) for colour in _from_oklab(places).tolist()]
 
 
 def blend(stops: Sequence[str], count: int) -> list[str]:

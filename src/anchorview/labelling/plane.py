@@ -151,11 +151,19 @@ def _place(rows: Matrix, landmarks: Matrix, places: Matrix) -> Matrix:
     pull = _affinities(near, min(_PLACING_PERPLEXITY, len(landmarks) / 3))
     targets = places[index]
     walk = _Walk(np.einsum("ij,ijk->ik", pull, targets), rate=0.1, longest=_LONGEST_STEP)
+    at_rows = np.ones(len(rows), dtype=np.float32)
+    # What goes over every pair of a row and a landmark is kept to products, a reciprocal and a square.
+    at_landmarks = np.column_stack([places, np.ones(len(places))]).astype(np.float32)
+    factor = np.vstack([-2 * places.T, at_landmarks[:, 2], 1 + squared_norms(places)]).astype(np.float32)
+    kernel = np.empty((len(rows), len(places)), dtype=np.float32)
     for _ in range(_PLACING_ROUNDS):
-        kernel = 1 / (1 + _squared_distances(walk.places, places))
-        total = kernel.sum(axis=1, keepdims=True)
-        kernel *= kernel
-        away = (kernel.sum(axis=1, keepdims=True) * walk.places - kernel @ places) / total
+        moved = np.column_stack([walk.places, squared_norms(walk.places), at_rows])
+        np.matmul(moved, factor, out=kernel)  # 1 + squared distance
+        np.reciprocal(np.maximum(kernel, 1, out=kernel), out=kernel)
+        total = kernel @ at_landmarks[:, 2:]
+        np.multiply(kernel, kernel, out=kernel)
+        pushed = kernel @ at_landmarks
+        away = (pushed[:, 2:] * walk.places - pushed[:, :2]) / total
         apart = walk.places[:, None] - targets
         weight = _PLACING_EXAGGERATION * pull / (1 + np.einsum("ijk,ijk->ij", apart, apart))
         walk.step(4 * (np.einsum("ij,ijk->ik", weight, apart) - away), 0.8)

@@ -71,19 +71,16 @@ def _boxes(sure: Matrix, labels: npt.ArrayLike, classes: npt.ArrayLike | None, a
     axes = ax
     if axes is None:
         axes = pyplot().figure(figsize=(SIDE + look.name_width() + 0.4, side + 0.7), layout="constrained").gca()
-    places = [number for number in range(len(look)) if (class_ids == number).any()]
+    places = np.flatnonzero(np.bincount(class_ids[class_ids >= 0], minlength=len(look)))
     groups = [np.quantile(sure[class_ids == number], [0.05, 0.25, 0.5, 0.75, 0.95]) for number in places]
-    boxes = [
-        {"whislo": low, "q1": left, "med": middle, "q3": right, "whishi": high, "fliers": []}
-        for low, left, middle, right, high in groups
-    ]
-    drawn = axes.bxp(boxes, positions=places, vert=False, widths=0.7, patch_artist=True, showfliers=False)
-    for number, box, line in zip(places, drawn["boxes"], drawn["medians"], strict=True):
-        box.set(facecolor=look.colours[number], alpha=0.75, linewidth=0.8)
-        line.set(color="black", linewidth=1.4)
+    low, left, middle, right, high = np.array(groups).reshape(-1, 5).T
+    axes.hlines(places, low, high, color="black", linewidth=1, zorder=1)
+    colours = [look.colours[number] for number in places]
+    axes.barh(places, right - left, left=left, height=0.6, color=colours, edgecolor="black", linewidth=0.7, zorder=2)
+    axes.vlines(middle, places - 0.3, places + 0.3, color="black", linewidth=1.8, zorder=3)
     name_axis(axes.yaxis, look, side)
-    lowest = min((float(group[0]) for group in groups), default=0.0)
-    axes.set(xlim=(min(np.floor(10 * lowest) / 10, 0.9), 1.005), ylim=(len(look) - 0.4, -0.6))
+    lowest = float(np.floor(10 * low.min(initial=0.9)) / 10)
+    axes.set(xlim=(lowest, 1.005), ylim=(len(look) - 0.4, -0.6))
     axes.grid(axis="x", alpha=0.3)
     return axes
 

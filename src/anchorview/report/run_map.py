@@ -14,11 +14,12 @@ from typing import Any
 import numpy as np
 
 from ..core.arrays import Matrix, Rows
-from ..core.colours import CONFIDENCE, blend, distinct_colours, for_dark
+from ..core.colours import CONFIDENCE, CONFIDENCE_ON_DARK, blend, distinct_colours
 from ..labelling.plane import draw_from_classes
 from .run_summary import RunSummary
 
 MOST_ROWS = 200_000  # more are sampled: the file would grow, and dots hide one another
+FEW_GIVEN = 1000  # labels; rings around more would hide the dots, and are drawn when asked for
 _ID_BYTES = 1_500_000  # of all ids; beyond, dots show row numbers
 _N_SHADES = 41
 NO_CLASS = ("#8a929c", "#7b8591")  # of rows without a label, on light and on dark
@@ -31,6 +32,7 @@ class RowMap:
     item: dict[str, Any]  # for Bokeh.embed.embed_item
     about: dict[str, Any]  # for the page's own script
     n_shown: int
+    n_given: int
     n_without_place: int
     has_ids: bool  # whether dots show ids; else numbers of rows, since ids are too long
 
@@ -54,8 +56,7 @@ def load_bokeh() -> Any:
 
 def class_colours(n_classes: int) -> tuple[list[str], list[str]]:
     """Return the colours of the classes on a light and on a dark page."""
-    light = distinct_colours(n_classes)
-    return light, for_dark(light)
+    return distinct_colours(n_classes), distinct_colours(n_classes, on_dark=True)
 
 
 def bokeh_scripts() -> list[str]:
@@ -86,15 +87,14 @@ def make_map(summary: RunSummary, target: str, most: int = MOST_ROWS) -> RowMap 
     item = bokeh.embed.json_item(_figure(bokeh, columns, n_classes), target)
     ids, has_ids = _compact_ids(summary, rows)
     light, dark = class_colours(n_classes)
-    shades = blend(CONFIDENCE, _N_SHADES)
     about = {
         "classes": [*summary.classes, "no label"],
         "colours": {"light": [*light, NO_CLASS[0]], "dark": [*dark, NO_CLASS[1]]},
-        "shades": {"light": shades, "dark": for_dark(shades)},
+        "shades": {"light": blend(CONFIDENCE, _N_SHADES), "dark": blend(CONFIDENCE_ON_DARK, _N_SHADES)},
         "ids": ids,
         "n_placed": int(placed.sum()),
     }
-    return RowMap(item, about, len(rows), int((~placed).sum()), has_ids)
+    return RowMap(item, about, len(rows), int(columns["given"].sum()), int((~placed).sum()), has_ids)
 
 
 def choose_rows(summary: RunSummary, placed: Rows, most: int) -> Rows:
@@ -174,14 +174,16 @@ def _figure(bokeh: Any, columns: dict[str, Any], n_classes: int) -> Any:
         nonselection_fill_alpha=0.85,
     )
     given = columns["given"] > 0
+    is_few = given.sum() <= FEW_GIVEN
     rings = plot.scatter(
         "x",
         "y",
         source=models.ColumnDataSource({"x": columns["x"][given], "y": columns["y"][given]}),
-        size=size + 4,
+        size=size + (4 if is_few else 3),
         fill_color=None,
         line_color="#1b2530",
-        line_width=1.4 if given.sum() < 5000 else 0.7,
+        line_width=1.4 if is_few else 0.8,
+        line_alpha=1.0 if is_few else 0.6,
         name="rings",
     )
     rings.level = "overlay"

@@ -7,9 +7,10 @@ from html import escape
 
 from .run_drawings import draw_confidence, draw_confusion, draw_reliability
 from .run_evidence import SUSPECT
-from .run_map import RowMap, class_colours
+from .run_map import FEW_GIVEN, RowMap, class_colours
 from .run_summary import RunSummary
 from .run_tables import (
+    MOST_CLASSES,
     MOST_IN_MATRIX,
     class_table,
     confidence_table,
@@ -24,8 +25,6 @@ from .run_tables import (
     views_table,
 )
 from .run_words import SURE, UNSURE, accuracy_text, count, describe_result, next_steps, percent
-
-_MOST_IN_LEGEND = 500  # classes
 
 
 def result_part(summary: RunSummary) -> str:
@@ -56,7 +55,7 @@ def map_part(summary: RunSummary, row_map: RowMap | None) -> str:
     keys = "".join(
         f'<li><button type="button" value="{number}" aria-pressed="false">'
         f"{swatch(number, colours)}{text(name)}</button></li>"
-        for number, name in enumerate(summary.classes[:_MOST_IN_LEGEND])
+        for number, name in enumerate(summary.classes[:MOST_CLASSES])
     )
     notes = ["Rows that are alike lie together; how far apart two groups lie means little."]
     if row_map.is_sample:
@@ -72,18 +71,20 @@ def map_part(summary: RunSummary, row_map: RowMap | None) -> str:
         f"Map of {count(row_map.n_shown, 'row')} in {count(len(summary.classes), 'class', 'classes')}, one dot each; "
         "the table of classes below holds sizes and confidence."
     )
+    checked = " checked" if row_map.n_given <= FEW_GIVEN else ""
     return f"""<div class="controls">
 <fieldset><legend>Colour</legend>
 <label><input type="radio" name="colour" value="label" checked>label</label>
 <label><input type="radio" name="colour" value="confidence">confidence</label></fieldset>
-<label><input type="checkbox" id="show-given" checked>mark given labels</label>
+<label><input type="checkbox" id="show-given"{checked}>mark given labels</label>
 <div class="zoom"><button type="button" id="zoom-in" aria-label="Zoom in">+</button>
 <button type="button" id="zoom-out" aria-label="Zoom out">−</button>
 <button type="button" id="zoom-reset">Reset</button></div>
 </div>
 <figure><div id="map" role="img" aria-label="{escape(words)}"></div>
 <ul class="legend" id="legend-label" aria-label="Classes; press one to pick it out">{keys}</ul>
-<div class="ramp" id="legend-confidence" hidden><span>50 % or less</span><i aria-hidden="true"></i><span>100 % sure</span></div>
+<div class="ramp" id="legend-confidence" hidden><span>50 % sure or less</span><i aria-hidden="true"></i>
+<span>100 %</span></div>
 <figcaption>{escape(" ".join(notes))} Point at a dot for its id; drag to move; click, then scroll or pinch to zoom.
 </figcaption></figure>
 <noscript><p>The map needs JavaScript; everything else on this page does not.</p></noscript>"""

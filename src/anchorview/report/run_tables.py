@@ -15,6 +15,7 @@ from .run_summary import RunSummary
 from .run_words import SURE, UNSURE, count, percent
 
 MOST_LISTED = 100  # rows of a list; the rest is counted
+MOST_CLASSES = 500  # in the table of classes, and in the key of the map
 MOST_IN_MATRIX = 30  # classes; more are drawn, and the most frequent confusions listed
 _LONGEST = 200  # characters of an id or a label
 _STEPS = (0.99, 0.9, 0.8, 0.7, 0.5)  # of confidence
@@ -74,7 +75,7 @@ def class_table(summary: RunSummary) -> str:
         for chosen in (summary.confidence >= SURE, summary.confidence < UNSURE)
     )
     rows = []
-    for number in np.argsort(-sizes, kind="stable"):
+    for number in np.argsort(-sizes, kind="stable")[:MOST_CLASSES]:
         n = by_model[number]
         parts = (sure[number] + given[number], n - sure[number] - doubt[number], doubt[number])
         widths = [100 * max(part, 0) / max(int(sizes.max()), 1) for part in parts]
@@ -96,7 +97,7 @@ def class_table(summary: RunSummary) -> str:
         )
     header = ["class" if summary.has_labels else "cluster", "how sure", "rows", "of all", "labels given"]
     header += ["mean confidence", f"{percent(SURE)} sure or more", f"below {percent(UNSURE)}"]
-    return table("Sizes and confidence of the classes", header, rows)
+    return table("Sizes and confidence of the classes", header, rows) + left_out(n_classes, MOST_CLASSES)
 
 
 def confidence_table(summary: RunSummary) -> str:
@@ -204,7 +205,7 @@ def row_heading(summary: RunSummary) -> str:
     return "row number" if summary.ids is None else "id"
 
 
-def left_out(n_all: int) -> str:
+def left_out(n_all: int, most: int = MOST_LISTED) -> str:
     """Return a sentence on what a list leaves out; empty if nothing."""
-    more = n_all - MOST_LISTED
+    more = n_all - most
     return f'<p class="note">{count(more, "more is", "more are")} not listed here.</p>' if more > 0 else ""

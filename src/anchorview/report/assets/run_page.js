@@ -65,9 +65,10 @@
         paint()
       })
     }
-    document.getElementById("show-given").addEventListener("change", (event) => {
-      rings.visible = event.target.checked
-    })
+    const showGiven = document.getElementById("show-given")
+    const showRings = () => { rings.visible = showGiven.checked }
+    showGiven.addEventListener("change", showRings)
+    showRings()
     const zoom = (factor) => {
       for (const range of [plot.x_range, plot.y_range]) {
         const middle = (range.start + range.end) / 2, half = (range.end - range.start) / 2 * factor
