@@ -86,8 +86,8 @@ class Predictor:
     def _columns(self, path: Path) -> tuple[list[str], list[str]]:
         """Return the columns to read of a table, and those of them that are text."""
         if self.table is not None:
-            kinds = {name: found.kind for name, found in self.table.columns_.items() if found.used}
-            return list(kinds), [name for name, kind in kinds.items() if kind != "number"]
+            used = {name: found for name, found in self.table.columns_.items() if found.used}
+            return list(used), [name for name, found in used.items() if found.storage != "number"]
         return list(dict.fromkeys(name for group in self._groups(path).values() for name in group)), []
 
     def _groups(self, path: Path) -> dict[str, list[str]]:

@@ -133,7 +133,7 @@ class CategoryEncoder:
         """Choose the categories that count."""
         values = {}
         for column in columns:
-            counts = Counter(text or "" for text in column.texts())
+            counts = Counter(_categories(column))
             least = 1 if len(column) < _FEW_ROWS else _RARE
             kept = [text for text, count in counts.most_common(_MAX_CATEGORIES) if count >= least]
             if len(kept) > 1:
@@ -148,7 +148,7 @@ class CategoryEncoder:
         for name, known in self.values.items():
             column = columns[name]
             expect_storage(column, ("text", "category", "boolean", "number", "date"), "categories")
-            texts = [text or "" for text in column.texts()]
+            texts = _categories(column)
             place = {text: number for number, text in enumerate(known)}
             ids = np.array([place.get(text, -1) for text in texts], dtype=np.intp)
             filled = sum(text != "" for text in texts)
@@ -185,6 +185,12 @@ def changed_column(column: Column, before: str, now: str) -> ValueError:
         f"Column {column.name!r} held {before} at the fit and now holds {now}; give the column as it was, or leave its "
         "cells empty."
     )
+
+
+def _categories(column: Column) -> list[str]:
+    """Return the cells as categories, "" for empty ones; True and TRUE are true, as every reader of tables has it."""
+    texts = [text or "" for text in column.texts()]
+    return [text.lower() if text in ("True", "TRUE", "False", "FALSE") else text for text in texts]
 
 
 def _is_number(text: str) -> bool:

@@ -158,16 +158,18 @@ def _floats(values: npt.NDArray[Any]) -> Matrix:
 
 
 def _text(cell: Any) -> str:
+    if isinstance(cell, bool):
+        return str(cell).lower()
     if isinstance(cell, float) and cell.is_integer():  # a column of whole numbers with empty cells is one of floats
         cell = int(cell)
-    return cell.decode(errors="replace") if isinstance(cell, bytes) else str(cell)
+    return str(cell)
 
 
 def _number(cell: Any) -> float:
     if isinstance(cell, datetime.timedelta):
         return cell.total_seconds()
-    if isinstance(cell, str | bytes):
-        text = _text(cell).strip()
+    if isinstance(cell, str):
+        text = cell.strip()
         if "_" in text or text.lower().lstrip("+-") in ("nan", "inf", "infinity"):  # numbers to Python only
             return math.nan
         cell = text
@@ -220,5 +222,5 @@ def _storage_of(cells: list[Any]) -> str:
     ):
         if all(isinstance(cell, types) for cell in filled):
             return storage
-    plain = all(isinstance(cell, str | bytes | numbers.Real) for cell in filled)
+    plain = all(isinstance(cell, str | numbers.Real) for cell in filled)
     return "text" if plain else "other"
