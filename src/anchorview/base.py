@@ -11,7 +11,7 @@ from scipy import sparse
 from sklearn.base import BaseEstimator, ClassifierMixin, ClassNamePrefixFeaturesOutMixin, TransformerMixin
 from sklearn.utils.validation import check_is_fitted
 
-from .core.arrays import ClassIds, Mask, Matrix, Presence, Weights
+from .core.arrays import Mask, Matrix, Presence, Weights
 from .core.display import html_form
 from .core.progress import CallbackSupportMixin
 from .data.labels import check_weights, encode_labels
@@ -23,7 +23,6 @@ from .engine.blocks import count_threads, map_blocks
 from .features.auto import FOR_SPARSE
 from .features.products import ViewCrossProducts
 from .features.scaling import ViewsScaler, check_finite
-from .labelling.runner_up import runner_up
 from .labelling.suggest import check_request, code_coordinates, restrict, suggest_rows
 from .solver.result import Encoder
 from .supervision.known import Supervision, read_supervision
@@ -83,7 +82,6 @@ class MultiViewClassifier(
     _kept_after_failure: tuple[str, ...] = ()  # attributes that a later fit may go on from
     _ids: npt.NDArray[Any] | None
     _can_be_labelled: Mask
-    _runner_up: tuple[ClassIds, Matrix]
     _scaler: ViewsScaler
     _encoder: Encoder
 
@@ -161,7 +159,6 @@ class MultiViewClassifier(
         if given.weights is not None:
             can_be_labelled &= given.weights > 0
         self._ids, self._can_be_labelled = given.views.ids, can_be_labelled
-        self._runner_up = runner_up(probabilities, class_ids)
 
     def _measure(self, given: FitInput) -> ViewImportance:
         """Measure the views on unlabelled rows: a labelled row is its own nearest one, whatever view it loses."""

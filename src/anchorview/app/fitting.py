@@ -141,7 +141,7 @@ def _write(
     seconds["map"] = time.perf_counter() - start
     start = time.perf_counter()
     reporter.step("writing the results")
-    write_label_table(fitted_labels(model, data.ids, data.labels.values, xy), folder.path)
+    write_label_table(fitted_labels(model, data.views, data.ids, data.labels.values, xy), folder.path)
     np.save(folder.path / EMBEDDING, model.embedding_)
     model.verbose = False
     saved = model if data.table is None else Pipeline([("table", data.table), ("model", model)])

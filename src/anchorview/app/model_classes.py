@@ -22,7 +22,6 @@ _ROWS = (
     "constraint_conflicts_",
     "_ids",
     "_can_be_labelled",
-    "_runner_up",
     "held_out_",
 )
 _SEARCH = ("_judged", "_folds", "_seed", "_data_fingerprint")  # what warm_start goes on from

@@ -8,19 +8,26 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from ..core.arrays import Mask, Matrix
+from ..core.arrays import ClassIds, Mask, Matrix
+from ..data.views import Views
+from ..engine.blocks import row_blocks
 from ..labelling.runner_up import runner_up
 
+_ROWS = 20_000  # of which all probabilities are held
 COLUMNS = ("id", "label", "confidence", "second_label", "second_confidence", "source", "x", "y")
 
 
-def fitted_labels(model: Any, ids: npt.NDArray[Any] | None, given: npt.NDArray[Any] | None, xy: Matrix) -> Any:
+def fitted_labels(
+    model: Any, views: Views, ids: npt.NDArray[Any] | None, given: npt.NDArray[Any] | None, xy: Matrix
+) -> Any:
     """Return the rows of a fit with their labels.
 
     Parameters
     ----------
     model : FSSMSC or FSSMSCCV
         After a fit.
+    views : Views
+        The rows of the fit.
     ids : ndarray, optional
         Ids of the rows; by default their numbers.
     given : ndarray of object of shape (n_rows,), optional
@@ -34,7 +41,7 @@ def fitted_labels(model: Any, ids: npt.NDArray[Any] | None, given: npt.NDArray[A
         With the columns ``id``, ``label``, ``confidence``, ``second_label``, ``second_confidence``, ``source``
         ("given" or "model"), ``x`` and ``y``.
     """
-    seconds, values = model._runner_up
+    seconds, values = _second_labels(model, views)
     n_rows = len(model.labels_)
     is_given = np.array([False] * n_rows if given is None else [label is not None for label in given], dtype=bool)
     labels, confidence = model.labels_.copy(), np.asarray(model.confidence_).copy()
@@ -46,6 +53,14 @@ def fitted_labels(model: Any, ids: npt.NDArray[Any] | None, given: npt.NDArray[A
     columns["source"] = np.where(is_given, "given", "model")
     columns |= {"x": _with_nulls(xy[:, 0]), "y": _with_nulls(xy[:, 1])}
     return _table(np.arange(n_rows) if ids is None else ids, columns)
+
+
+def _second_labels(model: Any, views: Views) -> tuple[ClassIds, Matrix]:
+    """Return the likeliest class of each row other than its label, and a probability, not above that of the label."""
+    class_ids = np.minimum(np.searchsorted(model.classes_, model.labels_), len(model.classes_) - 1)
+    found = [runner_up(model.predict_proba(views[block]), class_ids[block]) for block in row_blocks(len(views), _ROWS)]
+    seconds, values = (np.concatenate(parts) for parts in zip(*found, strict=True))
+    return seconds, np.minimum(values, model.confidence_)
 
 
 def predicted_labels(model: Any, probabilities: Matrix, ids: npt.NDArray[Any], has_none: Mask) -> Any:
