@@ -21,7 +21,7 @@ from .inputs.blocks import table_blocks
 from .inputs.columns import FIRST_LINE, column_matrix
 from .inputs.gathering import gather
 from .inputs.matrices import table_ids
-from .inputs.tables import TABLES, check_readable, suffix_of, table_names
+from .inputs.tables import TABLES, check_readable, require, suffix_of, table_names
 from .kept_blocks import KeptBlocks
 from .model_file import ModelFileError, load
 from .progress import Reporter
@@ -154,6 +154,7 @@ class Request:
 
 def run_predict(request: Request, output: Path, force: bool, reporter: Reporter) -> dict[str, Any]:
     """Label the rows of files, and write one table of labels; what was done before an interrupt is not done again."""
+    require("pyarrow", "Labels are written by pyarrow")
     _check_paths(request, output, force)
     with reporter.working():
         predictor = Predictor(request.model, request.views, request.id)
