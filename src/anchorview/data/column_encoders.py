@@ -20,6 +20,7 @@ from .columns import Column
 WORDS: dict[str, Any] = {"token_pattern": r"(?u)\b\w+\b"}  # one letter is a word too: "C", "R"
 CHARACTERS: dict[str, Any] = {"analyzer": "char_wb", "ngram_range": (2, 4)}
 _MAX_TERMS = 50_000  # of a text view, the most frequent: enough for any language, and bounded
+_MAX_TEXTS = 50_000  # cells from which words are chosen: what matters is in there
 _MAX_CATEGORIES = 1000  # of a column, the most frequent
 _RARE = 2  # rows that a word or category must be in: what appears once tells nothing about other rows
 _FEW_ROWS = 50  # below which everything is kept
@@ -66,6 +67,7 @@ class TextEncoder:
     def fit(cls, column: Column) -> TextEncoder:
         """Choose the words and n-grams that count."""
         texts = [text or "" for text in column.texts()]
+        texts = texts[:: -(-len(texts) // _MAX_TEXTS)] if len(texts) > _MAX_TEXTS else texts
         least = 1 if len(texts) < _FEW_ROWS else _RARE
         return cls(column.name, *(_vocabulary(texts, options, least) for options in (WORDS, CHARACTERS)))
 

@@ -48,6 +48,7 @@ class Column:
     def __init__(self, name: str, values: Any) -> None:
         self.name, self._values = name, values
         self._cells: list[Any] | None = None
+        self._texts: list[str | None] | None = None
         if isinstance(values, np.ndarray):
             kinds = {"f": "number", "i": "number", "u": "number", "b": "boolean", "M": "date", "U": "text"}
             self._series = None
@@ -69,8 +70,9 @@ class Column:
 
     def texts(self) -> list[str | None]:
         """Return the cells as text without blanks around it; None where nothing is left."""
-        texts = (None if cell is None else _text(cell).strip() for cell in self.cells)
-        return [text or None for text in texts]
+        if self._texts is None:
+            self._texts = [None if cell is None else _text(cell).strip() or None for cell in self.cells]
+        return self._texts
 
     def numbers(self) -> Matrix:
         """Return the cells as numbers; NaN where a cell is empty or cannot be read as one."""
