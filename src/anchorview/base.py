@@ -99,7 +99,6 @@ class MultiViewClassifier(
     _kept_after_failure: tuple[str, ...] = ()  # attributes that a later fit may go on from
     _ids: npt.NDArray[Any] | None
     _can_be_labelled: Mask
-    _runner_up: tuple[ClassIds, Matrix]
     _scaler: ViewsScaler
     _encoder: Encoder
 

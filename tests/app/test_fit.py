@@ -151,6 +151,19 @@ def test_a_file_per_view_aligned_by_ids(tmp_path: Path) -> None:
     assert agreement([row["label"] for row in rows], [str(row % 2) for row in range(60)]) > 0.9
 
 
+def test_a_row_without_anything_keeps_its_given_label(tmp_path: Path) -> None:
+    columns = reviews()
+    for name in ("text", "price", "shop"):
+        columns[name][3] = columns[name][50] = None
+    del columns["shop"]  # an empty category is one of its own
+    path = write_csv(tmp_path / "reviews.csv", columns)
+    done = invoke("fit", path, "--label", "topic", "--id", "id", "-o", tmp_path / "run", "--config", quick(tmp_path))
+    assert done.exit_code == 0, done.output
+    rows = read_csv(tmp_path / "run" / "labels.csv")
+    assert (rows[3]["label"], rows[3]["source"], rows[3]["confidence"]) == ("car", "given", "1")
+    assert (rows[50]["label"], rows[50]["source"], rows[50]["confidence"], rows[50]["x"]) == ("", "model", "0", "")
+
+
 def test_clusters_without_labels(tmp_path: Path) -> None:
     columns = views_table()
     del columns["label"]

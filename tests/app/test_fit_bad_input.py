@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import gzip
-import json
+import os
+import sys
 from pathlib import Path
 from typing import Any
 
@@ -12,6 +13,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
+from anchorview.app.run_folder import RunFolder
 from support.command import quick, refused, reviews, write_csv
 
 
@@ -192,8 +194,21 @@ def test_no_memory(folder: Path) -> None:
     assert not (folder / "run").exists()
 
 
+@pytest.mark.parametrize("package", ["pyarrow", "bokeh"])
+def test_a_package_that_is_not_installed(folder: Path, monkeypatch: pytest.MonkeyPatch, package: str) -> None:
+    monkeypatch.setitem(sys.modules, package, None)
+    line = fit_refused("reviews.csv", "--label", "topic", code=1)
+    assert package in line
+    assert "pip install 'anchorview[cli]'" in line
+
+
+def test_another_run_to_the_same_folder(folder: Path) -> None:
+    with RunFolder(folder / "run", False):
+        line = refused("fit", "reviews.csv", "--label", "topic", "-o", "run", "--config", "quick.toml", code=1)
+    assert line.startswith(f"Another run is writing to {folder / 'run'} (process {os.getpid()} on ")
+
+
 def test_errors_for_machines(folder: Path) -> None:
     line = refused("fit", "no.csv", "--label", "a", "-o", "run", "--json", code=3)
     assert "no.csv" in line
     assert not (folder / "run").exists()
-    assert json.dumps(line)

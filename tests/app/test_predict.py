@@ -91,6 +91,22 @@ def test_views_of_files(arrays_model: Path, tmp_path: Path) -> None:
     assert "does not know the columns of view 'a'" in refused("predict", arrays_model, tmp_path / "b.csv", code=2)
 
 
+def test_columns_as_views(tmp_path: Path) -> None:
+    write_arrays(tmp_path)
+    words = "fit", tmp_path / "b.csv", "--view", "b=u,v", "--label", "y", "--id", "id", "-o", tmp_path / "run"
+    assert invoke(*words, "--config", quick(tmp_path)).exit_code == 0
+    model, out = tmp_path / "run" / "model.anchorview", ("-o", tmp_path / "labels.csv", "--force", "--block-rows", 15)
+    columns = {
+        name: [row[name] for row in read_csv(tmp_path / "b.csv")] for name in ("v", "more", "u") if name != "more"
+    }
+    new = write_csv(tmp_path / "new.csv", {"more": ["?"] * 40, **columns})
+    assert invoke("predict", model, new, *out).exit_code == 0
+    assert np.mean([row["label"] == f"c{n % 2}" for n, row in enumerate(read_csv(tmp_path / "labels.csv"))]) > 0.9
+    columns["u"][30] = "cold"
+    write_csv(new, columns)
+    assert refused("predict", model, new, *out, code=3).startswith(f"{new}, column 'u', line 32: 'cold' is no number.")
+
+
 def test_blocks_that_are_done_are_not_done_again(model: Path, tmp_path: Path) -> None:
     columns = reviews(410)  # three blocks
     del columns["topic"]

@@ -26,6 +26,7 @@ SCRIPTS = {
     for path in sorted((ROOT / folder).glob("*.py"))
 }
 TEXTS = PAGES | SCRIPTS
+OF_A_RUN = ("run.toml", "run.json")  # what `anchorview fit` writes; tests/app/test_command_page.py looks for these
 SHARED_OPTIONS = (PACKAGE / "bench" / "scripts.py").read_text()
 
 
@@ -48,7 +49,9 @@ def missing_files(text: str) -> list[str]:
     return [
         name
         for name in named
-        if not any((folder / name).exists() for folder in FOLDERS) and ("/" in name or name not in file_names())
+        if Path(name).name not in OF_A_RUN
+        and not any((folder / name).exists() for folder in FOLDERS)
+        and ("/" in name or name not in file_names())
     ]
 
 
@@ -83,8 +86,9 @@ def missing_subcommands(text: str, known: dict[str, set[str]]) -> list[str]:
     """Return subcommands of ``anchorview``, and options of theirs, that do not exist."""
     result = []
     whole = re.sub(r"\\\n", " ", text)
-    for words in re.findall(r"(?:[`\n(]|bin/|-m )anchorview ((?:demo|bench|data)[^`\n()]*)", whole):
-        names = re.match(r"[a-z-]+(?: (?!-)[a-z-]+\b(?![./]))?", words)
+    listed = "demo|bench|data|fit|predict|tune|report|export|doctor"
+    for words in re.findall(rf"(?:[`\n($]|bin/|-m ) ?anchorview ((?:{listed})\b[^`\n()]*)", whole):
+        names = re.match(r"(?:bench|data)(?: (?!-)[a-z-]+\b(?![./]))?|[a-z-]+", words)
         command = names.group() if names else ""
         if command not in known:
             result.append(f"anchorview {command}")

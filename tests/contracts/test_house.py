@@ -49,6 +49,12 @@ def test_import_is_light() -> None:
     assert loaded_by("import anchorview; anchorview.FSSMSC", "numba", "matplotlib") == []
 
 
+def test_help_is_light() -> None:
+    """`anchorview --help` is to take less than 0.3 s (benchmarks/reading.py)."""
+    slow = "numpy", "scipy", "sklearn", "numba", "matplotlib", "pyarrow", "bokeh", "pandas"
+    assert loaded_by("import anchorview.app.cli", *slow) == []
+
+
 def test_few_modules_at_the_root() -> None:
     assert len(list(PACKAGE.glob("*.py"))) <= 12
 

@@ -229,3 +229,16 @@ def test_tables_of_no_use() -> None:
         TableViews().fit(pd.DataFrame({"a": []}))
     with pytest.raises(ValueError, match="Names of columns repeat: \\['a'\\]"):
         TableViews().fit(pd.DataFrame([[1, 2], [3, 4]], columns=["a", "a"]))
+
+
+def test_cells_that_are_written_otherwise_tomorrow() -> None:
+    fitted = pd.DataFrame({"open": [True, False, None] * 4, "code": [1.0, 2.0, np.nan] * 4})
+    transformer = TableViews(kinds={"code": "category"}).fit(fitted)
+    assert transformer.columns_["code"].storage == "number"
+    encoded = transformer.encode(pd.DataFrame({"open": ["True", "false", "FALSE"], "code": [1, 2, 3]}))
+    assert encoded.unseen["open"].count == 0
+    assert encoded.unseen["code"].count == 1
+
+
+def test_bytes_are_of_no_use() -> None:
+    assert recognise(Column("image", np.array([b"PNG1", b"PNG2"], dtype=object))).kind == "unusable"

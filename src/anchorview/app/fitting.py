@@ -18,12 +18,14 @@ from ..fssmsc_cv import FSSMSCCV
 from .errors import CommandError, DataError
 from .inputs.gathering import RunData, gather
 from .inputs.labels import check_labels
+from .inputs.tables import require
 from .progress import Reporter
 from .run_folder import RunFolder
 from .run_record import write_record
 from .settings import RunSettings
 
 MODEL, EMBEDDING, PAGE, SETTINGS = "model.anchorview", "embedding.npy", "report.html", "run.toml"
+_AT_A_TIME = 4  # plain models that the tuned one is as large as: 3.3 measured
 _MANY_CLASSES = 12  # beyond which labels per class are summed up
 _NOT_SETTLED = "stopped before they converged"  # what the tuner says of its logistic regressions
 
@@ -103,6 +105,8 @@ def fit(model: Any, data: RunData) -> None:
 
 def run_fit(settings: RunSettings, output: Path, force: bool, reporter: Reporter) -> Run:
     """Make a run: nothing is written to `output` unless everything is."""
+    require("pyarrow", "Labels are written by pyarrow")
+    require("bokeh", "The report is drawn by bokeh")
     folder = RunFolder(output, force)
     folder.check()
     seconds: dict[str, float] = {}
@@ -141,7 +145,7 @@ def _write(
     seconds["map"] = time.perf_counter() - start
     start = time.perf_counter()
     reporter.step("writing the results")
-    write_label_table(fitted_labels(model, data.ids, data.labels.is_given, xy), folder.path)
+    write_label_table(fitted_labels(model, data.ids, data.labels.values, xy), folder.path)
     np.save(folder.path / EMBEDDING, model.embedding_)
     model.verbose = False
     saved = model if data.table is None else Pipeline([("table", data.table), ("model", model)])
@@ -194,9 +198,6 @@ def memory_of(data: RunData, model: Any) -> int:
         n_rows, n_features, len(counts) or model.n_clusters, n_labelled=sum(counts.values())
     )
     return estimate.total * (1 if isinstance(model, FSSMSC) else _AT_A_TIME)
-
-
-_AT_A_TIME = 5
 
 
 def _check_memory(settings: RunSettings, data: RunData, model: Any) -> None:

@@ -21,7 +21,7 @@ from .inputs.blocks import table_blocks
 from .inputs.columns import FIRST_LINE, column_matrix
 from .inputs.gathering import gather
 from .inputs.matrices import table_ids
-from .inputs.tables import TABLES, check_readable, suffix_of, table_names
+from .inputs.tables import TABLES, check_readable, require, suffix_of, table_names
 from .kept_blocks import KeptBlocks
 from .model_file import ModelFileError, load
 from .progress import Reporter
@@ -86,8 +86,8 @@ class Predictor:
     def _columns(self, path: Path) -> tuple[list[str], list[str]]:
         """Return the columns to read of a table, and those of them that are text."""
         if self.table is not None:
-            kinds = {name: found.kind for name, found in self.table.columns_.items() if found.used}
-            return list(kinds), [name for name, kind in kinds.items() if kind != "number"]
+            used = {name: found for name, found in self.table.columns_.items() if found.used}
+            return list(used), [name for name, found in used.items() if found.storage != "number"]
         return list(dict.fromkeys(name for group in self._groups(path).values() for name in group)), []
 
     def _groups(self, path: Path) -> dict[str, list[str]]:
@@ -154,6 +154,7 @@ class Request:
 
 def run_predict(request: Request, output: Path, force: bool, reporter: Reporter) -> dict[str, Any]:
     """Label the rows of files, and write one table of labels; what was done before an interrupt is not done again."""
+    require("pyarrow", "Labels are written by pyarrow")
     _check_paths(request, output, force)
     with reporter.working():
         predictor = Predictor(request.model, request.views, request.id)

@@ -8,13 +8,15 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from ..core.arrays import Mask, Matrix
+from ..core.arrays import ClassIds, Mask, Matrix
 from ..labelling.runner_up import runner_up
 
 COLUMNS = ("id", "label", "confidence", "second_label", "second_confidence", "source", "x", "y")
 
 
-def fitted_labels(model: Any, ids: npt.NDArray[Any] | None, given: Mask | None, xy: Matrix) -> Any:
+def fitted_labels(
+    model: Any, ids: npt.NDArray[Any] | None, given: npt.NDArray[Any] | None, xy: Matrix
+) -> Any:
     """Return the rows of a fit with their labels.
 
     Parameters
@@ -23,8 +25,8 @@ def fitted_labels(model: Any, ids: npt.NDArray[Any] | None, given: Mask | None, 
         After a fit.
     ids : ndarray, optional
         Ids of the rows; by default their numbers.
-    given : ndarray of bool of shape (n_rows,), optional
-        Rows whose label was given.
+    given : ndarray of object of shape (n_rows,), optional
+        The labels that were given, None where there was none.
     xy : ndarray of shape (n_rows, 2)
         Their places on the map, NaN where there is none.
 
@@ -34,14 +36,24 @@ def fitted_labels(model: Any, ids: npt.NDArray[Any] | None, given: Mask | None, 
         With the columns ``id``, ``label``, ``confidence``, ``second_label``, ``second_confidence``, ``source``
         ("given" or "model"), ``x`` and ``y``.
     """
-    seconds, values = model._runner_up
+    seconds, values = _second_labels(model)
     n_rows = len(model.labels_)
-    has_none = np.asarray(model.confidence_) == 0  # rows without any view
-    given = np.zeros(n_rows, dtype=bool) if given is None else given & ~has_none
-    columns = _label_columns(model.labels_, model.confidence_, model.classes_, seconds, values, has_none, given)
-    columns["source"] = np.where(given, "given", "model")
+    is_given = np.array([False] * n_rows if given is None else [label is not None for label in given], dtype=bool)
+    labels, confidence = model.labels_.copy(), np.asarray(model.confidence_).copy()
+    without = (confidence == 0) & is_given  # of rows without any view the model knows nothing: not even what was given
+    if given is not None and without.any():
+        labels[without], confidence[without] = given[without], 1.0
+    has_none = confidence == 0
+    columns = _label_columns(labels, confidence, model.classes_, seconds, values, has_none, is_given)
+    columns["source"] = np.where(is_given, "given", "model")
     columns |= {"x": _with_nulls(xy[:, 0]), "y": _with_nulls(xy[:, 1])}
     return _table(np.arange(n_rows) if ids is None else ids, columns)
+
+
+def _second_labels(model: Any) -> tuple[ClassIds, Matrix]:
+    """Return the likeliest class of each row other than its label, and a probability, not above that of the label."""
+    seconds, values = model._runner_up
+    return seconds, np.minimum(values, model.confidence_)
 
 
 def predicted_labels(model: Any, probabilities: Matrix, ids: npt.NDArray[Any], has_none: Mask) -> Any:

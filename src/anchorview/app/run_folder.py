@@ -81,14 +81,17 @@ class RunFolder:
 
     def _clear(self) -> None:
         """Remove what a run that was killed has left, and put back what it had put aside."""
-        if self._old.exists():
-            if self.target.exists():
-                shutil.rmtree(self._old, ignore_errors=True)
-            else:
-                self._old.rename(self.target)
+        self._settle_old()
         for left in self.path.iterdir():
             if left.name != _LOCK:
                 shutil.rmtree(left) if left.is_dir() else left.unlink()
+
+    def _settle_old(self) -> None:
+        """Put back a run that was put aside, or remove it if the new one is in its place."""
+        if self._old.exists() and not self.target.exists():
+            self._old.rename(self.target)
+        else:
+            shutil.rmtree(self._old, ignore_errors=True)
 
     def finish(self) -> None:
         """Give the folder its name; an older run goes when the new one is in its place."""
@@ -108,8 +111,7 @@ class RunFolder:
     ) -> None:
         try:
             if not self._finished:
-                if self._old.exists() and not self.target.exists():
-                    self._old.rename(self.target)
+                self._settle_old()
                 shutil.rmtree(self.path, ignore_errors=True)
         finally:
             if self._stream is not None:

@@ -20,6 +20,7 @@ from .columns import Column
 WORDS: dict[str, Any] = {"token_pattern": r"(?u)\b\w+\b"}  # one letter is a word too: "C", "R"
 CHARACTERS: dict[str, Any] = {"analyzer": "char_wb", "ngram_range": (2, 4)}
 _MAX_TERMS = 50_000  # of a text view, the most frequent: enough for any language, and bounded
+_MAX_TEXTS = 50_000  # cells from which words are chosen: what matters is in there
 _MAX_CATEGORIES = 1000  # of a column, the most frequent
 _RARE = 2  # rows that a word or category must be in: what appears once tells nothing about other rows
 _FEW_ROWS = 50  # below which everything is kept
@@ -66,6 +67,7 @@ class TextEncoder:
     def fit(cls, column: Column) -> TextEncoder:
         """Choose the words and n-grams that count."""
         texts = [text or "" for text in column.texts()]
+        texts = texts[:: -(-len(texts) // _MAX_TEXTS)] if len(texts) > _MAX_TEXTS else texts
         least = 1 if len(texts) < _FEW_ROWS else _RARE
         return cls(column.name, *(_vocabulary(texts, options, least) for options in (WORDS, CHARACTERS)))
 
@@ -133,7 +135,7 @@ class CategoryEncoder:
         """Choose the categories that count."""
         values = {}
         for column in columns:
-            counts = Counter(text or "" for text in column.texts())
+            counts = Counter(_categories(column))
             least = 1 if len(column) < _FEW_ROWS else _RARE
             kept = [text for text, count in counts.most_common(_MAX_CATEGORIES) if count >= least]
             if len(kept) > 1:
@@ -148,7 +150,7 @@ class CategoryEncoder:
         for name, known in self.values.items():
             column = columns[name]
             expect_storage(column, ("text", "category", "boolean", "number", "date"), "categories")
-            texts = [text or "" for text in column.texts()]
+            texts = _categories(column)
             place = {text: number for number, text in enumerate(known)}
             ids = np.array([place.get(text, -1) for text in texts], dtype=np.intp)
             filled = sum(text != "" for text in texts)
@@ -185,6 +187,12 @@ def changed_column(column: Column, before: str, now: str) -> ValueError:
         f"Column {column.name!r} held {before} at the fit and now holds {now}; give the column as it was, or leave its "
         "cells empty."
     )
+
+
+def _categories(column: Column) -> list[str]:
+    """Return the cells as categories, "" for empty ones; True and TRUE are true, as every reader of tables has it."""
+    texts = [text or "" for text in column.texts()]
+    return [text.lower() if text in ("True", "TRUE", "False", "FALSE") else text for text in texts]
 
 
 def _is_number(text: str) -> bool:

@@ -37,11 +37,14 @@ class ColumnKind:
         The reason.
     date_format : str
         How dates are written, if they are text.
+    storage : str
+        What its cells were stored as: text can be read as numbers.
     """
 
     kind: str
     why: str
     date_format: str = ISO
+    storage: str = "text"
 
     @property
     def used(self) -> bool:
@@ -50,13 +53,14 @@ class ColumnKind:
 
 
 def recognise(column: Column) -> ColumnKind:
-    """Tell what a column is.
+    """Tell what a column is, by its cells.
 
     Examples
     --------
     >>> import numpy as np
-    >>> recognise(Column("size", np.array(["S", "M", "M", "L", "S", "M"])))
-    ColumnKind(kind='category', why='3 different values in 6 cells', date_format='ISO 8601')
+    >>> found = recognise(Column("size", np.array(["S", "M", "M", "L", "S", "M"])))
+    >>> found.kind, found.why
+    ('category', '3 different values in 6 cells')
     >>> recognise(Column("id", np.arange(5))).kind
     'id'
     """
@@ -64,7 +68,7 @@ def recognise(column: Column) -> ColumnKind:
     if n_filled == 0:
         return ColumnKind("empty", "every cell is empty")
     if column.storage == "other":
-        return ColumnKind("unusable", "its cells are of several types")
+        return ColumnKind("unusable", "its cells are neither text nor numbers, dates or lists")
     judge = {"number": _judge_numbers, "list": _judge_lists, "date": _judge_dates, "text": _judge_text}
     if column.storage in judge:
         return judge[column.storage](column)

@@ -48,6 +48,7 @@ class Column:
     def __init__(self, name: str, values: Any) -> None:
         self.name, self._values = name, values
         self._cells: list[Any] | None = None
+        self._texts: list[str | None] | None = None
         if isinstance(values, np.ndarray):
             kinds = {"f": "number", "i": "number", "u": "number", "b": "boolean", "M": "date", "U": "text"}
             self._series = None
@@ -69,8 +70,9 @@ class Column:
 
     def texts(self) -> list[str | None]:
         """Return the cells as text without blanks around it; None where nothing is left."""
-        texts = (None if cell is None else _text(cell).strip() for cell in self.cells)
-        return [text or None for text in texts]
+        if self._texts is None:
+            self._texts = [None if cell is None else _text(cell).strip() or None for cell in self.cells]
+        return self._texts
 
     def numbers(self) -> Matrix:
         """Return the cells as numbers; NaN where a cell is empty or cannot be read as one."""
@@ -158,16 +160,18 @@ def _floats(values: npt.NDArray[Any]) -> Matrix:
 
 
 def _text(cell: Any) -> str:
+    if isinstance(cell, bool):
+        return str(cell).lower()
     if isinstance(cell, float) and cell.is_integer():  # a column of whole numbers with empty cells is one of floats
         cell = int(cell)
-    return cell.decode(errors="replace") if isinstance(cell, bytes) else str(cell)
+    return str(cell)
 
 
 def _number(cell: Any) -> float:
     if isinstance(cell, datetime.timedelta):
         return cell.total_seconds()
-    if isinstance(cell, str | bytes):
-        text = _text(cell).strip()
+    if isinstance(cell, str):
+        text = cell.strip()
         if "_" in text or text.lower().lstrip("+-") in ("nan", "inf", "infinity"):  # numbers to Python only
             return math.nan
         cell = text
@@ -220,5 +224,5 @@ def _storage_of(cells: list[Any]) -> str:
     ):
         if all(isinstance(cell, types) for cell in filled):
             return storage
-    plain = all(isinstance(cell, str | bytes | numbers.Real) for cell in filled)
+    plain = all(isinstance(cell, str | numbers.Real) for cell in filled)
     return "text" if plain else "other"

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import replace
 from typing import Any, NamedTuple, Self
 
 import numpy as np
@@ -238,10 +239,11 @@ class TableViews(TransformerMixin, BaseEstimator):
             raise ValueError(f"kinds names columns that the table lacks: {unknown}; it has {list(columns)[:20]}.")
         for name, kind in kinds.items():
             check_choice(f"kinds[{name!r}]", kind, (*USED, "ignore"))
-        return {
+        found = {
             name: settle(column, kinds[name]) if name in kinds else recognise(column)
             for name, column in columns.items()
         }
+        return {name: replace(one, storage=columns[name].storage) for name, one in found.items()}
 
 
 def _fit_encoders(columns: Mapping[str, Column], found: Mapping[str, ColumnKind]) -> list[Encoder]:
