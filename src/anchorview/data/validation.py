@@ -13,7 +13,7 @@ from sklearn.utils.validation import validate_data
 from ..core.arrays import Mask, Rows, is_sparse
 from ..engine.blocks import map_rows
 from ..engine.sources.base import holds_sparse, is_stored
-from ..engine.sources.opening import stored_form
+from ..engine.sources.opening import is_path, stored_form
 from .annotated import paths_in, read_column
 from .reading import ColumnGroups, groups_in, is_annotated
 from .refusals import raise_other_features, raise_other_sizes
@@ -184,6 +184,8 @@ def match_features(views: Views, fitted: list[list[Any] | None]) -> Views:
 def _can_be_validated(X: Any) -> bool:
     """Tell one 2-D table, which scikit-learn can validate, from several views."""
     if isinstance(X, list | tuple):
+        if len(X) > 0 and all(map(is_path, X)):
+            return False
         return len(X) > 0 and all(part is not None for part in X) and np.ndim(X[0]) < 2 and not hasattr(X[0], "shape")
     return sparse.issparse(X) or not (isinstance(X, Views | Mapping) or is_annotated(X) or is_stored(X))
 
