@@ -2,6 +2,7 @@
 
     python benchmarks/scale.py --rows 200000 --small 50000 --predict-rows 400000     a small run, a minute or two
     python benchmarks/scale.py                                                       5 and 10 million rows
+    python benchmarks/scale.py --page                                                the page from what is recorded
 
 The rows (three views, float32) are made block by block in a folder that is removed at the end. Every job is a process
 of its own, which reports its peak of resident memory, its time, and the bytes that it read and wrote by system calls.
@@ -30,11 +31,10 @@ from anchorview import FSSMSC, Views, open_rows
 from anchorview.bench.environment import environment_line
 from anchorview.bench.process import reset_peak, resident_bytes
 from anchorview.export import predict_to
-from scale_model import CostModel
-from scale_page import write_page
+from scale_page import N_CLASSES, write_page
 
 BLOCK = 2**16
-N_CLASSES, N_LABELLED = 10, 1000
+N_LABELLED = 1000
 RESULTS = Path(__file__).parent / "results"
 
 
@@ -159,7 +159,9 @@ def predict_job(options: argparse.Namespace) -> dict[str, Any]:
 
 def start(options: argparse.Namespace, job: str, where: str = "disk") -> subprocess.Popen[str]:
     values = {
-        name: value for name, value in vars(options).items() if name not in ("job", "where") and value is not None
+        name: value
+        for name, value in vars(options).items()
+        if name not in ("job", "where", "page") and value is not None
     }
     given = [text for name, value in values.items() for text in (f"--{name.replace('_', '-')}", str(value))]
     command = [sys.executable, __file__, "--job", job, "--where", where, *given]
@@ -215,6 +217,7 @@ def main() -> None:
     parser.add_argument("--block-rows", type=int, default=2**18)
     parser.add_argument("--memory-limit", type=float, default=2e9, help="beyond which codes go to files")
     parser.add_argument("--only", choices=("fit", "predict"), help="one half of the benchmark")
+    parser.add_argument("--page", action="store_true", help="only write the page again")
     parser.add_argument("--folder", help="where rows are made; by default a temporary folder")
     parser.add_argument("--job", help=argparse.SUPPRESS)
     parser.add_argument("--where", default="disk", help=argparse.SUPPRESS)
@@ -222,6 +225,9 @@ def main() -> None:
     if options.job:
         job = {"fit": fit_job, "sample": sample_job, "predict": predict_job}[options.job]
         print(json.dumps(job(options)))
+        return
+    if options.page:
+        show_page()
         return
     own = tempfile.mkdtemp(prefix="anchorview-scale-", dir=options.folder)
     options.folder = own
@@ -231,6 +237,10 @@ def main() -> None:
         shutil.rmtree(own)
     with (RESULTS / "scale.jsonl").open("a") as stream:
         stream.write(json.dumps(record) + "\n")
+    show_page()
+
+
+def show_page() -> None:
     records = [json.loads(line) for line in (RESULTS / "scale.jsonl").read_text().splitlines()]
     write_page(records, RESULTS / "scale.md")
     print((RESULTS / "scale.md").read_text())
@@ -240,7 +250,6 @@ def run_all(options: argparse.Namespace) -> dict[str, Any]:
     record: dict[str, Any] = {"environment": environment_line(), "options": vars(options)}
     if options.only != "predict":
         record["fits"] = fit_all(options)
-        record["model"] = CostModel(options.features, options.landmarks, N_CLASSES).compare(record)
     if options.only != "fit":
         record["predictions"] = predict_all(options)
     return record

@@ -5,7 +5,11 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Any
 
+from scale_model import CostModel
+
 from anchorview.report.tables import markdown_table
+
+N_CLASSES = 10
 
 
 def write_page(records: list[dict[str, Any]], path: Path) -> None:
@@ -27,10 +31,11 @@ def _setting(record: dict[str, Any]) -> str:
 
 
 def _fits(record: dict[str, Any]) -> list[str]:
-    fits = record["fits"]
+    fits, options = record["fits"], record["options"]
+    model = CostModel(options["features"], options["landmarks"], N_CLASSES)
     pairs = [
         [name, _amount(name, pair["model"]), _amount(name, pair["measured"]), f"{pair['model'] / pair['measured']:.2f}"]
-        for name, pair in record["model"].items()
+        for name, pair in model.compare(record).items()
     ]
     return [
         _table({"in memory, before": fits["before"], "from disk": fits["disk"], "in memory, after": fits["memory"]}),

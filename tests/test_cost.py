@@ -69,6 +69,7 @@ CASES = {
     "sparse": {"is_sparse": True},
     "many-classes": {"n_classes": 30},
     "missing": {"missing": True},
+    "codes-in-files": {"memory_limit": 0},
     "admm": {"solver": "admm"},
     "admm-all-labelled": {"solver": "admm", "labelled": 1.0},
 }
@@ -105,7 +106,9 @@ def test_a_fit_takes_what_the_estimate_says(case: str) -> None:
     settings = dict(CASES[case])
     solver = settings.pop("solver", "active_set")
     scaling = {"scaling": "lsa"} if settings.get("is_sparse") else {}
-    model = FSSMSC(**{**SETTLED, **scaling}, n_landmarks=40, solver=solver, max_iter=3, n_jobs=1, random_state=0)
+    limit = settings.pop("memory_limit", None)
+    options = {**SETTLED, **scaling, "solver": solver, "memory_limit": limit}
+    model = FSSMSC(**options, n_landmarks=40, max_iter=3, n_jobs=1, random_state=0)
     model.fit(*make_rows(1000, **settings))  # loads everything
     views, y = make_rows(50_000, **settings)
     estimate = model.estimate_memory(X=views, y=y)

@@ -171,9 +171,16 @@ def _active_set(s: FitSizes) -> list[dict[str, float]]:
     wide = 8 * s.nonzeros if s.itemsize < 8 else 0  # SciPy's copy of codes that meet double precision
     n, n_l, k = s.n_rows, s.n_labelled, s.n_components
     kept = _kept(s)
+    probabilities = 4 * min(n, READ_ROWS) * s.itemsize * k  # of some rows at a time, and what they are made of
     if s.codes_in_files or s.on_cluster:
-        codes = {"codes": 3.0 * 8 * n + n_l * (2 * row + wide)}  # where rows start, once more while it is put together
-        return [{**codes, "rows": n * (1.0 * s.itemsize * k + 64), **kept}]
+        moved = n_l * (2 * row + wide)
+        stored = 0 if s.on_cluster else n
+        return [
+            # Where rows start: their lengths, those in one piece, and the sums of these.
+            {"codes": 3.0 * 8 * stored + moved, "rows": 16.0 * n, **kept},
+            # Labels, as below; of all rows embedding, confidence, and class numbers given, found and joined.
+            {"codes": 8.0 * stored + moved, "rows": n * (s.itemsize * k + 40.0) + probabilities, **kept},
+        ]
     return [
         # Codes on their own; of the rows that move, which are the labelled ones, old codes, new ones, and for the
         # pairs those in double precision. For each row the bound of its gradient.
@@ -182,9 +189,8 @@ def _active_set(s: FitSizes) -> list[dict[str, float]]:
         {"codes": (2 * n + n_l) * row, "rows": n * (1.0 * s.itemsize * k + 32), **kept},
         # Confidence: of the labelled rows, codes, those of two thirds, and a copy in double precision.
         {"codes": 2 * n * row + n_l * (5 / 3 * row + wide), "rows": n * (s.itemsize * k + 32.0), **kept},
-        # Labels: embedding, and of some rows evidence, logits and two arrays of that size in the softmax; a few
-        # numbers a row.
-        {"codes": 2 * n * row, "rows": n * (s.itemsize * k + 48.0) + 4 * min(n, READ_ROWS) * s.itemsize * k, **kept},
+        # Labels: embedding, and a few numbers a row.
+        {"codes": 2 * n * row, "rows": n * (s.itemsize * k + 48.0) + probabilities, **kept},
     ]
 
 

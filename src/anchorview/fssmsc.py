@@ -367,13 +367,13 @@ class FSSMSC(MultiViewClassifier):
     def _fit(self, X: Any, y: Any, sample_weight: Any, constraints: Constraints | None) -> Self:
         check_parameters(self, _RULES)
         rng = make_random_state(self.random_state)
+        workers = WorkerWatch()
         given = self._read_input(X, y, sample_weight, constraints)
         plan = make_plan(self, given)
         n_threads = count_threads(self.n_jobs)
         sizes, available = fit_sizes(self, given, plan, n_threads), available_memory(n_threads)
         least = replace(sizes, nonzeros=1, n_components=0) if given.views.is_on_cluster else replace(sizes, nonzeros=1)
         check_memory(estimate_memory(least), available)  # whatever the codes will be
-        workers = WorkerWatch() if given.views.is_on_cluster else None
         progress = Progress(self, self.verbose, self.max_iter, self.tol, n_solves=1 if self.relabel is None else 2)
         n_labelled = int(np.count_nonzero(given.known.class_ids >= 0))
         progress.stage("choice", "%r, %d labelled in %d classes", given.views, n_labelled, len(given.known.classes))
@@ -395,7 +395,8 @@ class FSSMSC(MultiViewClassifier):
             sizes, itemsize=source.cross.dtype.itemsize, state_itemsize=state_itemsize(self, source.cross.is_double)
         )
         settled = self._settle(source, asked, given, plan)
-        self._choose_where_codes_go(replace(sizes, nonzeros=settled.nonzeros), available, plan)
+        needed = self._needs(replace(sizes, nonzeros=settled.nonzeros), available, plan)
+        check_memory(needed, available)
         progress.stage("solver", "solving, with codes in files" if plan.codes_in_files else "solving")
         progress.begin_round()
         given.views.check_unchanged()
@@ -429,7 +430,7 @@ class FSSMSC(MultiViewClassifier):
         self.objective_history_ = result.objective_history
         self.residual_history_ = result.residual_history
         self.view_importance_ = self._measure(given) if self.measure_views else None
-        if workers is not None and (lost := workers.describe()):
+        if given.views.is_on_cluster and (lost := workers.describe()):
             self.status_ = " ".join([self.status_, lost])
             warnings.warn(f"{type(self).__name__}: {lost}", UserWarning, stacklevel=4)
         progress.log(self.status_)
@@ -437,23 +438,22 @@ class FSSMSC(MultiViewClassifier):
         self.stage_seconds_ = progress.seconds
         return self
 
-    def _choose_where_codes_go(self, sizes: FitSizes, available: int | None, plan: Plan) -> None:
-        """Keep codes in files if they would take the fit beyond `memory_limit`; refuse what does not fit even so.
+    def _needs(self, sizes: FitSizes, available: int | None, plan: Plan) -> MemoryEstimate:
+        """Return what a fit needs, and plan to keep codes in files if they would take it beyond `memory_limit`.
 
         Codes on a cluster stay there, and the embedding does if it would take the fit beyond that limit.
         """
         needed = estimate_memory(sizes)
         limit = self.memory_limit if self.memory_limit is not None or available is None else available // 2
+        if limit is None or needed.total <= limit or not plan.solver.stores_codes:
+            return needed
         if sizes.on_cluster:
-            if limit is not None and needed.total > limit:
-                plan.embedding_on_cluster = True
-                plan.notes.append("The embedding stays on the cluster, as a dask array.")
-                needed = estimate_memory(replace(sizes, n_components=0))
-        elif limit is not None and needed.total > limit and plan.solver.stores_codes:
-            plan.codes_in_files = True
-            plan.notes.append(f"Codes are kept in files, as the fit would need {needed.describe_total()} with them.")
-            needed = estimate_memory(replace(sizes, codes_in_files=True))
-        check_memory(needed, available)
+            plan.embedding_on_cluster = True
+            plan.notes.append("The embedding stays on the cluster, as a dask array.")
+            return estimate_memory(replace(sizes, n_components=0))
+        plan.codes_in_files = True
+        plan.notes.append(f"Codes are kept in files, as the fit would need {needed.describe_total()} with them.")
+        return estimate_memory(replace(sizes, codes_in_files=True))
 
     def _embed_all(self, codes: Codes, blocks: Sequence[slice], n_threads: int) -> Any:
         """Embed the rows of the fit, block by block; those on a cluster when they are asked for."""
@@ -551,7 +551,7 @@ class FSSMSC(MultiViewClassifier):
         )
         weights = None if given.weights is None else given.weights[::step]
         settled = model._settle(source, asked, replace(given, weights=weights), plan)
-        return estimate_memory(replace(sizes, nonzeros=settled.nonzeros))
+        return self._needs(replace(sizes, nonzeros=settled.nonzeros), available_memory(n_threads), plan)
 
     def _choose(
         self, given: FitInput, plan: Plan, rng: np.random.RandomState, n_threads: int
