@@ -120,7 +120,7 @@ def test_a_lost_scheduler_is_an_error_and_leaves_nothing_behind(data: Any, tmp_p
     model = build(scaling=["minmax", "standard"], verbose=True).fit(data.arrays[:2], data.y)
     labels, slow = model.labels_, slow_views(data, 0.05)
     here = {"processes": False, "dashboard_address": ":0", "silence_logs": logging.CRITICAL}
-    with LocalCluster(1, **here) as cluster, Client(cluster, timeout=1):
+    with LocalCluster(n_workers=1, **here) as cluster, Client(cluster, timeout=1):
         views = Views(slow)
         with pytest.raises(ClusterError, match="connection to the Dask cluster was lost"):
             if what == "fit":

@@ -174,11 +174,12 @@ def _active_set(s: FitSizes) -> list[dict[str, float]]:
     probabilities = 4 * min(n, READ_ROWS) * s.itemsize * k  # of some rows at a time, and what they are made of
     if s.codes_in_files or s.on_cluster:
         moved = n_l * (2 * row + wide)
+        stored = 0 if s.on_cluster else n
         return [
             # Where rows start: their lengths, those in one piece, and the sums of these.
-            {"codes": 3.0 * 8 * n + moved, "rows": 16.0 * n, **kept},
+            {"codes": 3.0 * 8 * stored + moved, "rows": 16.0 * n, **kept},
             # Labels, as below; of all rows embedding, confidence, and class numbers given, found and joined.
-            {"codes": 8.0 * n + moved, "rows": n * (s.itemsize * k + 40.0) + probabilities, **kept},
+            {"codes": 8.0 * stored + moved, "rows": n * (s.itemsize * k + 40.0) + probabilities, **kept},
         ]
     return [
         # Codes on their own; of the rows that move, which are the labelled ones, old codes, new ones, and for the

@@ -380,13 +380,13 @@ class FSSMSC(MultiViewClassifier):
     def _fit(self, X: Any, y: Any, sample_weight: Any, constraints: Constraints | None) -> Self:
         check_parameters(self, _RULES)
         rng = make_random_state(self.random_state)
+        workers = WorkerWatch()
         given = self._read_input(X, y, sample_weight, constraints)
         plan = make_plan(self, given)
         n_threads = count_threads(self.n_jobs)
         sizes, available = fit_sizes(self, given, plan, n_threads), available_memory(n_threads)
         least = replace(sizes, nonzeros=1, n_components=0) if given.views.is_on_cluster else replace(sizes, nonzeros=1)
         check_memory(estimate_memory(least), available)  # whatever the codes will be
-        workers = WorkerWatch() if given.views.is_on_cluster else None
         progress = Progress(self, self.verbose, self.max_iter, self.tol, n_solves=1 if self.relabel is None else 2)
         n_labelled = int(np.count_nonzero(given.known.class_ids >= 0))
         progress.stage("choice", "%r, %d labelled in %d classes", given.views, n_labelled, len(given.known.classes))
@@ -446,7 +446,7 @@ class FSSMSC(MultiViewClassifier):
         self.objective_history_ = result.objective_history
         self.residual_history_ = result.residual_history
         self.view_importance_ = self._measure(given) if self.measure_views else None
-        if workers is not None and (lost := workers.describe()):
+        if given.views.is_on_cluster and (lost := workers.describe()):
             self.status_ = " ".join([self.status_, lost])
             warnings.warn(f"{type(self).__name__}: {lost}", UserWarning, stacklevel=4)
         progress.log(self.status_)
@@ -461,14 +461,12 @@ class FSSMSC(MultiViewClassifier):
         """
         needed = estimate_memory(sizes)
         limit = self.memory_limit if self.memory_limit is not None or available is None else available // 2
-        if limit is None or needed.total <= limit:
+        if limit is None or needed.total <= limit or not plan.solver.stores_codes:
             return needed
         if sizes.on_cluster:
             plan.embedding_on_cluster = True
             plan.notes.append("The embedding stays on the cluster, as a dask array.")
             return estimate_memory(replace(sizes, n_components=0))
-        if not plan.solver.stores_codes:
-            return needed
         plan.codes_in_files = True
         plan.notes.append(f"Codes are kept in files, as the fit would need {needed.describe_total()} with them.")
         return estimate_memory(replace(sizes, codes_in_files=True))

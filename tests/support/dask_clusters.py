@@ -17,7 +17,7 @@ def started_cluster(n_workers: int = 2, memory_limit: str = "1.5GB") -> Iterator
     from distributed import Client, LocalCluster
 
     options = {"threads_per_worker": 1, "processes": True, "dashboard_address": ":0", "silence_logs": logging.CRITICAL}
-    with LocalCluster(n_workers, memory_limit=memory_limit, **options) as cluster, Client(cluster) as client:
+    with LocalCluster(n_workers=n_workers, memory_limit=memory_limit, **options) as cluster, Client(cluster) as client:
         yield cluster, client
 
 
