@@ -14,9 +14,7 @@ from ..labelling.runner_up import runner_up
 COLUMNS = ("id", "label", "confidence", "second_label", "second_confidence", "source", "x", "y")
 
 
-def fitted_labels(
-    model: Any, ids: npt.NDArray[Any] | None, given: npt.NDArray[Any] | None, xy: Matrix
-) -> Any:
+def fitted_labels(model: Any, ids: npt.NDArray[Any] | None, given: npt.NDArray[Any] | None, xy: Matrix) -> Any:
     """Return the rows of a fit with their labels.
 
     Parameters
