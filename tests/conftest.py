@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterator
+from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
 
@@ -52,3 +53,17 @@ def some_digits(digits: Any) -> SimpleNamespace:
     y = datasets.hide_labels(target, 0.16, random_state=0)
     y.flags.writeable = False
     return SimpleNamespace(views=views, target=target, y=y, hidden=y == -1)
+
+
+@pytest.fixture(scope="session")
+def raw_run(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Return the folder of a run on one raw table, reviews.csv beside it; tests must not change it."""
+    folder = tmp_path_factory.mktemp("raw")
+    from support.command import invoke, quick, reviews, write_csv  # typer: not for tests that need none
+
+    path = write_csv(folder / "reviews.csv", reviews())
+    done = invoke("fit", path, "--label", "topic", "--id", "id", "-o", folder / "run", "--config", quick(folder))
+    assert done.exit_code == 0, done.output
+    assert "text: text" in done.stdout  # the columns are said in words
+    assert "Expected accuracy" in done.stdout
+    return folder / "run"
