@@ -204,9 +204,11 @@ def test_lsa_of_few_features_or_rows(shape: tuple[int, int]) -> None:
 
 def test_auto_is_lsa_for_sparse_views_and_minmax_for_dense_ones(text: Any) -> None:
     X = mixed(text, sparse.csr_array)
-    auto = build().fit(X, text.y)
-    named = build(scaling={"left": "lsa", "dense": "minmax", "right": "lsa"}).fit(X, text.y)
+    auto = build(n_clusters=3).fit(X)  # no labels, which could choose another scaling of the dense view
+    named = build(n_clusters=3, scaling={"left": "lsa", "dense": "minmax", "right": "lsa"}).fit(X)
     np.testing.assert_array_equal(auto.embedding_, named.embedding_)
+    chosen = build().fit(X, text.y).chosen_["scaling"]
+    assert [kind for name, kind in zip(X, chosen, strict=True) if name != "dense"] == ["lsa", "lsa"]
 
 
 # What may go wrong
