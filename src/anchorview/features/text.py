@@ -112,7 +112,7 @@ def fit_text(
     return TextScaler(components.shape[1], inverse_frequency, components, True, dtype)
 
 
-def _counted_rows(rows: Any, block: slice, counted: Mask | None) -> sparse.csr_array:
+def _counted_sparse(rows: Any, block: slice, counted: Mask | None) -> sparse.csr_array:
     """Return the rows of a block that count, sparse."""
     matrix = sparse.csr_array(_widened(rows))
     return matrix if counted is None or counted[block].all() else sparse.csr_array(matrix[counted[block]])
@@ -127,7 +127,7 @@ def _counted_weights(block: slice, n_rows: int, counted: Mask | None, weights: W
 
 def _largest(rows: Any, block: slice, counted: Mask | None) -> Matrix:
     """Return the largest absolute value of each feature."""
-    matrix = _counted_rows(rows, block, counted)
+    matrix = _counted_sparse(rows, block, counted)
     if matrix.shape[0] == 0:
         return np.zeros(matrix.shape[1])
     return np.asarray(abs(matrix).max(axis=0).todense(), dtype=np.float64).ravel()
@@ -137,7 +137,7 @@ def _frequencies(
     rows: Any, block: slice, kind: str, name: str, counted: Mask | None, weights: Weights
 ) -> tuple[Matrix, float]:
     """Return in how many rows each feature is positive, and the number of rows; both weighted."""
-    matrix = _counted_rows(rows, block, counted)
+    matrix = _counted_sparse(rows, block, counted)
     if matrix.nnz and matrix.data.min() < 0:
         row = int(np.searchsorted(matrix.indptr, int(np.argmax(matrix.data < 0)), side="right")) - 1
         row = block.start + (row if counted is None else int(np.flatnonzero(counted[block])[row]))
@@ -158,7 +158,7 @@ def _scaled_products(
     """Return BᵀAᵀAB and AᵀAB for the scaled rows A, in one pass over them."""
 
     def of_block(rows: Any, block: slice) -> Products:
-        scaled = scaler.rows(_counted_rows(rows, block, counted))
+        scaled = scaler.rows(_counted_sparse(rows, block, counted))
         if weights is not None:  # a row of weight 2 is the row twice
             each = np.sqrt(_counted_weights(block, scaled.shape[0], counted, weights))
             scaled.data *= np.repeat(each, np.diff(scaled.indptr)).astype(scaler.dtype)
