@@ -1,6 +1,6 @@
 """A fit on a Dask cluster of local processes: time with one worker and with two, and the bytes that move.
 
-    python benchmarks/dask_scale.py                                    200,000 rows, some minutes
+    python benchmarks/dask_scale.py                                    480,000 rows, some minutes
     python benchmarks/dask_scale.py --rows 40000 --repeats 1           a small run
 
 Clusters of one and of two workers (processes of one thread each) are up side by side, and fits on them alternate, as
@@ -137,10 +137,10 @@ def fit(args: argparse.Namespace, cluster: Any, client: Any, views: list[Any], y
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--rows", type=int, default=200_000)
+    parser.add_argument("--rows", type=int, default=480_000)
     parser.add_argument("--features", type=int, default=100)
     parser.add_argument("--landmarks", type=int, default=200)
-    parser.add_argument("--blocks", type=int, default=40)
+    parser.add_argument("--blocks", type=int, default=24)
     parser.add_argument("--workers", type=int, nargs="+", default=[1, 2])
     parser.add_argument("--repeats", type=int, default=3)
     args = parser.parse_args()
@@ -157,11 +157,11 @@ def main() -> None:
                 views = [array.persist() for array in make_views(args)]
                 wait(views)
             places.append((cluster, client, views))
-        for number in range(args.repeats + 1):
-            for cluster, client, views in places:
-                run = fit(args, cluster, client, views, y)
-                if number:  # the first loads the kernels on the workers
-                    runs.append(run)
+        few = argparse.Namespace(**{**vars(args), "rows": 64 * args.blocks})
+        for cluster, client, _ in places:  # loads the kernels on the workers
+            fit(few, cluster, client, make_views(few), labels(few))
+        for _ in range(args.repeats):
+            runs += [fit(args, *place, y) for place in places]
     same = all((run["labels"] == runs[0]["labels"]).all() for run in runs)
     for run in runs:
         del run["labels"]

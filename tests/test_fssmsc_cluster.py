@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-import _thread
 import pickle
-import time
 import warnings
 from collections.abc import Iterator
 from functools import partial
@@ -102,17 +100,6 @@ def test_a_worker_without_memory_is_an_error_with_the_remedy(cluster: Any, data:
             build(scaling="minmax").fit([array], data.y)
     finally:
         scheduler.allowed_failures = before
-
-
-def test_an_interrupt_cancels_what_is_under_way(cluster: Any, data: Any) -> None:
-    model = build(scaling="minmax", verbose=True)
-    with AtStage({"scaling": (0.1, _thread.interrupt_main)}), pytest.raises(KeyboardInterrupt):
-        model.fit(slow_views(data, 0.05), data.y)
-    assert not hasattr(model, "labels_")
-    until = time.monotonic() + 60
-    while any(cluster.client.processing().values()) and time.monotonic() < until:
-        time.sleep(0.05)
-    assert not any(cluster.client.processing().values())
 
 
 def moved_bytes(cluster: Any) -> int:

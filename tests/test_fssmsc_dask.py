@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+import _thread
 import logging
 import threading
+import time
+from collections.abc import Iterator
 from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
@@ -113,21 +116,39 @@ def test_what_cannot_be_done_on_a_cluster_is_said(data: Any) -> None:
         FSSMSCCV().fit(data.on_dask, data.y)
 
 
-@pytest.mark.parametrize("what", ["fit", "predict_to"])
-def test_a_lost_scheduler_is_an_error_and_leaves_nothing_behind(data: Any, tmp_path: Path, what: str) -> None:
+@pytest.fixture
+def cluster_here() -> Iterator[Any]:
+    """A scheduler and a worker in threads of this process, which start in a moment."""
     from distributed import Client, LocalCluster
 
-    model = build(scaling=["minmax", "standard"], verbose=True).fit(data.arrays[:2], data.y)
-    labels, slow = model.labels_, slow_views(data, 0.05)
     here = {"processes": False, "dashboard_address": ":0", "silence_logs": logging.CRITICAL}
-    with LocalCluster(n_workers=1, **here) as cluster, Client(cluster, timeout=1):
-        views = Views(slow)
-        with pytest.raises(ClusterError, match="connection to the Dask cluster was lost"):
-            if what == "fit":
-                with AtStage({"scaling": (0.1, cluster.close)}):
-                    model.fit(views, data.y)
-            else:
-                threading.Timer(0.1, cluster.close).start()
-                predict_to(model, views, tmp_path / "labels")
-    np.testing.assert_array_equal(model.labels_, labels)
+    with LocalCluster(n_workers=1, threads_per_worker=2, **here) as cluster, Client(cluster, timeout=1) as client:
+        yield SimpleNamespace(cluster=cluster, client=client)
+
+
+def test_an_interrupt_cancels_what_is_under_way(cluster_here: Any, data: Any) -> None:
+    model = build(scaling="minmax", verbose=True)
+    with AtStage({"scaling": (0.1, _thread.interrupt_main)}), pytest.raises(KeyboardInterrupt):
+        model.fit(slow_views(data, 0.05), data.y)
+    assert not hasattr(model, "labels_")
+    until = time.monotonic() + 60
+    while cluster_here.cluster.scheduler.tasks and time.monotonic() < until:
+        time.sleep(0.02)
+    assert not cluster_here.cluster.scheduler.tasks
+
+
+@pytest.mark.parametrize("what", ["fit", "predict_to"])
+def test_a_lost_scheduler_is_an_error_and_leaves_nothing_behind(
+    cluster_here: Any, data: Any, tmp_path: Path, what: str
+) -> None:
+    model = build(scaling=["minmax", "standard"], verbose=True).fit(data.arrays[:2], data.y)
+    labels, views = model.labels_, Views(slow_views(data, 0.05))
+    with pytest.raises(ClusterError, match="connection to the Dask cluster was lost"):
+        if what == "fit":
+            with AtStage({"scaling": (0.1, cluster_here.cluster.close)}):
+                model.fit(views, data.y)
+        else:
+            threading.Timer(0.1, cluster_here.cluster.close).start()
+            predict_to(model, views, tmp_path / "labels")
+    assert model.labels_ is labels
     assert not (tmp_path / "labels").exists()

@@ -95,7 +95,7 @@ def keep(tasks: Sequence[Any]) -> list[Any]:
 def wait(kept: Sequence[Any], name: str) -> None:
     """Wait for tasks that `keep` has started, and raise what went wrong in any of them."""
     futures = _futures(kept)
-    ticker = Ticker(name, len(futures))
+    ticker = Ticker(name.replace("-", " "), len(futures))
     with explained(futures):
         if futures:
             for future in load("distributed", "dask", "A Dask client").as_completed(futures):
@@ -106,14 +106,17 @@ def wait(kept: Sequence[Any], name: str) -> None:
 
 def result_of(task: Any) -> Any:
     """Compute one task and return its result."""
-    return next(iter_results([task], task.key))
+    return next(iter_results([task]))
 
 
-def iter_results(tasks: Sequence[Any], name: str) -> Iterator[Any]:
-    """Compute tasks and return their results in order; those not yet fetched wait on the workers."""
+def iter_results(tasks: Sequence[Any], name: str | None = None) -> Iterator[Any]:
+    """Compute tasks and return their results in order; those not yet fetched wait on the workers.
+
+    With a `name`, who watches (`core.ticker`) is told now and then how many are done.
+    """
     kept = keep(tasks)
     futures = _futures(kept)
-    ticker = Ticker(name, len(kept))
+    ticker = Ticker(None if name is None else name.replace("-", " "), len(kept))
     with explained(futures):
         while kept:
             group, kept = kept[:_AT_ONCE], kept[_AT_ONCE:]
