@@ -126,6 +126,8 @@ def run_fit(settings: RunSettings, output: Path, force: bool, reporter: Reporter
             folder.finish()
         except OSError as error:
             raise CommandError(f"{folder.target} cannot be written: {error.strerror or error}.") from None
+        except ValueError as error:  # numbers beyond what a model can hold
+            raise DataError(f"The fit has given no usable model ({error}); are there extreme numbers?") from None
     return Run(folder.target, record, has_converged(model))
 
 

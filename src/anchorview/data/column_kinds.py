@@ -97,7 +97,7 @@ def _judge_numbers(column: Column) -> ColumnKind:
     if filled.min() == filled.max():
         return ColumnKind("constant", f"every number in it is {filled[0]:g}")
     whole = len(filled) == len(column) and bool((filled == np.floor(filled)).all())
-    if whole and len(filled) > 2 and (np.diff(filled) == 1).all():
+    if whole and len(filled) > 2 and np.array_equal(filled, filled[0] + np.arange(len(filled))):
         return ColumnKind("id", "it counts the rows")
     if whole and _ID_NAME.search(column.name) and len(np.unique(filled)) == len(filled):
         return ColumnKind("id", "whole numbers that never repeat, in a column named as an id")
