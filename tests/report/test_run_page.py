@@ -14,6 +14,8 @@ import numpy as np
 import pytest
 
 from anchorview import FSSMSC
+from anchorview.labelling.held_out_labels import HeldOutLabels
+from anchorview.report.run_evidence import held_out_confusion
 from anchorview.report.run_map import MOST_ROWS, choose_rows, make_map
 from anchorview.report.run_page import make_run_page, write_run_page
 from anchorview.report.run_sections import map_part
@@ -165,6 +167,13 @@ def test_any_number_of_classes(n_classes: int) -> None:
 def test_very_many_classes_are_listed_in_part_and_it_says_so() -> None:
     outline = Outline(make_run_page(many_rows(1500, n_classes=700, n_given=200)))
     assert "200 more are not listed here." in outline.text
+
+
+def test_without_a_confusion_matrix_the_reliability_is_still_there(nasty: RunSummary) -> None:
+    outline = Outline(make_run_page(replace(nasty, confusion=None)))
+    assert "Is the confidence honest?" in outline.text and "Given and found" not in outline.text
+    held_out = HeldOutLabels(np.arange(2), np.arange(2), np.eye(2))
+    assert held_out_confusion(held_out, 2001) is None and held_out_confusion(held_out, 2000) is not None
 
 
 def test_three_rows() -> None:

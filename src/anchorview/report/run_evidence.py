@@ -14,6 +14,7 @@ from ..metrics import ReliabilityCurve, reliability_curve
 from ..tuning.estimate import estimate_accuracy
 from ..view_importance import ViewImportance, measure_views
 
+_MOST_CLASSES = 2000  # of a confusion matrix: it grows with their square
 SUSPECT = 0.8  # probability of another class from which on a given label is called suspect
 
 
@@ -81,8 +82,8 @@ def expected_accuracy(model: Any, given: ClassIds) -> Accuracy | None:
 
 
 def held_out_confusion(held_out: HeldOutLabels | None, n_classes: int) -> npt.NDArray[np.intp] | None:
-    """Count hidden labels by what was given (rows) and what was found (columns)."""
-    if held_out is None or not len(held_out):
+    """Count hidden labels by what was given (rows) and what was found (columns); None if no such table can be held."""
+    if held_out is None or not len(held_out) or n_classes > _MOST_CLASSES:
         return None
     counts = np.zeros((n_classes, n_classes), dtype=np.intp)
     np.add.at(counts, (held_out.class_ids, held_out.guessed), 1)

@@ -5,6 +5,10 @@ from __future__ import annotations
 import re
 from html import escape
 
+import numpy as np
+import numpy.typing as npt
+
+from ..metrics import ReliabilityCurve
 from .run_drawings import draw_confidence, draw_confusion, draw_reliability
 from .run_evidence import SUSPECT
 from .run_map import FEW_GIVEN, RowMap, class_colours
@@ -109,19 +113,20 @@ def classes_part(summary: RunSummary) -> str:
 
 def hidden_part(summary: RunSummary) -> str:
     """Return what hidden labels say: confusion and reliability."""
-    if summary.confusion is None or summary.reliability is None:
+    curve = summary.reliability
+    if curve is None:
         if not summary.has_labels:
             return ""
         return "<p>No label could be hidden to judge by: that takes two labels or more in a class.</p>"
+    hidden = count(int(curve.count.sum()), "given label was", "given labels were")
+    confusion = "" if summary.confusion is None else _confusion(summary, summary.confusion)
     return (
-        f"<p>{count(int(summary.confusion.sum()), 'given label was', 'given labels were')} hidden in turn, and looked "
-        f'for by models that had not seen them.</p><div class="two">{_confusion(summary)}{_reliability(summary)}</div>'
+        f"<p>{hidden} hidden in turn, and looked for by models that had not seen them.</p>"
+        f'<div class="two">{confusion}{_reliability(curve)}</div>'
     )
 
 
-def _confusion(summary: RunSummary) -> str:
-    counts = summary.confusion
-    assert counts is not None
+def _confusion(summary: RunSummary, counts: npt.NDArray[np.intp]) -> str:
     frequent = frequent_confusions(summary, counts)
     n_right, n_all = int(counts.trace()), int(counts.sum())
     words = f"{n_right:,} of {n_all:,} were found ({percent(n_right / max(n_all, 1))})."
@@ -138,9 +143,7 @@ def _confusion(summary: RunSummary) -> str:
     return f"<figure><h3>Given and found</h3>{picture}<figcaption>{escape(words)}</figcaption></figure>"
 
 
-def _reliability(summary: RunSummary) -> str:
-    curve = summary.reliability
-    assert curve is not None
+def _reliability(curve: ReliabilityCurve) -> str:
     claimed = float(curve.confidence @ curve.count / curve.count.sum())
     found = float(curve.accuracy @ curve.count / curve.count.sum())
     words = (

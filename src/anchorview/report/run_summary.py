@@ -57,7 +57,7 @@ class RunSummary:
     accuracy : Accuracy or None
         What to expect of rows without a label; None if no label could be hidden to judge by.
     confusion : ndarray of int of shape (n_classes, n_classes), or None
-        Hidden labels: given (rows) and found (columns).
+        Hidden labels: given (rows) and found (columns); None too above 2,000 classes.
     reliability : ReliabilityCurve or None
         Hidden labels: how sure, and how often right.
     suspects : SuspectLabels

@@ -90,7 +90,8 @@
 
   const unpacked = about.ids === null ? Promise.resolve(null) : unpack(about.ids)
   unpacked.then((texts) => { names = texts }, () => { names = null }) // an old browser shows row numbers
-  Bokeh.embed.embed_item(read("map-item")).then((views) => {
-    start([...views][0])
+  Bokeh.embed.embed_item(read("map-item")).then((views) => start([...views][0])).catch((error) => {
+    box.textContent = "The map could not be drawn in this browser."
+    console.error(error)
   })
 })()
