@@ -137,8 +137,8 @@ def write_value(value: Any) -> str:
 
     Examples
     --------
-    >>> write_value(["a", 1, 0.5, True]), write_value('say "hi"')
-    ('["a", 1, 0.5, true]', '"say \\\\"hi\\\\""')
+    >>> print(write_value(["a", 1, 0.5, True]), write_value('say "hi"'))
+    ["a", 1, 0.5, true] "say \"hi\""
     """
     if isinstance(value, dict):
         return "{" + ", ".join(f"{write_key(key)} = {write_value(one)}" for key, one in value.items()) + "}"
