@@ -157,6 +157,14 @@ def test_labels_of_no_use(folder: Path) -> None:
     assert "has no column 'subject' (--label)" in fit_refused("reviews.csv", "--label", "subject")
 
 
+def test_one_label_for_each_class(folder: Path) -> None:
+    columns = reviews()
+    write_csv(folder / "few.csv", columns | {"topic": [*columns["topic"][:3], *[None] * 87]})
+    line = refused("fit", "few.csv", "--label", "topic", "-o", "run", code=3)
+    assert "Every class has a single labelled row" in line
+    assert line.endswith("label more rows, or use the plain model: --fast.")
+
+
 def test_a_value_that_means_no_label(folder: Path) -> None:
     columns = reviews()
     write_csv(folder / "words.csv", columns | {"topic": [topic or "unknown" for topic in columns["topic"]]})

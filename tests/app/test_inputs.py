@@ -161,7 +161,10 @@ def test_settings_there_and_back(tmp_path: Path) -> None:
     (tmp_path / "run.toml").write_text(settings.to_toml(), encoding="utf-8")
     assert read_settings(tmp_path / "run.toml") == settings
     (tmp_path / "sub").mkdir()
-    (tmp_path / "sub" / "run.toml").write_text('table = "t.csv"\nviews = ["a=emb_*", "b=../b.npy:X"]\n')
+    text = 'table = "t.csv"\noutput = "run"\nviews = ["a=emb_*", "b=../b.npy:X"]\n'
+    (tmp_path / "sub" / "run.toml").write_text(text)
     found = read_settings(tmp_path / "sub" / "run.toml")
     assert found.table == tmp_path / "sub" / "t.csv"
+    assert found.output == tmp_path / "sub" / "run"
+    assert "output" not in found.to_toml()
     assert found.views == ["a=emb_*", f"b={tmp_path}/sub/../b.npy:X"]

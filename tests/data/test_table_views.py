@@ -242,3 +242,9 @@ def test_cells_that_are_written_otherwise_tomorrow() -> None:
 
 def test_bytes_are_of_no_use() -> None:
     assert recognise(Column("image", np.array([b"PNG1", b"PNG2"], dtype=object))).kind == "unusable"
+
+
+def test_the_largest_numbers() -> None:
+    (array,) = TableViews().fit_transform(pd.DataFrame({"huge": [1e308, -1e308, 0.0, 1e307]})).arrays
+    assert np.isfinite(array).all()
+    assert array[2, 0] == pytest.approx(0.5, abs=0.05)

@@ -30,7 +30,8 @@ def check_run(settings: RunSettings, reporter: Reporter) -> dict[str, Any]:
         seconds = _time_of(model, data, reporter)
     reporter.say(f"Cells that are empty, in views that rows have: {sum(empty.values()):,}.")
     reporter.say(f"Memory to expect, beyond the input: about {max(needed, 1e8) / 1e9:.1f} GB.")
-    reporter.say(f"Time to expect: about {_rounded(seconds)}. Nothing was written (--check).")
+    about = "about" if isinstance(model, FSSMSC) else "at most"  # of many rows the search looks at some
+    reporter.say(f"Time to expect: {about} {_rounded(seconds)}. Nothing was written (--check).")
     return {
         "rows": len(data.views),
         "views": dict(zip(data.views.names, data.views.sizes, strict=True)),

@@ -73,11 +73,11 @@ def fit(
         if as_json:
             typer.echo(json.dumps(found))
         return
-    if output is None:
+    if settings.output is None:
         raise UsageError("Name the folder for the results: -o run.")
     from .fitting import run_fit
 
-    run = run_fit(settings, output, force, reporter)
+    run = run_fit(settings, settings.output, force, reporter)
     if as_json:
         typer.echo(json.dumps({"folder": str(run.folder), **{k: v for k, v in run.record.items() if k != "report"}}))
     else:

@@ -100,7 +100,8 @@ def fit(model: Any, data: RunData) -> None:
     except MemoryError as error:
         raise CommandError(str(error) or "The memory is not enough.") from None
     except (ValueError, TypeError) as error:
-        raise DataError(" ".join(str(error).split())) from None
+        message = " ".join(str(error).split())
+        raise DataError(message.replace("use FSSMSC.", "label more rows, or use the plain model: --fast.")) from None
 
 
 def run_fit(settings: RunSettings, output: Path, force: bool, reporter: Reporter) -> Run:
@@ -125,6 +126,8 @@ def run_fit(settings: RunSettings, output: Path, force: bool, reporter: Reporter
             folder.finish()
         except OSError as error:
             raise CommandError(f"{folder.target} cannot be written: {error.strerror or error}.") from None
+        except ValueError as error:  # numbers beyond what a model can hold
+            raise DataError(f"The fit has given no usable model ({error}); are there extreme numbers?") from None
     return Run(folder.target, record, has_converged(model))
 
 

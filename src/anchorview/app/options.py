@@ -52,6 +52,7 @@ _FIELDS = (
     "seed",
     "jobs",
     "strict",
+    "output",
 )
 
 

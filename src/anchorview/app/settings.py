@@ -27,9 +27,10 @@ _TYPES: dict[str, tuple[type, ...]] = {
     "seed": (int,),
     "jobs": (int,),
     "strict": (bool,),
+    "output": (str,),
     "parameters": (dict,),
 }
-_PATHS = ("table", "labels")
+_PATHS = ("table", "labels", "output")
 
 
 @dataclass(frozen=True)
@@ -60,6 +61,8 @@ class RunSettings:
         Random seed, and number of threads.
     strict : bool
         Whether a fit that did not converge is an error.
+    output : Path or None
+        Folder for the results; it is not written to run.toml, since a run does not replace itself.
     parameters : dict
         Further parameters of the estimator.
     """
@@ -77,6 +80,7 @@ class RunSettings:
     seed: int = 0
     jobs: int | None = None
     strict: bool = False
+    output: Path | None = None
     parameters: dict[str, Any] = field(default_factory=dict)
 
     def override(self, given: dict[str, Any]) -> RunSettings:
@@ -95,7 +99,7 @@ class RunSettings:
 
     def to_toml(self) -> str:
         """Return the settings as a file that repeats the run from any folder."""
-        whole = self.absolute()
+        whole = dataclasses.replace(self.absolute(), output=None)
         values = {item.name: getattr(whole, item.name) for item in dataclasses.fields(whole)}
         tables = {name: values.pop(name) for name in ("columns", "parameters")}
         lines = [f"{name} = {write_value(value)}" for name, value in values.items() if value not in (None, [])]
@@ -133,8 +137,8 @@ def write_value(value: Any) -> str:
 
     Examples
     --------
-    >>> write_value(["a", 1, 0.5, True]), write_value('say "hi"')
-    ('["a", 1, 0.5, true]', '"say \\\\"hi\\\\""')
+    >>> print(write_value(["a", 1, 0.5, True]), write_value('say "hi"'))
+    ["a", 1, 0.5, true] "say \"hi\""
     """
     if isinstance(value, dict):
         return "{" + ", ".join(f"{write_key(key)} = {write_value(one)}" for key, one in value.items()) + "}"

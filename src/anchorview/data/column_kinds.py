@@ -15,7 +15,8 @@ LEFT_OUT = ("id", "constant", "empty", "unusable", "ignore")
 
 _SAMPLE = 10_000  # cells that text is judged by
 _READABLE = 0.95  # share of cells that must be numbers (dates, lists) for text to be read as such: some are "n/a"
-_REPEATS = 0.5  # distinct values per cell up to which a value is a category: each appears twice on average
+_REPEATS = 0.5  # distinct values per cell up to which some words are a category: each appears twice on average
+_ALL_DIFFERENT = 0.95  # distinct values per cell above which single words are ids: a few may be entered twice
 _TEXT_DISTINCT = 0.3  # above which cells of several words are text: free text seldom repeats
 _MANY = 200  # values of several words beyond which they are text, however often they repeat
 _SEVERAL_WORDS = 2.5  # words a cell: names have one or two
@@ -96,7 +97,7 @@ def _judge_numbers(column: Column) -> ColumnKind:
     if filled.min() == filled.max():
         return ColumnKind("constant", f"every number in it is {filled[0]:g}")
     whole = len(filled) == len(column) and bool((filled == np.floor(filled)).all())
-    if whole and len(filled) > 2 and (np.diff(filled) == 1).all():
+    if whole and len(filled) > 2 and np.array_equal(filled, filled[0] + np.arange(len(filled))):
         return ColumnKind("id", "it counts the rows")
     if whole and _ID_NAME.search(column.name) and len(np.unique(filled)) == len(filled):
         return ColumnKind("id", "whole numbers that never repeat, in a column named as an id")
@@ -141,7 +142,7 @@ def _judge_text(column: Column) -> ColumnKind:
     share = n_values / n_cells
     if words >= _SEVERAL_WORDS and (share >= _TEXT_DISTINCT or n_values > _MANY):
         return ColumnKind("text", f"{words:.1f} words a cell, {share:.0%} of the cells different")
-    if share <= _REPEATS:
+    if share <= (_REPEATS if words >= _NAMES else _ALL_DIFFERENT):
         return ColumnKind("category", f"{n_values} different values in {len(filled)} cells")
     if words >= _NAMES:
         return ColumnKind("text", f"{words:.1f} words a cell, {share:.0%} of the cells different")

@@ -53,7 +53,8 @@ class NumberColumn:
 
     def scale(self, values: Matrix) -> npt.NDArray[np.float32]:
         """Return numbers from 0 to 1; what lies outside is cut off."""
-        scaled = (np.where(np.isnan(values), self.fill, values) - self.low) / (self.high - self.low)
+        filled = np.where(np.isnan(values), self.fill, values)
+        scaled = (filled / 2 - self.low / 2) / (self.high / 2 - self.low / 2)  # halves: a difference may overflow
         return np.clip(scaled, 0, 1).astype(np.float32)
 
 

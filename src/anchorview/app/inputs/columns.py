@@ -158,5 +158,5 @@ def _list_matrix(column: Any, name: str, place: str) -> npt.NDArray[Any]:
 
 
 def _shown(cell: Any) -> str:
-    text = repr(cell)
+    text = repr(str(cell))
     return text if len(text) <= 60 else f"{text[:59]}…"

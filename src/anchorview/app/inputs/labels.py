@@ -19,7 +19,7 @@ from .matrices import table_ids
 from .tables import TABLES, check_readable, read_table, suffix_of, table_names
 
 _ALL_DIFFERENT = 0.8  # classes per label above which labels are ids or free text
-_ENOUGH = 20  # labels to tell that from a few classes with a label each
+_ENOUGH = 10  # labels to tell that from a few classes with a label each
 
 
 @dataclass(frozen=True)
@@ -126,7 +126,7 @@ def check_labels(labels: RunLabels, clusters: int | None) -> None:
             f"{labels.place}: every label is {next(iter(counts))!r}, so every row would get it; label rows of at least "
             "two classes."
         )
-    if len(counts) > 1 and len(counts) >= n_labels * (_ALL_DIFFERENT if n_labels >= _ENOUGH else 1):
+    if n_labels >= _ENOUGH and len(counts) >= n_labels * _ALL_DIFFERENT:
         raise DataError(
             f"{labels.place}: {len(counts)} different labels in {n_labels} labelled rows. This looks like an id or "
             "free text, not a class; name another column, or label more rows of each class."

@@ -1,0 +1,24 @@
+"""The second class of each row."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from anchorview.labelling.runner_up import runner_up
+
+
+def test_it_is_the_best_of_the_others_in_every_block() -> None:
+    probabilities = np.random.RandomState(0).dirichlet(np.ones(5), size=9000)  # more than two blocks
+    class_ids = np.arange(9000) % 5
+    seconds, values = runner_up(probabilities, class_ids)
+    for row in (0, 4095, 4096, 8999):
+        others = {number: p for number, p in enumerate(probabilities[row]) if number != class_ids[row]}
+        assert seconds[row] == max(others, key=others.__getitem__)
+        assert values[row] == max(others.values())
+    assert (seconds != class_ids).all()
+
+
+def test_a_single_class_has_no_second() -> None:
+    seconds, values = runner_up(np.ones((3, 1)), np.zeros(3, dtype=np.intp))
+    assert seconds.tolist() == [-1, -1, -1]
+    assert values.tolist() == [0, 0, 0]
