@@ -299,6 +299,7 @@ class FSSMSCCV(MultiViewClassifier):
             check_finite(given.views, n_threads, given.present)  # rows by their own numbers, and before the work
         searched = given if rows is None else given.take(rows)
         scalings = self._scalings(searched.views, options)
+        self._sampled = rows
         progress = Progress(self, self.verbose, None, 0.0)
         sizes = len(given.known.labelled), len(given.known.classes)
         progress.stage("search", "%r, %d labelled in %d classes", given.views, *sizes)
@@ -359,7 +360,6 @@ class FSSMSCCV(MultiViewClassifier):
         before = getattr(self, "_sampled", None)
         if self.warm_start and rows is not None and before is not None and before[-1] < len(given.views):
             rows = before  # the data may be others: the fingerprint of the rows tells
-        self._sampled = rows
         return rows
 
     def _embed_rows(self, ensemble: Ensemble, setting: Setting) -> Matrix:
