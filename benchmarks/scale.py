@@ -247,7 +247,7 @@ def show_page() -> None:
 
 
 def run_all(options: argparse.Namespace) -> dict[str, Any]:
-    record: dict[str, Any] = {"environment": environment_line(), "options": vars(options)}
+    record: dict[str, Any] = {"environment": environment_line(), "options": {**vars(options), "folder": None}}
     if options.only != "predict":
         record["fits"] = fit_all(options)
     if options.only != "fit":

@@ -5,9 +5,8 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Any
 
-from scale_model import CostModel
-
 from anchorview.report.tables import markdown_table
+from scale_model import CostModel
 
 N_CLASSES = 10
 

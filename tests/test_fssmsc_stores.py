@@ -126,7 +126,11 @@ def test_one_store_is_cut_into_views_and_columns_are_matched_by_name(data: Any, 
     check_same(by_name, fits[0])
     turned = open_rows(tmp_path / "table", columns=names[::-1])
     np.testing.assert_array_equal(by_name.predict(turned), by_name.predict(stored))
-    check_same(*(build(scaling="minmax").fit(X, data.y) for X in (tmp_path / "table", side_by_side)))
+    one, listed, expected = (
+        build(scaling="minmax").fit(X, data.y) for X in (tmp_path / "table", [str(tmp_path / "table")], side_by_side)
+    )
+    check_same(one, expected)
+    check_same(listed, expected)
 
 
 def test_weights_count_in_stores(data: Any, tmp_path: Path) -> None:

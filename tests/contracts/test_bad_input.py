@@ -99,7 +99,7 @@ def frame() -> pd.DataFrame:
             ValueError,
             r"View 'view1' contains NaN or infinity in row",
         ),
-        ("a path", ValueError, "Expected 2D array"),
+        ("a path", FileNotFoundError, "There is no file or folder a path"),
         (None, ValueError, "Expected 2D array"),
     ],
 )

@@ -46,6 +46,8 @@ def test_import_is_light() -> None:
     """What takes long to load is loaded when it is needed."""
     assert loaded_by("import anchorview", "numpy", "scipy", "sklearn", "numba", "matplotlib") == []
     assert loaded_by("import anchorview; anchorview.FSSMSC", "numba", "matplotlib") == []
+    stores = ("h5py", "zarr", "pyarrow", "anndata")
+    assert loaded_by("from anchorview import Views, open_rows, FSSMSC", *stores) == []
 
 
 def test_few_modules_at_the_root() -> None:

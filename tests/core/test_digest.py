@@ -10,7 +10,10 @@ from scipy import sparse
 
 from anchorview.core import digest
 from anchorview.core.digest import content_key
+from anchorview.engine.sources.base import as_stored
+from anchorview.solver.elastic_net import ElasticNetEncoder
 from anchorview.supervision.constraints import Constraints
+from support.stores import CountingRows
 
 
 def test_keys_tell_contents_apart() -> None:
@@ -70,3 +73,18 @@ def test_groups_that_differ_in_their_members_differ() -> None:
         Constraints.from_groups(cannot=np.array(groups)).resolve(4) for groups in ([0, 0, 1, 1], [0, 1, 0, 1])
     )
     assert content_key(one) != content_key(other)
+
+
+def test_rows_in_a_store_are_named_by_their_content() -> None:
+    rows = np.arange(12.0).reshape(4, 3)
+    before = content_key(as_stored(CountingRows(rows), "rows"))
+    assert before == content_key(as_stored(CountingRows(rows.copy()), "others"))
+    rows[3, 2] += 1
+    assert content_key(as_stored(CountingRows(rows), "rows")) != before
+
+
+def test_what_an_object_has_computed_does_not_change_its_name() -> None:
+    encoder = ElasticNetEncoder(np.eye(3), 1.0, 0.1)
+    before = content_key(encoder)
+    encoder.encode(np.ones((2, 3)))
+    assert content_key(encoder) == before != content_key(ElasticNetEncoder(np.eye(3), 1.0, 0.2))

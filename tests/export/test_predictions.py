@@ -47,6 +47,21 @@ def test_predictions_from_stores_are_those_from_memory(made: Any) -> None:
     np.testing.assert_array_equal(made.model.transform(made.stored), made.model.transform(made.views))
 
 
+def test_many_rows_are_predicted_in_chunks(made: Any) -> None:
+    rows = np.random.default_rng(0).random((70_000, 2))
+    model = FSSMSC(**SETTLED, n_landmarks=4, random_state=0, n_jobs=1, max_iter=2).fit(rows[:300], np.arange(300) % 2)
+    source = CountingRows(rows)
+    labels = model.predict([source])
+    assert source.longest == 65_536 and (source.n_read == 1).all()
+    np.testing.assert_array_equal(labels, np.concatenate([model.predict(rows[:40_000]), model.predict(rows[40_000:])]))
+    rows[66_000, 1] = np.nan
+    with pytest.raises(ValueError, match="in row 66000;"):
+        model.predict([source])
+    rows[66_000] = np.nan
+    with pytest.raises(ValueError, match="no view at all: 66000;"):
+        model.predict(rows)
+
+
 def test_each_row_is_read_once(made: Any) -> None:
     rows = [CountingRows(array) for array in made.views.arrays]
     made.model.predict(rows)

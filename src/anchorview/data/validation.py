@@ -14,7 +14,7 @@ from sklearn.utils.validation import validate_data
 from ..core.arrays import Mask, Rows, is_sparse
 from ..engine.blocks import reduce_rows
 from ..engine.sources.base import holds_sparse, is_stored
-from ..engine.sources.opening import is_delayed, stored_form
+from ..engine.sources.opening import is_delayed, is_path, stored_form
 from .annotated import paths_in, read_column
 from .reading import ColumnGroups, groups_in, is_annotated
 from .refusals import raise_other_features, raise_other_sizes
@@ -185,7 +185,7 @@ def match_features(views: Views, fitted: list[list[Any] | None]) -> Views:
 def _can_be_validated(X: Any) -> bool:
     """Tell one 2-D table, which scikit-learn can validate, from several views."""
     if isinstance(X, list | tuple):
-        if any(part is None or is_delayed(part) for part in X):
+        if (len(X) > 0 and all(map(is_path, X))) or any(part is None or is_delayed(part) for part in X):
             return False
         return len(X) > 0 and np.ndim(X[0]) < 2 and not hasattr(X[0], "shape")
     return sparse.issparse(X) or not (isinstance(X, Views | Mapping) or is_annotated(X) or is_stored(X))

@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from ..engine.sources.optional import load
+from ..engine.sources.optional import load_optional
 
 Columns = Mapping[str, npt.NDArray[Any]]  # of the same rows: one-dimensional, or with one column per class
 
@@ -58,7 +58,7 @@ def check_target(path: Path, overwrite: bool) -> None:
     if not os.access(path.parent, os.W_OK | os.X_OK):
         raise PermissionError(f"The folder {path.parent} cannot be written to; choose another path.")
     if is_parquet(path):
-        load("pyarrow", "parquet", str(path))
+        load_optional("pyarrow", "parquet", str(path))
 
 
 def write_columns(path: Path, parts: Iterable[Columns], n_rows: int, scratch: Path | None = None) -> None:
@@ -88,7 +88,10 @@ def write_columns(path: Path, parts: Iterable[Columns], n_rows: int, scratch: Pa
 
 
 def _write_parquet(path: Path, parts: Iterable[Columns], n_rows: int) -> None:
-    pyarrow, parquet = load("pyarrow", "parquet", str(path)), load("pyarrow.parquet", "parquet", str(path))
+    pyarrow, parquet = (
+        load_optional("pyarrow", "parquet", str(path)),
+        load_optional("pyarrow.parquet", "parquet", str(path)),
+    )
     writer = None
     try:
         for part in parts:

@@ -14,7 +14,7 @@ from .columns import Columns, naming_path
 _MANIFEST = "manifest.json"
 
 
-class Parts:
+class PartFolder:
     """The parts of a work that are done, beside what the work was.
 
     Parameters

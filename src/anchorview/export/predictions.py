@@ -16,7 +16,7 @@ from ..data.views import Views
 from ..engine.blocks import row_blocks
 from ..engine.sources.base import StoredRows
 from .columns import Columns, as_plain, check_target, write_columns
-from .parts import Parts
+from .parts import PartFolder
 
 _SAMPLE = 1000  # rows of an array in memory that tell it from another
 _OF_MODEL = ("classes_", "landmarks_", "landmark_embedding_", "_scaler", "_encoder", "_rule", "_groups", "_temperature")
@@ -94,7 +94,7 @@ def predict_to(
         "block_rows": int(block_rows),
         "probabilities": bool(probabilities),
     }
-    parts = Parts(folder, manifest, resume=resume)
+    parts = PartFolder(folder, manifest, resume=resume)
     blocks = row_blocks(len(views), int(block_rows))
     if parts.is_put_together(target, len(blocks)):
         parts.remove()

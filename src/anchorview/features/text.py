@@ -108,7 +108,7 @@ def fit_text(
     return TextScaler(components.shape[1], inverse_frequency, components, True, dtype)
 
 
-def _counted_rows(rows: Any, counted: Mask | None) -> sparse.csr_array:
+def _counted_sparse(rows: Any, counted: Mask | None) -> sparse.csr_array:
     """Return the rows that count, sparse."""
     matrix = sparse.csr_array(_widened(rows))
     return matrix if counted is None or counted.all() else sparse.csr_array(matrix[counted])
@@ -123,7 +123,7 @@ def _counted_weights(n_rows: int, counted: Mask | None, weights: Weights) -> Mat
 
 def _largest(rows: Any, block: slice, counted: Mask | None) -> Matrix:
     """Return the largest absolute value of each feature."""
-    matrix = _counted_rows(rows, counted)
+    matrix = _counted_sparse(rows, counted)
     if matrix.shape[0] == 0:
         return np.zeros(matrix.shape[1])
     return np.asarray(abs(matrix).max(axis=0).todense(), dtype=np.float64).ravel()
@@ -133,7 +133,7 @@ def _frequencies(
     rows: Any, block: slice, counted: Mask | None, weights: Weights, kind: str, name: str
 ) -> tuple[Matrix, float]:
     """Return in how many rows each feature is positive, and the number of rows; both weighted."""
-    matrix = _counted_rows(rows, counted)
+    matrix = _counted_sparse(rows, counted)
     if matrix.nnz and matrix.data.min() < 0:
         row = int(np.searchsorted(matrix.indptr, int(np.argmax(matrix.data < 0)), side="right")) - 1
         row = block.start + (row if counted is None else int(np.flatnonzero(counted)[row]))
@@ -161,7 +161,7 @@ def _scaled_products(
 def _multiply(
     rows: Any, block: slice, counted: Mask | None, weights: Weights, scaler: TextScaler, basis: Matrix
 ) -> Products:
-    scaled = scaler.rows(_counted_rows(rows, counted))
+    scaled = scaler.rows(_counted_sparse(rows, counted))
     if weights is not None:  # a row of weight 2 is the row twice
         each = np.sqrt(_counted_weights(scaled.shape[0], counted, weights))
         scaled.data *= np.repeat(each, np.diff(scaled.indptr)).astype(scaler.dtype)
@@ -239,7 +239,7 @@ def check_finite_sparse(matrix: Any, name: str, counted: Mask | None = None, n_t
     if matrix.dtype.kind != "f":
         return
 
-    rows: list[int] = reduce_rows(_find_not_finite, iadd, [], matrix, _CHECK_ROWS, n_threads, (counted,))[:5]
+    rows: list[int] = reduce_rows(_find_not_finite_sparse, iadd, [], matrix, _CHECK_ROWS, n_threads, (counted,))[:5]
     if not rows:
         return
     raise NotFiniteError(
@@ -249,7 +249,7 @@ def check_finite_sparse(matrix: Any, name: str, counted: Mask | None = None, n_t
     )
 
 
-def _find_not_finite(rows: sparse.csr_array, block: slice, counted: Mask | None) -> list[int]:
+def _find_not_finite_sparse(rows: sparse.csr_array, block: slice, counted: Mask | None) -> list[int]:
     """Return the first five rows that hold NaN or infinity."""
     bad = np.flatnonzero(~np.isfinite(rows.data))
     bad_rows = np.unique(np.searchsorted(rows.indptr, bad, side="right") - 1)

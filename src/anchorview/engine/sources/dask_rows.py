@@ -14,7 +14,7 @@ from ...core.arrays import Rows, is_sparse
 from .base import StoredRows, holds_sparse
 from .dask_blocks import BlockKind, Blocks, FoldOneView, OnOneView, join_views, stack
 from .dask_tasks import Box, TaskGroup, iter_results, open_box
-from .optional import load
+from .optional import load_optional
 
 _LOGGER = logging.getLogger("anchorview")
 _LARGE = 100 * 2**20  # bytes of an array in memory that are worth a warning when they are sent
@@ -91,7 +91,7 @@ class DaskRows(StoredRows):
 
     def to_dask(self) -> Any:
         """Return dense rows as a dask array; its blocks are computed when it is."""
-        da = load("dask.array", "dask", "Work on Dask")
+        da = load_optional("dask.array", "dask", "Work on Dask")
         sizes = np.diff(self.blocks.bounds).tolist()
         parts = [
             da.from_delayed(of_block[0][0], (size, self.shape[1]), dtype=self.dtype)

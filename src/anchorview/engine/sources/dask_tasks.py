@@ -16,7 +16,7 @@ from functools import partial
 from typing import Any
 
 from ...core.ticker import Ticker
-from .optional import load
+from .optional import load_optional
 
 _AT_ONCE = 16  # results fetched together
 _LARGE_GRAPH = "1GB"  # before Dask warns: what all blocks share (landmarks, m×m matrices) is sent with the graph, once
@@ -56,7 +56,9 @@ class TaskGroup:
         """Return a task; arguments may be tasks, or lists of them."""
         self._count += 1
         key = f"anchorview-{self.name}-{self._token}-{self._count}"
-        return load("dask", "dask", "Work on Dask").delayed(function, pure=False)(*arguments, dask_key_name=key)
+        return load_optional("dask", "dask", "Work on Dask").delayed(function, pure=False)(
+            *arguments, dask_key_name=key
+        )
 
 
 def share(value: Any) -> Any:
@@ -85,7 +87,7 @@ def name_of(function: Any) -> str:
 
 def keep(tasks: Sequence[Any]) -> list[Any]:
     """Start tasks whose results stay where they are computed, and return them; use `wait` for those."""
-    dask = load("dask", "dask", "Work on Dask")
+    dask = load_optional("dask", "dask", "Work on Dask")
     # Only where distributed is loaded: it would not read its defaults any more afterwards.
     larger = {"distributed.admin.large-graph-warning-threshold": _LARGE_GRAPH} if "distributed" in sys.modules else {}
     with explained([]), dask.config.set(larger):
@@ -98,7 +100,7 @@ def wait(kept: Sequence[Any], name: str) -> None:
     ticker = Ticker(name.replace("-", " "), len(futures))
     with explained(futures):
         if futures:
-            for future in load("distributed", "dask", "A Dask client").as_completed(futures):
+            for future in load_optional("distributed", "dask", "A Dask client").as_completed(futures):
                 if future.status != "finished":
                     future.result()
                 ticker.done()
@@ -124,7 +126,7 @@ def iter_results(tasks: Sequence[Any], name: str | None = None) -> Iterator[Any]
                 results = futures[0].client.gather(futures[: len(group)])
                 del futures[: len(group)]
             else:
-                results = load("dask", "dask", "Work on Dask").compute(*group)
+                results = load_optional("dask", "dask", "Work on Dask").compute(*group)
             for result in results:
                 ticker.done()
                 yield result

@@ -11,7 +11,7 @@ import numpy.typing as npt
 from .base import StoredRows
 from .csr import CsrRows
 from .files import file_stamp
-from .optional import load
+from .optional import load_optional
 
 SUFFIXES = (".h5", ".hdf5", ".h5ad", ".h5mu", ".mat")
 
@@ -24,7 +24,7 @@ class _Opened:
 
     def item(self) -> Any:
         if self._item is None:
-            self._item = load("h5py", "hdf5", self.path).File(self.path, "r")[self.key]
+            self._item = load_optional("h5py", "hdf5", self.path).File(self.path, "r")[self.key]
         return self._item
 
     def __getstate__(self) -> dict[str, Any]:
@@ -79,7 +79,7 @@ def _stamp_of(opened: _Opened) -> Any:
 
 def open_hdf5(path: str | Path, key: str | None) -> StoredRows:
     """Open a dataset, or a group that holds a CSR matrix, of a file."""
-    h5py = load("h5py", "hdf5", str(path))
+    h5py = load_optional("h5py", "hdf5", str(path))
     try:
         file = h5py.File(path, "r")
     except OSError as error:

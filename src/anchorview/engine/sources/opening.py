@@ -60,6 +60,11 @@ def open_rows(store: Any, key: str | None = None, *, columns: str | Sequence[str
     return found
 
 
+def is_path(view: Any) -> bool:
+    """Tell a path object, or text that names a file or folder that is there."""
+    return isinstance(view, os.PathLike) or (isinstance(view, str) and os.path.exists(view))
+
+
 def stored_form(view: Any, name: str) -> StoredRows | None:
     """Return a path, h5py dataset, zarr array or other row source as `StoredRows`; None for anything else."""
     if isinstance(view, StoredRows):

@@ -6,7 +6,7 @@ import importlib
 from typing import Any
 
 
-def load(package: str, extra: str, what: str) -> Any:
+def load_optional(package: str, extra: str, what: str) -> Any:
     """Import a package, or say how to install it."""
     try:
         return importlib.import_module(package)

@@ -14,7 +14,7 @@ import numpy.typing as npt
 from ...core.arrays import Rows
 from .base import StoredRows
 from .files import file_stamp
-from .optional import load
+from .optional import load_optional
 
 _KEPT_GROUPS = 3  # decoded row groups: those that blocks side by side, in several threads, are read from
 _SMALL = 4096  # rows up to which row groups are decoded together
@@ -136,8 +136,8 @@ def parquet_files(path: Path) -> list[Path]:
 
 
 def _open(path: str) -> Any:
-    load("pyarrow", "parquet", path)
-    parquet = load("pyarrow.parquet", "parquet", path)
+    load_optional("pyarrow", "parquet", path)
+    parquet = load_optional("pyarrow.parquet", "parquet", path)
     try:
         return parquet.ParquetFile(path)
     except (FileNotFoundError, PermissionError, ModuleNotFoundError):

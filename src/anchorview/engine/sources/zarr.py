@@ -10,7 +10,7 @@ import numpy.typing as npt
 
 from .base import StoredRows
 from .files import folder_stamp
-from .optional import load
+from .optional import load_optional
 
 MARKS = ("zarr.json", ".zarray", ".zgroup")  # files of which a zarr folder has at least one
 
@@ -38,7 +38,7 @@ class ZarrRows(StoredRows):
 
 def open_zarr(path: str | Path, key: str | None) -> ZarrRows:
     """Open an array, or the array of a group that `key` names."""
-    zarr = load("zarr", "zarr", str(path))
+    zarr = load_optional("zarr", "zarr", str(path))
     found = zarr.open(str(path), mode="r")
     if key is not None:
         if key not in found:
