@@ -21,7 +21,7 @@ from .data.refusals import check_no_empty, check_no_empty_view
 from .data.validation import column_of, find_present, read_views
 from .data.views import Views
 from .engine.blocks import count_threads, map_blocks, row_blocks
-from .engine.sources.dask_rows import join_rows
+from .engine.sources.dask_rows import join_sources
 from .features.auto import FOR_SPARSE
 from .features.products import ViewCrossProducts
 from .features.scaling import ViewsScaler, check_finite
@@ -283,7 +283,7 @@ class MultiViewClassifier(
         """Work on the blocks of views on Dask where they are; what is asked for comes back, the rows do not."""
         model = object.__new__(type(self))
         model.__dict__ = {name: value for name, value in self.__dict__.items() if name not in _OF_FITTED_ROWS}
-        rows = join_rows(views.names, views.arrays)
+        rows = join_sources(views.names, views.arrays)
         try:
             yield from rows.map(_WorkOnBlock(model, work, views.names), (views.present,))
         except ValueError:  # the same, by the numbers that rows have in all of them

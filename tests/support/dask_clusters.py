@@ -22,10 +22,14 @@ def started_cluster(n_workers: int = 2, memory_limit: str = "1.5GB") -> Iterator
 
 
 def kill_worker(cluster: Any, number: int) -> None:
-    """End the process of a worker, with no chance to say anything; its nanny starts another."""
-    nanny = list(cluster.workers.values())[number % len(cluster.workers)]
-    if nanny.pid is not None:
-        os.kill(nanny.pid, signal.SIGKILL)
+    """End the process of a worker that is up, with no chance to say anything; its nanny starts another.
+
+    A nanny whose worker dies while it starts gives up, and does not come back.
+    """
+    known = cluster.scheduler.workers
+    up = [nanny.pid for nanny in cluster.workers.values() if nanny.worker_address in known and nanny.pid is not None]
+    if up:
+        os.kill(up[number % len(up)], signal.SIGKILL)
 
 
 class AtStage(logging.Handler):

@@ -11,7 +11,7 @@ from scipy import sparse
 from ..core.arrays import Mask, Matrix, Presence, Rows, Weights
 from ..data.views import Views
 from ..engine.sources.dask_blocks import BlockKind
-from ..engine.sources.dask_rows import DaskRows, join_rows
+from ..engine.sources.dask_rows import DaskRows, join_sources
 from ..solver.codes import stack_codes
 from .products import CACHE_BYTES, ViewCrossProducts
 from .scaling import ViewsScaler
@@ -83,7 +83,7 @@ class ClusterCrossProducts(ViewCrossProducts):
         m = self._landmarks.shape[1]
         is_asked_for = np.zeros(self.n_rows, dtype=bool)
         is_asked_for[asked_for[: CACHE_BYTES // (m * self.dtype.itemsize)]] = True
-        rows = join_rows(self._views.names, self._views.arrays)
+        rows = join_sources(self._views.names, self._views.arrays)
         work = EncodeRows(self._scaler, np.ascontiguousarray(self._landmarks.T), encode)
         kept, sums = rows.keep_and_reduce(work, _add, (self._present, weights, is_asked_for))
         self._total_squares: float = sums.squares

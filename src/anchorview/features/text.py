@@ -239,7 +239,7 @@ def check_finite_sparse(matrix: Any, name: str, counted: Mask | None = None, n_t
     if matrix.dtype.kind != "f":
         return
 
-    rows: list[int] = reduce_rows(_find_not_finite, iadd, [], matrix, _CHECK_ROWS, n_threads, (counted,))[:5]
+    rows: list[int] = reduce_rows(_find_not_finite_sparse, iadd, [], matrix, _CHECK_ROWS, n_threads, (counted,))[:5]
     if not rows:
         return
     raise NotFiniteError(
@@ -249,7 +249,7 @@ def check_finite_sparse(matrix: Any, name: str, counted: Mask | None = None, n_t
     )
 
 
-def _find_not_finite(rows: sparse.csr_array, block: slice, counted: Mask | None) -> list[int]:
+def _find_not_finite_sparse(rows: sparse.csr_array, block: slice, counted: Mask | None) -> list[int]:
     """Return the first five rows that hold NaN or infinity."""
     bad = np.flatnonzero(~np.isfinite(rows.data))
     bad_rows = np.unique(np.searchsorted(rows.indptr, bad, side="right") - 1)

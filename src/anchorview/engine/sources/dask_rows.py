@@ -230,7 +230,7 @@ def _read_store(box: Box, start: int, stop: int) -> Any:
     return box.value.read(start, stop)
 
 
-def join_rows(names: Sequence[str], sources: Sequence[DaskRows]) -> Blocks:
+def join_sources(names: Sequence[str], sources: Sequence[DaskRows]) -> Blocks:
     """Return the blocks of several views side by side, as the first is cut."""
     first = sources[0].blocks.bounds
     moved = [name for name, s in zip(names, sources, strict=True) if not np.array_equal(s.blocks.bounds, first)]
