@@ -97,9 +97,16 @@ def fit_neighbour_head(
 
 
 def fit_linear_head(
-    features: Any, classes: ClassIds, n_classes: int, strength: float, weights: Weights = None
+    features: Any,
+    classes: ClassIds,
+    n_classes: int,
+    strength: float,
+    weights: Weights = None,
+    *,
+    tol: float = 1e-3,
+    max_iter: int = _MAX_ITER,
 ) -> LinearHead:
-    """Fit a logistic regression; `strength` is scikit-learn's C."""
+    """Fit a logistic regression; `strength` is scikit-learn's C, `tol` and `max_iter` those of its solver."""
     from sklearn.linear_model import LogisticRegression
 
     rotation = None
@@ -108,7 +115,7 @@ def fit_linear_head(
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", ConvergenceWarning)
         warnings.filterwarnings("ignore", "The number of unique classes")  # few labels of many classes are meant
-        model = LogisticRegression(C=strength, max_iter=_MAX_ITER, tol=1e-3)
+        model = LogisticRegression(C=strength, max_iter=max_iter, tol=tol)
         model.fit(features, classes, sample_weight=weights)
     coefficients, intercept = model.coef_, model.intercept_
     if len(model.classes_) == 2:  # scikit-learn gives one logit for two classes
@@ -116,7 +123,7 @@ def fit_linear_head(
         intercept = np.concatenate([-intercept / 2, intercept / 2])
     if rotation is not None:
         coefficients = np.asarray(coefficients @ rotation)
-    converged = bool(np.max(model.n_iter_) < _MAX_ITER)
+    converged = bool(np.max(model.n_iter_) < max_iter)
     return LinearHead(coefficients, intercept, model.classes_.astype(np.intp), n_classes, converged)
 
 

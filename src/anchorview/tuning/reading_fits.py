@@ -15,12 +15,13 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from operator import itemgetter
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 from scipy.special import softmax
 
-from ..core.arrays import ClassIds, Matrix, Rows, Weights
+from ..core.arrays import ClassIds, Matrix, Rows, Weights, squared_norms
 from ..features.products import ViewCrossProducts
 from ..features.representation import Representation
 from ..labelling.held_out import folds_to_judge, hold_out, rows_to_judge
@@ -40,6 +41,7 @@ _USUAL = 0.15  # temperature where no label can be hidden, in units of the sprea
 _STRENGTHS = SearchOptions().feature_strengths
 _USUAL_STRENGTH = 10.0
 _ALPHA = SearchOptions().poisson_strengths[0]
+_EXACT: dict[str, Any] = {"tol": 1e-6, "max_iter": 2000}  # the labels must not hang on where a solver stopped
 
 
 @dataclass(frozen=True)
@@ -128,14 +130,15 @@ def fit_readings(
 
 def _fit_linear(source: Representation, labelled: Labelled) -> tuple[LinearReading, Matrix]:
     """Return the regression whose strength and temperature suit hidden labels, and its probabilities of these."""
-    space, class_ids, weights = _whole_space(source.landmarks), labelled.class_ids, labelled.weights()
+    space = _whole_space(source.landmarks, len(source.scaler.sizes))
+    class_ids, weights = labelled.class_ids, labelled.weights()
     learned = _thin(np.arange(len(class_ids)), class_ids, _MOST_LEARNED)
     needed = np.union1d(learned, _judged_rows(class_ids))
     rows = space.coordinates(source.cross.take(labelled.rows[needed]))
 
-    def fit(some: Rows, strength: float) -> LinearHead:
+    def fit(some: Rows, strength: float, **how: Any) -> LinearHead:
         features, some_weights = rows[np.searchsorted(needed, some)], None if weights is None else weights[some]
-        return fit_linear_head(features, class_ids[some], labelled.n_classes, strength, some_weights)
+        return fit_linear_head(features, class_ids[some], labelled.n_classes, strength, some_weights, **how)
 
     def judge(strength: float) -> tuple[float, float, float, Matrix]:
         def scores(asked: Rows, shown: Rows) -> Matrix:
@@ -148,7 +151,7 @@ def _fit_linear(source: Representation, labelled: Labelled) -> tuple[LinearReadi
     chosen: tuple[float, float, float, Matrix] = (0.0, _USUAL_STRENGTH, 1.0, np.empty((0, labelled.n_classes)))
     if len(_judged_rows(class_ids)):
         chosen = min(map(judge, _STRENGTHS), key=itemgetter(0))
-    head = fit(learned, chosen[1])
+    head = fit(learned, chosen[1], **_EXACT)
     folded = GraphSpace(np.asarray(space.weights @ head.coefficients.T, dtype=np.float64))
     return LinearReading(folded, head.intercept, chosen[1], chosen[2]), chosen[3]
 
@@ -166,10 +169,17 @@ def _thin(rows: Rows, class_ids: ClassIds, most: int) -> Rows:
     return np.union1d(rows[:: -(-len(rows) // most)], first)
 
 
-def _whole_space(landmarks: Matrix) -> GraphSpace:
-    """Return the space of all landmarks; of one direction in which nothing varies if they are all the same."""
+def _whole_space(landmarks: Matrix, n_views: int) -> GraphSpace:
+    """Return the space of all landmarks; of one direction in which nothing varies if they are all the same.
+
+    Rows that are scaled have unit length in each view. Longer ones, of features as they are, are made as short: the
+    penalty of the regression would mean little to them, and it would stop far from its optimum, wherever rounding led.
+    """
     space = make_space(landmarks, len(landmarks))
-    return space if space.weights.shape[1] else GraphSpace(np.zeros((len(landmarks), 1), dtype=landmarks.dtype))
+    if not space.weights.shape[1]:
+        return GraphSpace(np.zeros((len(landmarks), 1), dtype=landmarks.dtype))
+    length = float(squared_norms(landmarks.astype(np.float64)).mean())
+    return space if length <= n_views else GraphSpace(space.weights * np.sqrt(n_views / length))
 
 
 def _fit_graph(
