@@ -128,7 +128,8 @@ def test_blocks_that_are_done_are_not_done_again(model: Path, tmp_path: Path) ->
     assert not parts.exists()
 
 
-def test_bad_input(model: Path, tmp_path: Path) -> None:
+def test_bad_input(model: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)  # where labels would go
     columns = new_reviews(9)
     path = write_csv(tmp_path / "new.csv", columns)
     other = write_csv(tmp_path / "other.csv", {name: columns[name] for name in ("id", "text", "shop")})
@@ -144,3 +145,4 @@ def test_bad_input(model: Path, tmp_path: Path) -> None:
     assert "exists" in refused("predict", model, path, *out, code=2)
     assert (tmp_path / "labels.csv").read_text() == "mine"
     assert invoke("predict", model, path, *out, "--force").exit_code == 0
+    assert not list(tmp_path.glob(".*.parts"))  # nothing was done that could be kept

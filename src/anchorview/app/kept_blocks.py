@@ -46,6 +46,8 @@ class KeptBlocks:
         return self
 
     def __exit__(self, *error: object) -> None:
+        if not any(self._folder.glob("*.parquet")):  # nothing is done that could be kept
+            shutil.rmtree(self._folder, ignore_errors=True)
         self._stream.close()
 
     def _path(self, number: int) -> Path:
