@@ -44,6 +44,7 @@ class AtStage(logging.Handler):
     def __init__(self, actions: dict[str, tuple[float, Callable[[], Any]]]) -> None:
         super().__init__()
         self._actions = dict(actions)
+        self._timers: list[threading.Timer] = []
         self.done: list[str] = []
 
     def emit(self, record: logging.LogRecord) -> None:
@@ -52,7 +53,8 @@ class AtStage(logging.Handler):
             seconds, action = self._actions.pop(start)
             self.done.append(start)
             if seconds:
-                threading.Timer(seconds, action).start()
+                self._timers.append(threading.Timer(seconds, action))
+                self._timers[-1].start()
             else:
                 action()
 
@@ -62,3 +64,5 @@ class AtStage(logging.Handler):
 
     def __exit__(self, *_: object) -> None:
         logging.getLogger("anchorview").removeHandler(self)
+        for timer in self._timers:  # none of them may reach the next test
+            timer.join()
