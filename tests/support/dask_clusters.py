@@ -6,6 +6,7 @@ import logging
 import os
 import signal
 import threading
+import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from typing import Any
@@ -21,15 +22,24 @@ def started_cluster(n_workers: int = 2, memory_limit: str = "1.5GB") -> Iterator
         yield cluster, client
 
 
+_SETTLED = 1.0  # seconds after a death in which the scheduler may take a worker that starts for the one that died
+_last_kill = [0.0]
+
+
 def kill_worker(cluster: Any, number: int) -> None:
     """End the process of a worker that is up, with no chance to say anything; its nanny starts another.
 
-    A nanny whose worker dies while it starts gives up, and does not come back.
+    If none is up, it waits for one: a nanny whose worker dies while it starts gives up, and does not come back.
     """
-    known = cluster.scheduler.workers
-    up = [nanny.pid for nanny in cluster.workers.values() if nanny.worker_address in known and nanny.pid is not None]
-    if up:
-        os.kill(up[number % len(up)], signal.SIGKILL)
+    until = time.monotonic() + 60
+    while time.monotonic() < until:
+        known = cluster.scheduler.workers
+        up = [nanny.pid for nanny in cluster.workers.values() if nanny.worker_address in known and nanny.pid]
+        if up and time.monotonic() - _last_kill[0] > _SETTLED:
+            _last_kill[0] = time.monotonic()
+            os.kill(up[number % len(up)], signal.SIGKILL)
+            return
+        time.sleep(0.05)
 
 
 class AtStage(logging.Handler):
@@ -44,6 +54,7 @@ class AtStage(logging.Handler):
     def __init__(self, actions: dict[str, tuple[float, Callable[[], Any]]]) -> None:
         super().__init__()
         self._actions = dict(actions)
+        self._timers: list[threading.Timer] = []
         self.done: list[str] = []
 
     def emit(self, record: logging.LogRecord) -> None:
@@ -52,7 +63,8 @@ class AtStage(logging.Handler):
             seconds, action = self._actions.pop(start)
             self.done.append(start)
             if seconds:
-                threading.Timer(seconds, action).start()
+                self._timers.append(threading.Timer(seconds, action))
+                self._timers[-1].start()
             else:
                 action()
 
@@ -62,3 +74,5 @@ class AtStage(logging.Handler):
 
     def __exit__(self, *_: object) -> None:
         logging.getLogger("anchorview").removeHandler(self)
+        for timer in self._timers:  # none of them may reach the next test
+            timer.join()
