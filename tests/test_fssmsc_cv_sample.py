@@ -79,8 +79,10 @@ def test_bad_rows_outside_the_sample_are_named_before_the_search(model: FSSMSCCV
     outside = int(np.setdiff1d(np.flatnonzero(y == -1), model._sampled)[0])
     spoiled = views.arrays[1].copy()
     spoiled[outside, 3] = np.inf
+    refused = make()
     with pytest.raises(ValueError, match=f"'b'.*{outside}"):
-        make().fit(Views({"a": views.arrays[0], "b": spoiled}), y)
+        refused.fit(Views({"a": views.arrays[0], "b": spoiled}), y)
+    assert not hasattr(refused, "_judged")  # nothing was judged before it
 
 
 def test_pairs_and_weights_of_all_rows_count(data: Any) -> None:
