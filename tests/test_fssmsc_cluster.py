@@ -69,11 +69,11 @@ def test_killed_workers_do_not_change_the_result(cluster: Any, data: Any, two_vi
     """In scaling, in encoding, and in the rounds, when all codes of a worker are lost."""
     model = fit_with_kills(cluster, data, {"scaling": 0.1, "solving": 0.1, "round 1": 0.0})
     check_same(model, two_views)
-    assert "workers were lost during the fit" in model.status_ and "computed again" in model.status_
+    assert "lost during the fit" in model.status_ and "computed again" in model.status_
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("after", [0.0, 0.2, 0.5, 1.0])
+@pytest.mark.parametrize("after", [0.2, 0.5, 1.0])
 def test_workers_killed_at_many_moments(cluster: Any, data: Any, two_views: FSSMSC, after: float) -> None:
     stages = ("scaling", "choosing", "solving", "round 1", "reading labels")
     check_same(fit_with_kills(cluster, data, dict.fromkeys(stages, after)), two_views)

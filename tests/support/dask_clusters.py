@@ -6,7 +6,6 @@ import logging
 import os
 import signal
 import threading
-import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from typing import Any
@@ -22,24 +21,15 @@ def started_cluster(n_workers: int = 2, memory_limit: str = "1.5GB") -> Iterator
         yield cluster, client
 
 
-_SETTLED = 1.0  # seconds after a death in which the scheduler may take a worker that starts for the one that died
-_last_kill = [0.0]
-
-
 def kill_worker(cluster: Any, number: int) -> None:
     """End the process of a worker that is up, with no chance to say anything; its nanny starts another.
 
-    If none is up, it waits for one: a nanny whose worker dies while it starts gives up, and does not come back.
+    None is killed while it starts: its nanny would give up, and a cluster without workers lets a fit wait for ever.
     """
-    until = time.monotonic() + 60
-    while time.monotonic() < until:
-        known = cluster.scheduler.workers
-        up = [nanny.pid for nanny in cluster.workers.values() if nanny.worker_address in known and nanny.pid]
-        if up and time.monotonic() - _last_kill[0] > _SETTLED:
-            _last_kill[0] = time.monotonic()
-            os.kill(up[number % len(up)], signal.SIGKILL)
-            return
-        time.sleep(0.05)
+    nannies = [nanny for nanny in cluster.workers.values() if nanny.worker_address in cluster.scheduler.workers]
+    up = [nanny.pid for nanny in nannies if nanny.process is not None and nanny.process.status.name == "running"]
+    if up:
+        os.kill(up[number % len(up)], signal.SIGKILL)
 
 
 class AtStage(logging.Handler):
