@@ -21,7 +21,7 @@ WITHOUT_EXAMPLE = {
     "baselines.md": ["Where they differ from the authors' programs", "Measured", "Known limits"],
     "models.md": [],
     "label_studio.md": ["From a run to Label Studio", "Back again", "Other forms"],
-    "scale.md": ["Measured", "Cost model"],
+    "scale.md": ["The search on many rows", "Measured", "Cost model"],
 }
 
 
