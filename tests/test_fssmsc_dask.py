@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import _thread
 import logging
+import signal
 import threading
 import time
 from collections.abc import Iterator
@@ -135,11 +136,15 @@ def test_an_interrupt_cancels_what_is_under_way(cluster_here: Any, data: Any) ->
         if not is_over.wait(1):  # one that strikes in the midst of a garbage collection is lost
             _thread.interrupt_main()
 
-    with AtStage({"scaling": (0.1, interrupt)}), pytest.raises(KeyboardInterrupt):
-        try:
-            model.fit(slow_views(data, 0.1), data.y)
-        finally:
-            is_over.set()
+    handler = signal.signal(signal.SIGINT, signal.default_int_handler)  # a worker of pytest-xdist ignores it
+    try:
+        with AtStage({"scaling": (0.1, interrupt)}), pytest.raises(KeyboardInterrupt):
+            try:
+                model.fit(slow_views(data, 0.1), data.y)
+            finally:
+                is_over.set()
+    finally:
+        signal.signal(signal.SIGINT, handler)
     assert not hasattr(model, "labels_")
     until = time.monotonic() + 60
     while cluster_here.cluster.scheduler.tasks and time.monotonic() < until:
