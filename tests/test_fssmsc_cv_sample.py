@@ -107,6 +107,16 @@ def test_a_search_that_goes_on_keeps_its_sample(data: Any) -> None:
     assert all(model._judged[setting] is judgement for setting, judgement in before.items())
 
 
+def test_labels_that_came_since_are_heeded_by_a_search_that_goes_on(data: Any) -> None:
+    views, target, y = data
+    model = make(warm_start=True).fit(views, y)
+    more, outside = y.copy(), np.setdiff1d(np.flatnonzero(y == -1), model._sampled)[:5]
+    more[outside] = (target[outside] + 1) % 4  # wrong on purpose: kept as given, if they are heard of
+    model.fit(views, more)
+    assert np.isin(outside, model._sampled).all()
+    assert np.array_equal(model.labels_[outside], more[outside])
+
+
 def test_rows_that_lack_views_or_have_none(data: Any) -> None:
     views, target, y = data
     mask = np.ones((700, 2), dtype=bool)

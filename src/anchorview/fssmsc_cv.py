@@ -359,7 +359,8 @@ class FSSMSCCV(MultiViewClassifier):
         rows = draw_rows(given.known.class_ids >= 0, usable, touched, options, rng)
         before = getattr(self, "_sampled", None)
         if self.warm_start and rows is not None and before is not None and before[-1] < len(given.views):
-            rows = before  # the data may be others: the fingerprint of the rows tells
+            if np.isin(given.known.labelled, before).all():  # else labels that came since would be left out
+                rows = before  # the data may be others: the fingerprint of the rows tells
         return rows
 
     def _embed_rows(self, ensemble: Ensemble, setting: Setting) -> Matrix:
