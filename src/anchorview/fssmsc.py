@@ -53,7 +53,14 @@ from .features.landmarks import ROWS_PER_LANDMARK
 from .features.representation import Representation, represent
 from .features.scaling import fit_scaling
 from .labelling.clusters import ClusterCentres, fit_clusters
-from .labelling.held_out import held_out_labels, held_out_logits, held_out_shares, rows_to_judge, set_confidence
+from .labelling.held_out import (
+    calibrate,
+    held_out_labels,
+    held_out_logits,
+    held_out_shares,
+    rows_to_judge,
+    set_confidence,
+)
 from .labelling.held_out_labels import HeldOutLabels
 from .labelling.relabel import correct_labels
 from .labelling.rule import LabelledNeighbours, keep_labelled, likeliest
@@ -701,11 +708,11 @@ class FSSMSC(MultiViewClassifier):
         rule, shares = None, None
         if name is not None:
             votes = keep_labelled(rows_of(embedded, rows), known.class_ids[rows], name, choice.n_votes)
+            if not beside:
+                return calibrate(votes, problem, result, known, rows, self.class_balance)
             logits, judged = held_out_logits(votes, problem, result, known, rows, self.class_balance)
             rule = set_confidence(votes, logits, known.class_ids[judged])
             shares = held_out_shares(rule, logits)
-            if not beside:
-                return rule, held_out_labels(judged, known, shares)
         from .tuning.reading_fits import fit_readings, keep_labels  # loads numba
 
         labelled = keep_labels(rows, known.class_ids[rows], weights, self.class_balance)

@@ -358,10 +358,10 @@ class FSSMSCCV(MultiViewClassifier):
         touched = None if given.known.pairs is None else given.known.pairs.touched()
         rows = draw_rows(given.known.class_ids >= 0, usable, touched, options, rng)
         before = getattr(self, "_sampled", None)
-        if self.warm_start and rows is not None and before is not None and before[-1] < len(given.views):
-            if np.isin(given.known.labelled, before).all():  # else labels that came since would be left out
-                rows = before  # the data may be others: the fingerprint of the rows tells
-        return rows
+        if not self.warm_start or rows is None or before is None or before[-1] >= len(given.views):
+            return rows
+        # The data may be others: the fingerprint of the rows tells. Labels that came since must not be left out.
+        return before if np.isin(given.known.labelled, before).all() else rows
 
     def _embed_rows(self, ensemble: Ensemble, setting: Setting) -> Matrix:
         """Set what `transform` needs, codes and embedding of one setting; return the votes of the rows."""
