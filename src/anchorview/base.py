@@ -32,7 +32,18 @@ from .supervision.known import Supervision, read_supervision
 from .view_importance import ViewImportance, measure_fit
 
 CHUNK_ROWS = 65_536  # predicted at a time: rows that are read once, and a bound on memory
-_OF_FITTED_ROWS = ("codes_", "embedding_", "labels_", "confidence_", "_ids", "_can_be_labelled", "_judged", "_folds")
+OF_FITTED_ROWS = (  # attributes about the single rows of a fit: predictions do not need them
+    "codes_",
+    "embedding_",
+    "labels_",
+    "confidence_",
+    "relabelled_",
+    "constraint_conflicts_",
+    "_ids",
+    "_can_be_labelled",
+    "_runner_up",
+    "held_out_",
+)
 
 
 @dataclass(frozen=True)
@@ -282,7 +293,8 @@ class MultiViewClassifier(
     def _iter_on_cluster(self, views: Views, work: str) -> Iterator[tuple[slice, Any, Mask | None]]:
         """Work on the blocks of views on Dask where they are; what is asked for comes back, the rows do not."""
         model = object.__new__(type(self))
-        model.__dict__ = {name: value for name, value in self.__dict__.items() if name not in _OF_FITTED_ROWS}
+        left_out = (*OF_FITTED_ROWS, *self._kept_after_failure)
+        model.__dict__ = {name: value for name, value in self.__dict__.items() if name not in left_out}
         rows = join_sources(views.names, views.arrays)
         try:
             yield from rows.map(_WorkOnBlock(model, work, views.names), (views.present,))

@@ -11,20 +11,10 @@ import importlib
 from dataclasses import dataclass
 from typing import Any
 
+from ..base import OF_FITTED_ROWS
+
 LAST_STEPS = ("FSSMSC", "FSSMSCCV")
 
-_ROWS = (
-    "codes_",
-    "embedding_",
-    "labels_",
-    "confidence_",
-    "relabelled_",
-    "constraint_conflicts_",
-    "_ids",
-    "_can_be_labelled",
-    "_runner_up",
-    "held_out_",
-)
 _SEARCH = ("_judged", "_folds", "_seed", "_sampled", "_data_fingerprint")  # what warm_start goes on from
 _NEVER = ("_left_out", "_metadata_request", "_stop_words_id")
 
@@ -58,8 +48,8 @@ def _sklearn(**modules: str) -> dict[str, Storable]:
 
 
 TABLE: dict[str, Storable] = {
-    "FSSMSC": Storable("anchorview.fssmsc", _ROWS),
-    "FSSMSCCV": Storable("anchorview.fssmsc_cv", _ROWS + _SEARCH),
+    "FSSMSC": Storable("anchorview.fssmsc", OF_FITTED_ROWS),
+    "FSSMSCCV": Storable("anchorview.fssmsc_cv", OF_FITTED_ROWS + _SEARCH),
     "Pipeline": Storable("sklearn.pipeline", without=(*_NEVER, "memory")),  # a folder of pickles is not to be trusted
     **_ours(
         PerView="data.per_view",
