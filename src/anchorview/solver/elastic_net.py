@@ -15,7 +15,7 @@ from ..core.arrays import Mask, Matrix, Presence, Rows
 from ..core.cache import Cache
 from .codes import gather_rows
 from .grams import PatternGrams, pattern_groups
-from .row_solver import RowSolver, invert_patterns
+from .row_solver import RowSolver, factor_patterns
 
 _MAX_START_BYTES = 64 * 2**20
 _MAX_HESSIAN_BYTES = 256 * 2**20  # of rows that lack views, all together
@@ -56,7 +56,7 @@ def solve_codes(
         pattern = (np.full(n_rows, -1), np.zeros(1, np.int32), np.zeros(0, np.int32), *none)
     elif isinstance(start, Starts):
         nearest = np.argmax(linear - start.half_squares, axis=1)  # of the landmarks: the largest b_j − G_jj / 2
-        pattern = (start.of_landmark[nearest], start.codes.indptr, start.codes.indices, start.offsets, start.inverses)
+        pattern = (start.of_landmark[nearest], start.codes.indptr, start.codes.indices, start.offsets, start.factors)
     else:
         pattern = (np.arange(n_rows), start.indptr, start.indices, *none)
     solver = RowSolver(hessian, linear, pattern, UPPER, tol)
@@ -74,8 +74,8 @@ def solve_codes(
 class Starts:
     """Where to start the codes of new rows: the codes of the landmarks themselves.
 
-    The inverse of H on a landmark's non-zeros does not depend on the row, so it is computed once and each row that is
-    nearest to this landmark starts from it with one small product. Landmarks that are close to each other have long
+    The factor of H on a landmark's non-zeros does not depend on the row, so it is computed once and each row that is
+    nearest to this landmark starts from it with one short triangular solve. Landmarks that are close to each other have long
     codes, nearly the same ones: those beside another one share its start.
     """
 
@@ -83,21 +83,21 @@ class Starts:
     of_landmark: Rows  # whose start each landmark has
     half_squares: Matrix
     offsets: npt.NDArray[np.int64]
-    inverses: Matrix
+    factors: Matrix
 
 
 def make_starts(gram: Matrix, hessian: Matrix, l1: float, tol: float) -> Starts | None:
-    """Solve the landmarks' own problems and invert H on their patterns; None if that would take much memory."""
+    """Solve the landmarks' own problems and factor H on their patterns; None if that would take much memory."""
     leaders, of_landmark = _leaders(gram)
     codes = solve_codes(hessian, (gram[leaders] - l1).astype(hessian.dtype), tol)
     of_row = np.repeat(np.arange(len(leaders)), np.diff(codes.indptr))
     codes.data[codes.data < _START_SHARE * codes.max(axis=1).toarray().ravel()[of_row]] = 0
     codes.eliminate_zeros()
-    sizes = np.diff(codes.indptr).astype(np.int64) ** 2
-    if 8 * sizes.sum() > _MAX_START_BYTES:
+    sizes = np.diff(codes.indptr).astype(np.int64)
+    if 4 * (sizes * (sizes + 1)).sum() > _MAX_START_BYTES:
         return None
-    offsets, inverses = invert_patterns(hessian, codes)
-    return Starts(codes, of_landmark, (np.diagonal(gram) / 2).astype(hessian.dtype), offsets, inverses)
+    offsets, factors = factor_patterns(hessian, codes)
+    return Starts(codes, of_landmark, (np.diagonal(gram) / 2).astype(hessian.dtype), offsets, factors)
 
 
 def _leaders(gram: Matrix) -> tuple[Rows, Rows]:

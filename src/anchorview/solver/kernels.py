@@ -4,19 +4,22 @@ Each row's code solves, exactly,
 
     min_{0 ≤ z ≤ u}  ½ zᵀ H z − bᵀ z,        H = G + (μ + L) I
 
-by an active-set method on the Gram matrix. P holds the indices that may be non-zero, x the solution on them; see
-`passive_set`. At the solution on P the objective is −½ bᵀx, so whether a move helped is read off x.
-Moves add several violated indices and drop negative ones; if such a move does not lower the objective it is undone
-and a single-index step with a ratio test (Lawson and Hanson's) is made instead, which always does. Objectives over
-passive sets are finitely many and strictly falling, so the method ends.
+by an active-set method on the Gram matrix. P holds the indices that may be non-zero, x the solution on them, and y what
+it is computed from; see `passive_set`. At the solution on P the objective is −½ bᵀx = −½ yᵀy, so whether a move helped
+is read off y. Moves add several violated indices and drop negative ones; if such a move does not lower the objective
+it is undone and a single-index step with a ratio test (Lawson and Hanson's) is made instead, which always does.
+Objectives over passive sets are finitely many and strictly falling, so the method ends.
 
-Where H is nearly singular (duplicated landmarks, no ridge), rounding can still spoil M, and x with it. So every
-solution is checked before it is stored, 0 < x ≤ u and H x = b on P, and one that fails is handed back, to be finished
-by coordinate descent in the box, which no rounding can lead out of it (`row_solver`).
+Which indices are violated is asked of all m in the precision of H; before one enters, its gradient is computed again in
+double precision, with those that entered before it in the same move. So a violation that rounding made changes nothing,
+and a move adds many indices without many of them being dropped again.
 
-At most `BLOCK` indices enter in one move: more are mostly dropped again, fewer need more moves. Everything here runs
-without the GIL on one thread; `anchorview.engine` runs blocks of rows in parallel. While a kernel runs nobody can
-interrupt it, so those that may take long stop in between and can be called again.
+Where H is nearly singular (duplicated landmarks, no ridge), rounding can still spoil x. So every solution is checked
+before it is stored, 0 < x ≤ u and H x = b on P, and one that fails is handed back, to be finished by coordinate descent
+in the box, which no rounding can lead out of it (`row_solver`).
+
+Everything here runs without the GIL on one thread; `anchorview.engine` runs blocks of rows in parallel. While a kernel
+runs nobody can interrupt it, so those that may take long stop in between and can be called again.
 """
 
 from __future__ import annotations
@@ -26,10 +29,11 @@ from typing import Any
 import numpy as np
 
 from ..core.compiled import compiled
-from .moves import largest_violations, negative_gradient, step_back
-from .passive_set import BLOCK, FAST, add_indices, drop_non_positive, start_from
+from .moves import blocking_index, largest_violations, most_negative, negative_gradient
+from .passive_set import ANY, FAST, add_indices, remove_index, solve_factor, start_from
 
-INEXACT = 100.0  # times the tolerance: a gradient on P that the rounding of M does not explain
+INEXACT = 100.0  # times the tolerance: a gradient on P that the rounding of L does not explain
+TOGETHER = 16  # indices that enter in one move: more are mostly dropped again, fewer need more moves
 ROW, SIZE, MOVES, IGNORED, REASON, NEEDED = range(6)  # places in the state of `solve_rows`
 FINISHED, PAUSED, SHORT_OF_ROOM, SHORT_OF_SPACE, NOT_SOLVED = range(5)  # why it stopped
 RESUMED, STARTED, UNDONE, ALL_ADDED, ONE_ADDED = range(5)  # stages of a move: which indices have entered last
@@ -43,12 +47,15 @@ def solve_rows(
     start_indptr: Any,
     start_indices: Any,
     offsets: Any,
-    inverses: Any,
+    factors: Any,
     upper: float,
     tol: float,
     budget: int,
     state: Any,
-    inverse: Any,
+    factor: Any,
+    chosen: Any,
+    panel: Any,
+    y: Any,
     x: Any,
     current: Any,
     passive: Any,
@@ -56,7 +63,7 @@ def solve_rows(
     violated: Any,
     w: Any,
     maxima: Any,
-    work: Any,
+    turns: Any,
     indptr: Any,
     indices: Any,
     data: Any,
@@ -73,8 +80,8 @@ def solve_rows(
         b of each row, of the dtype of `hessian`.
     start_row : ndarray of int, shape (rows,)
         Row of the CSR pattern (`start_indptr`, `start_indices`) that guesses the non-zeros; −1 for none.
-    offsets, inverses : ndarray
-        Inverses of H on these patterns, as `invert_patterns` gives them; both empty if they are not known.
+    offsets, factors : ndarray
+        Factors of H on these patterns, as `factor_patterns` gives them; both empty if they are not known.
     upper : float
         Upper bound of every entry.
     tol : float
@@ -83,14 +90,14 @@ def solve_rows(
         Stop after about so many multiplications.
     state : ndarray of int
         The row that is next; if it is begun (`MOVES` not negative) also the size of P, the moves made, the index that
-        is ignored; the reason of the stop; and for `SHORT_OF_SPACE` the number of indices that `inverse` must hold.
-    inverse, x, current, passive, before, violated, w, maxima, work : ndarray
+        is ignored; the reason of the stop; and for `SHORT_OF_SPACE` the number of indices that `factor` must hold.
+    factor, chosen, panel, y, x, current, passive, before, violated, w, maxima, turns : ndarray
         Work space: see `row_solver`.
     indptr, indices, data : ndarray
         CSR arrays that take the codes, with sorted indices.
     """
     n_rows, m = linear.shape
-    capacity = len(inverse)
+    capacity = len(factor)
     row = state[ROW]
     size = state[SIZE]
     moves = state[MOVES]
@@ -100,7 +107,6 @@ def solve_rows(
     zero: Any = np.int64(0)
     one: Any = np.int64(1)
     size_before, value, value_before = zero, 0.0, 0.0
-    spare = work[0][0]
     while row < n_rows:
         b = linear[row]
         is_solved = False
@@ -109,6 +115,7 @@ def solve_rows(
         wanted = start_indices
         first: Any = zero  # to `last`: the indices in `wanted` that enter next
         last: Any = zero
+        least = ANY
         if moves < 0:  # a new row
             if indptr[row] + m > len(indices):
                 reason = SHORT_OF_ROOM
@@ -116,7 +123,7 @@ def solve_rows(
             stage = STARTED
             size = zero
             moves = zero
-            ignored = -one  # an index whose violation rounding made: adding it changes nothing
+            ignored = -one  # an index that cannot enter
             pattern = start_row[row]
             if pattern >= 0:
                 first = np.int64(start_indptr[pattern])
@@ -129,32 +136,37 @@ def solve_rows(
                 if len(offsets) > 0:
                     if offsets[pattern] >= 0:
                         size = last - first
-                        start_from(b, start_indices, first, size, inverses, offsets[pattern], inverse, x, passive)
+                        start_from(b, start_indices, first, size, factors, offsets[pattern], factor, y, passive)
                     first = last
         while True:
-            size = add_indices(hessian, b, inverse, x, passive, size, wanted, first, last, work)
+            size = add_indices(hessian, b, factor, y, passive, size, wanted, first, last, least, chosen, panel)
+            first = last
             if stage == UNDONE:
                 if size < size_before:  # rounding has made singular what was not: `current` no longer fits
                     break
                 stage = ONE_ADDED
                 wanted = violated
+                first = zero
                 last = one
+                current[size] = 0.0  # of the index that enters
                 continue
-            if stage == ONE_ADDED:
-                if size > size_before:
-                    current[size_before] = 0.0
-                    size = step_back(inverse, x, passive, size, current, spare)
-            elif stage != RESUMED:
-                size = drop_non_positive(inverse, x, passive, size, spare)
-            value = 0.0  # bᵀx: at the solution on P the objective is minus half of it
+            solve_factor(factor, y, x, size)
+            leaving = blocking_index(x, current, size) if stage == ONE_ADDED else most_negative(x, size)
+            if leaving >= 0:
+                remove_index(factor, y, passive, size, leaving, turns)
+                size -= 1
+                continue
+            value = 0.0  # yᵀy = bᵀx: at the solution on P the objective is minus half of it
             for i in range(size):
-                value += x[i] * b[passive[i]]
+                value += y[0, i] * y[0, i]
             if stage >= ALL_ADDED and value <= value_before * (1.0 + 1e-14):  # no gain
                 if stage == ALL_ADDED:
                     stage = UNDONE
                     size = zero
                     wanted = before
+                    first = zero
                     last = size_before
+                    least = ANY
                     continue
                 if ignored == violated[0]:
                     break
@@ -165,7 +177,7 @@ def solve_rows(
             if spent > budget:
                 reason = PAUSED
                 break
-            spent += m + size * (m + 2 * BLOCK * size)
+            spent += m + size * (m + 2 * TOGETHER * size)
             negative_gradient(hessian, b, x, passive, size, w)
             error = 0.0
             for i in range(size):
@@ -176,6 +188,8 @@ def solve_rows(
             if ignored >= 0:
                 w[ignored] = -1.0
             n_violated = largest_violations(w, maxima, tol, violated)
+            if n_violated > TOGETHER:
+                n_violated = np.int64(TOGETHER)
             if n_violated == 0:
                 is_solved = ignored < 0 and error <= INEXACT * tol
                 break
@@ -193,6 +207,7 @@ def solve_rows(
             wanted = violated
             first = zero
             last = n_violated
+            least = tol
         if reason != FINISHED:
             break
 
@@ -203,10 +218,11 @@ def solve_rows(
             break
         n_stored = indptr[row]
         for i in range(size):  # in ascending order, by counting: P is short, and no branch has to be guessed
-            rank = n_stored
+            rank = np.int32(0)
             for t in range(size):
-                rank += passive[t] < passive[i]
-            indices[rank], data[rank] = passive[i], x[i]
+                rank += np.int32(passive[t] < passive[i])
+            indices[n_stored + rank] = passive[i]
+            data[n_stored + rank] = x[i]
         row += 1
         indptr[row] = n_stored + size
         moves = -1

@@ -1,4 +1,4 @@
-"""Compiled moves of the row solver: which indices violate optimality, and the careful steps taken when a move fails."""
+"""Compiled moves of the row solver: which indices violate optimality, which one leaves, and the careful steps taken when a move fails."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 
 from ..core.compiled import compiled, inlined
-from .passive_set import FAST, remove_index
+from .passive_set import FAST
 
 GROUP = 16  # entries of the gradient looked at together
 
@@ -51,54 +51,67 @@ def negative_gradient(hessian: Any, b: Any, x: Any, passive: Any, size: int, w: 
 
 @inlined
 def largest_violations(w: Any, maxima: Any, tol: float, violated: Any) -> int:
-    """Find indices with the largest w > tol, largest first; at most len(violated), and one of each group.
+    """Put the index with the largest w of each group into `violated`, largest first; return how many have w > tol.
 
-    A strict order over all indices would cost more, in mispredicted branches, than it saves in moves. `maxima` is work
-    space, one entry per group.
+    A strict order over all indices would cost more than it saves in moves. The order of the groups is found by
+    counting, for each, how many are larger: no branch has to be guessed. `maxima` is work space, one entry per group.
     """
-    count = 0
-    for g in range(len(maxima)):
+    n_groups, n_found = len(maxima), 0
+    for g in range(n_groups):
         largest = w[GROUP * g]
         for t in range(GROUP * g, GROUP * (g + 1)):
             largest = w[t] if w[t] > largest else largest
         maxima[g] = largest
-    while count < len(violated):
-        best, value = -1, w.dtype.type(tol)
-        for g in range(len(maxima)):
-            if maxima[g] > value:
-                best, value = g, maxima[g]
-        if best < 0:
-            break
-        for j in range(GROUP * best, GROUP * (best + 1)):
-            if w[j] == value:
-                violated[count] = j
-                break
-        maxima[best] = -1.0
-        count += 1
-    return count
+        n_found += largest > tol
+    if n_found == 0:
+        return n_found
+    for g in range(n_groups):
+        value = maxima[g]
+        rank = np.int32(0)
+        for other in range(n_groups):
+            rank += np.int32(maxima[other] > value)
+        for other in range(g):  # of equal ones the first
+            rank += np.int32(maxima[other] == value)
+        place = np.int32(0)
+        for t in range(GROUP):
+            place = np.int32(t) if w[GROUP * g + t] == value else place
+        violated[rank] = GROUP * g + place
+    return n_found
 
 
 @inlined
-def step_back(inverse: Any, x: Any, passive: Any, size: int, current: Any, work: Any) -> int:
-    """Move towards the solution on P until it is positive, as Lawson and Hanson do; return the size left.
+def most_negative(x: Any, size: int) -> int:
+    """Return the position of the smallest entry of the solution on P; −1 if all are positive."""
+    worst: Any = np.int64(-1)
+    least = 0.0
+    for i in range(size):
+        if x[i] <= least:
+            least = x[i]
+            worst = i
+    return worst
 
-    `current` holds the positive values of the present solution, in the order of P, and 0 for the index added last.
+
+@inlined
+def blocking_index(x: Any, current: Any, size: int) -> int:
+    """Move `current` towards the solution on P, as Lawson and Hanson do, until an entry is zero, and take it out.
+
+    Returns its position in P, from which it is to be removed; −1 if the solution is positive, and reached. `current`
+    holds the positive values of the present solution, in the order of P, and 0 for the index added last.
     """
-    while True:
-        step = 2.0
-        blocking: Any = np.int64(-1)
-        for i in range(size):
-            if x[i] <= 0.0:
-                reach = current[i] / (current[i] - x[i]) if current[i] > 0.0 else 0.0
-                if reach < step:
-                    step, blocking = reach, i
-        if blocking < 0:
-            return size
+    step = 2.0
+    blocking: Any = np.int64(-1)
+    for i in range(size):
+        if x[i] <= 0.0:
+            reach = current[i] / (current[i] - x[i]) if current[i] > 0.0 else 0.0
+            if reach < step:
+                step = reach
+                blocking = i
+    if blocking >= 0:
         for i in range(size):
             current[i] += step * (x[i] - current[i])
-        remove_index(inverse, x, passive, size, blocking, work)
-        size -= 1
-        current[blocking] = current[size]
+        for i in range(blocking, size - 1):
+            current[i] = current[i + 1]
+    return blocking
 
 
 @compiled(fastmath=FAST)

@@ -1,13 +1,14 @@
-"""Compiled upkeep of a passive set: P, the inverse M of H on it, and the solution x = M b_P.
+"""Compiled upkeep of a passive set: P, the factor L of H on it (L Lᵀ = H_PP), and y = L⁻¹ b_P.
 
-An index that enters or leaves P changes M by a matrix of rank one and x by a multiple of a column: a few hundred
-multiplications in plain loops, where a Cholesky factor would need short recurrences and a new factor after each
-removal. Up to eight indices enter together, by a change of rank eight that reads M twice instead of sixteen times.
-Rows and columns of `inverse` beyond P hold finite leftovers.
+An index that enters P is one more row of L; those before it stay. Up to eight enter together, from one triangular
+solve with eight right-hand sides (`panel`). One that leaves takes its row along, and rotations make the rows below
+triangular again, few where it came late: those that leave mostly did. x = L⁻ᵀ y solves the problem on P.
+
+The diagonal of `factor` holds the reciprocals of that of L, and its upper triangle leftovers; `y` is
+a matrix of one row.
 
 Assignments stand one on a line: numba builds and takes apart a tuple for each line that holds several, which takes it
-longer to compile. So do functions that call each other: each is optimised once for itself and again in its caller.
-A division by zero gives infinity, as in NumPy: a row that it spoils is handed back as not solved.
+longer to compile. A division by zero gives infinity, as in NumPy: a row that it spoils is handed back as not solved.
 """
 
 from __future__ import annotations
@@ -18,15 +19,13 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from ..core.arrays import Matrix
 from ..core.compiled import compiled, inlined
+from .panel import WIDTH, subtract_rows
 
 FAST = {"reassoc", "contract", "arcp", "nsz"}  # vectorised sums; NaN and infinity keep their meaning
-WIDTH = 8  # inner loops run over whole groups of this size, so that no entry is left to a scalar loop
-BLOCK = 8  # indices that enter together
+ANY = -math.inf  # no least gradient: all indices enter
 _LINE = 64  # bytes of a line of the cache
 _SINGULAR = 1e-12  # a pivot below this part of the diagonal is rounding
-_DEPENDENT = 1e-4  # indices with smaller pivots enter one by one, which loses less precision
 
 
 def make_zeros(shape: tuple[int, ...], dtype: npt.DTypeLike = np.float64) -> npt.NDArray[Any]:
@@ -37,229 +36,150 @@ def make_zeros(shape: tuple[int, ...], dtype: npt.DTypeLike = np.float64) -> npt
     return memory[start : start + n_bytes].view(dtype).reshape(shape)
 
 
-def make_work(padded: int) -> tuple[Matrix, Matrix, Matrix]:
-    """Return work space for sets of up to `padded` indices."""
-    return make_zeros((BLOCK, padded)), make_zeros((BLOCK, padded)), make_zeros((BLOCK, 16))
-
-
 @compiled(fastmath=FAST, error_model="numpy")
 def add_indices(
-    hessian: Any, b: Any, inverse: Any, x: Any, passive: Any, size: int, wanted: Any, first: int, last: int, work: Any
+    hessian: Any,
+    b: Any,
+    factor: Any,
+    y: Any,
+    passive: Any,
+    size: int,
+    wanted: Any,
+    first: int,
+    last: int,
+    least: float,
+    chosen: Any,
+    panel: Any,
 ) -> int:
-    """Add the indices wanted[first:last] to P, those that would make H on it singular left out; return its new size.
+    """Add indices of wanted[first:last] to P; return its new size.
 
-    Up to eight, Q, enter together. With C = H_PQ, V = M C and S = H_QQ − CᵀV,
+    They enter in their order if there is no `least` gradient, else the largest gradient first, as it is once others
+    have entered; those that are not above it are left out. So are those with which H would be singular on P. For eight of them, Q, the panel takes V = L⁻¹ H_PQ, and its last row their gradients
+    g = b_Q − Vᵀy. The row of L that belongs to an index is its column v of V, and with it go
 
-        M ← [[M + V S⁻¹ Vᵀ, −V S⁻¹], [−S⁻¹ Vᵀ, S⁻¹]],   x ← [x − V y, y],   y = S⁻¹ (b_Q − Cᵀ x).
+        L_jj² = H_jj − ‖v‖²,   y_j = g_j / L_jj.
 
-    Fewer than eight are filled up with zeros, so that the inner sums have a fixed number of terms. One or two enter one
-    by one, and so do those with which H would be near to singular.
-
-    `work` is `columns` (8×padded: Cᵀ, later S⁻¹Vᵀ), `wide` (8×padded: Vᵀ) and `small` (8×16: S, its inverse, the
-    right-hand side, y). The zeros at the end of V keep the leftovers beyond P from spreading.
+    Each that enters adds a row to V, and changes the gradients of those behind it. `chosen` is work space for eight
+    indices, and the panel has one row more than P may have indices.
     """
-    columns, wide, small = work
-    h = columns[0]
-    v = wide[0]
+    last_row = len(panel) - 1
     while first < last:
         count: Any = last - first
-        if count > BLOCK:
-            count = np.int64(BLOCK)
-        padded = (size + WIDTH - 1) & -WIDTH
-        is_independent = count > 2
-        if is_independent:
-            for k in range(BLOCK):
-                for t in range(padded):
-                    columns[k, t] = 0.0
-                    wide[k, t] = 0.0
-            for k in range(count):
-                j = wanted[first + k]
-                for i in range(size):
-                    columns[k, i] = hessian[j, passive[i]]
-            for i in range(size):  # V = M C, eight sums in one pass over a row of M
-                a0 = a1 = a2 = a3 = a4 = a5 = a6 = a7 = 0.0
-                for t in range(padded):
-                    value = inverse[i, t]
-                    a0 += value * columns[0, t]
-                    a1 += value * columns[1, t]
-                    a2 += value * columns[2, t]
-                    a3 += value * columns[3, t]
-                    a4 += value * columns[4, t]
-                    a5 += value * columns[5, t]
-                    a6 += value * columns[6, t]
-                    a7 += value * columns[7, t]
-                wide[0, i] = a0
-                wide[1, i] = a1
-                wide[2, i] = a2
-                wide[3, i] = a3
-                wide[4, i] = a4
-                wide[5, i] = a5
-                wide[6, i] = a6
-                wide[7, i] = a7
-            for k in range(BLOCK):
-                for other in range(BLOCK):
-                    small[k, other] = 0.0
-                small[k, 8] = 0.0
-                small[k, 9] = 0.0
-            for k in range(count):
-                j = wanted[first + k]
-                for other in range(k + 1):
-                    total = np.float64(hessian[j, wanted[first + other]])
-                    for t in range(padded):
-                        total -= wide[other, t] * columns[k, t]
-                    small[k, other] = total
-                    small[other, k] = total
-                total = np.float64(b[j])
-                for t in range(size):
-                    total -= columns[k, t] * x[t]
-                small[k, 8] = total
-            for k in range(count):  # Gauss-Jordan inversion in place: S is positive definite and needs no pivoting
-                pivot = small[k, k]
-                j = wanted[first + k]
-                if pivot <= _DEPENDENT * hessian[j, j]:
-                    is_independent = False
-                    break
-                scale = 1.0 / pivot
-                small[k, k] = 1.0
-                for other in range(BLOCK):
-                    small[k, other] *= scale
-                for i in range(count):
-                    if i != k:
-                        factor = small[i, k]
-                        small[i, k] = 0.0
-                        for other in range(BLOCK):
-                            small[i, other] -= factor * small[k, other]
-        if is_independent:
-            for k in range(count):
-                for other in range(count):
-                    small[k, 9] += small[k, other] * small[other, 8]
-            for k in range(BLOCK):  # S⁻¹ Vᵀ, over the C that is no longer needed
-                s0 = small[k, 0]
-                s1 = small[k, 1]
-                s2 = small[k, 2]
-                s3 = small[k, 3]
-                s4 = small[k, 4]
-                s5 = small[k, 5]
-                s6 = small[k, 6]
-                s7 = small[k, 7]
-                for t in range(padded):
-                    some = s0 * wide[0, t] + s1 * wide[1, t] + s2 * wide[2, t] + s3 * wide[3, t]
-                    columns[k, t] = some + s4 * wide[4, t] + s5 * wide[5, t] + s6 * wide[6, t] + s7 * wide[7, t]
+        if count > WIDTH:
+            count = np.int64(WIDTH)
+        for k in range(WIDTH):  # fewer than eight are filled up with the first one
+            chosen[k] = wanted[first + k] if k < count else wanted[first]
+        for i in range(size):  # by rows of H that the last gradient has read: the others are not in the cache
+            line = np.uint32(passive[i])  # unsigned places need no look whether they count from the end
+            for k in range(WIDTH):
+                panel[i, k] = hessian[line, np.uint32(chosen[k])]
+        for k in range(WIDTH):
+            panel[last_row, k] = b[chosen[k]]
+        for t in range(size):
+            subtract_rows(factor, t, panel, t, t, factor[t, t])
+        subtract_rows(y, 0, panel, size, last_row, 1.0)
+        for k in range(count, WIDTH):
+            panel[last_row, k] = ANY
+        for number in range(count):
+            k = np.int64(number)
+            if least > ANY:  # the largest gradient first
+                for other in range(WIDTH):
+                    k = np.int64(other) if panel[last_row, other] > panel[last_row, k] else k
+            gradient = panel[last_row, k]
+            if gradient <= least:
+                break
+            panel[last_row, k] = ANY  # has had its turn
+            j = np.int64(chosen[k])
             for i in range(size):
-                for k in range(count):
-                    x[i] -= wide[k, i] * small[k, 9]
-                v0 = wide[0, i]
-                v1 = wide[1, i]
-                v2 = wide[2, i]
-                v3 = wide[3, i]
-                v4 = wide[4, i]
-                v5 = wide[5, i]
-                v6 = wide[6, i]
-                v7 = wide[7, i]
-                for t in range(padded):
-                    some = v0 * columns[0, t] + v1 * columns[1, t] + v2 * columns[2, t] + v3 * columns[3, t]
-                    others = v4 * columns[4, t] + v5 * columns[5, t] + v6 * columns[6, t] + v7 * columns[7, t]
-                    inverse[i, t] += some + others
-                for k in range(count):
-                    inverse[i, size + k] = -columns[k, i]
-                    inverse[size + k, i] = -columns[k, i]
-            for k in range(count):
-                for other in range(count):
-                    inverse[size + k, size + other] = small[k, other]
-                x[size + k] = small[k, 9]
-                passive[size + k] = wanted[first + k]
-            size += count
-            first += count
-            continue
-        for k in range(first, first + count):  # one by one
-            j = np.int64(wanted[k])
-            padded = (size + WIDTH - 1) & -WIDTH
-            for t in range(padded):
-                v[t] = 0.0
-            for i in range(size):  # v = M h
-                hi = np.float64(hessian[j, passive[i]])
-                h[i] = hi
-                for t in range(padded):
-                    v[t] += hi * inverse[i, t]
-            for t in range(size, padded):
-                v[t] = 0.0
+                factor[size, i] = panel[i, k]
             pivot = np.float64(hessian[j, j])
-            rest = np.float64(b[j])
-            for t in range(size):
-                pivot -= h[t] * v[t]
-                rest -= h[t] * x[t]
+            for i in range(size):
+                pivot -= factor[size, i] * factor[size, i]
             if pivot <= _SINGULAR * hessian[j, j]:
                 continue
-            scale = 1.0 / pivot
-            value = rest * scale
-            for i in range(size):
-                vi = v[i] * scale
-                x[i] -= v[i] * value
-                for t in range(padded):
-                    inverse[i, t] += vi * v[t]
-                inverse[i, size] = -vi
-                inverse[size, i] = -vi
-            inverse[size, size] = scale
-            x[size] = value
+            scale = 1.0 / math.sqrt(pivot)
+            value = gradient * scale
+            factor[size, size] = scale
+            y[0, size] = value
             passive[size] = j
+            for other in range(WIDTH):
+                panel[size, other] = hessian[j, chosen[other]]
+            subtract_rows(factor, size, panel, size, size, scale)
+            for other in range(WIDTH):
+                panel[last_row, other] -= value * panel[size, other]
             size += 1
         first += count
     return size
 
 
 @compiled(fastmath=FAST, error_model="numpy")
-def remove_index(inverse: Any, x: Any, passive: Any, size: int, p: int, c: Any) -> None:
-    """Take the index at position p out of P; the last one takes its place. c is work space."""
-    padded = (size + WIDTH - 1) & -WIDTH
-    scale = 1.0 / inverse[p, p]
-    value = x[p] * scale
-    for t in range(padded):
-        c[t] = inverse[p, t]
-    for t in range(size, padded):
-        c[t] = 0.0
+def remove_index(factor: Any, y: Any, passive: Any, size: int, p: int, turns: Any) -> None:
+    """Take the index at position p out of P; those behind it move up. `turns` is work space, two rows as long as P.
+
+    Without the row p of L, those below have one entry more than a triangle: rotations of neighbouring columns, the
+    same ones for all rows, move it to the right and out.
+    """
+    rest = y[0, p]
+    for row in range(p + 1, size):
+        t = row - 1
+        for i in range(p):
+            factor[t, i] = factor[row, i]
+        carried = factor[row, p]
+        for j in range(p, t):
+            value = factor[row, j + 1]
+            factor[t, j] = turns[0, j] * carried + turns[1, j] * value
+            carried = turns[0, j] * value - turns[1, j] * carried
+        diagonal = 1.0 / factor[row, row]
+        scale = 1.0 / math.sqrt(carried * carried + diagonal * diagonal)
+        turns[0, t] = carried * scale
+        turns[1, t] = diagonal * scale
+        factor[t, t] = scale
+        value = y[0, row]
+        y[0, t] = turns[0, t] * rest + turns[1, t] * value
+        rest = turns[0, t] * value - turns[1, t] * rest
+        passive[t] = passive[row]
+
+
+@compiled(fastmath=FAST, error_model="numpy")
+def solve_factor(factor: Any, y: Any, x: Any, size: int) -> None:
+    """Set x to L⁻ᵀ y: from the last entry to the first, four at a time."""
     for i in range(size):
-        ci = c[i] * scale
-        x[i] -= c[i] * value
-        for t in range(padded):
-            inverse[i, t] -= ci * c[t]
-    last = size - 1
-    if p != last:
-        for t in range(size):
-            inverse[p, t] = inverse[last, t]
-        for i in range(size):
-            inverse[i, p] = inverse[i, last]
-        inverse[p, p] = inverse[last, last]
-        x[p] = x[last]
-        passive[p] = passive[last]
-
-
-@inlined
-def drop_non_positive(inverse: Any, x: Any, passive: Any, size: int, c: Any) -> int:
-    """Drop the most negative index until the solution on P is positive; return the size left."""
-    while size > 0:
-        worst: Any = np.int64(0)
-        for i in range(1, size):
-            if x[i] < x[worst]:
-                worst = i
-        if x[worst] > 0.0:
-            break
-        remove_index(inverse, x, passive, size, worst, c)
-        size -= 1
-    return size
+        x[i] = y[0, i]
+    t = size
+    while t & 3:
+        t -= 1
+        x0 = x[t] * factor[t, t]
+        x[t] = x0
+        for i in range(t):
+            x[i] -= factor[t, i] * x0
+    while t > 0:
+        t -= 4
+        x3 = x[t + 3] * factor[t + 3, t + 3]
+        x2 = (x[t + 2] - factor[t + 3, t + 2] * x3) * factor[t + 2, t + 2]
+        x1 = (x[t + 1] - factor[t + 3, t + 1] * x3 - factor[t + 2, t + 1] * x2) * factor[t + 1, t + 1]
+        x0 = x[t] - factor[t + 3, t] * x3 - factor[t + 2, t] * x2 - factor[t + 1, t] * x1
+        x0 *= factor[t, t]
+        x[t + 3] = x3
+        x[t + 2] = x2
+        x[t + 1] = x1
+        x[t] = x0
+        for i in range(t):
+            x[i] -= factor[t, i] * x0 + factor[t + 1, i] * x1 + factor[t + 2, i] * x2 + factor[t + 3, i] * x3
 
 
 @inlined
 def start_from(
-    b: Any, start: Any, first: int, size: int, inverses: Any, offset: int, inverse: Any, x: Any, passive: Any
+    b: Any, start: Any, first: int, size: int, factors: Any, offset: int, factor: Any, y: Any, passive: Any
 ) -> None:
-    """Set P to `size` indices of `start` from `first` on, its inverse, which is known, and x."""
-    padded = (size + WIDTH - 1) & -WIDTH
+    """Set P to `size` indices of `start` from `first` on, its factor, which is known, and y."""
     for i in range(size):
-        passive[i] = start[first + i]
-        total = 0.0
-        for t in range(size):
-            inverse[i, t] = inverses[offset + i * size + t]
-            total += inverses[offset + i * size + t] * b[start[first + t]]
-        for t in range(size, padded):
-            inverse[i, t] = 0.0
-        x[i] = total
+        j = start[first + i]
+        passive[i] = j
+        total = np.float64(b[j])
+        for t in range(i):
+            value = factors[offset + t]
+            factor[i, t] = value
+            total -= value * y[0, t]
+        factor[i, i] = factors[offset + i]
+        y[0, i] = total * factors[offset + i]
+        offset += i + 1

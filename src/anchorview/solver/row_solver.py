@@ -17,7 +17,7 @@ from ..engine.blocks import checkpoint
 
 BUDGET = 50_000_000  # multiplications between two chances to interrupt: some hundredths of a second
 _MAX_SWEEPS = 10_000  # of coordinate descent: where landmarks are nearly dependent it creeps, near the optimum
-_CAPACITY = 72  # indices at first; strides of a power of two would fall on the same lines of the cache
+_CAPACITY = 104  # indices at first; strides of a power of two would fall on the same lines of the cache
 _USUAL = 32  # non-zeros of a row for which there is room at first
 
 
@@ -31,7 +31,7 @@ class RowSolver:
     linear : ndarray of shape (rows, m)
         b of each row, of the same dtype.
     pattern : tuple of ndarray
-        Where rows start: `start_row`, `start_indptr`, `start_indices`, `offsets`, `inverses` of `kernels.solve_rows`.
+        Where rows start: `start_row`, `start_indptr`, `start_indices`, `offsets`, `factors` of `kernels.solve_rows`.
     upper, tol : float
         Upper bound of every entry; gradient below which an index counts as optimal at zero.
     """
@@ -41,7 +41,8 @@ class RowSolver:
     ) -> None:
         from .kernels import MOVES, NEEDED
         from .moves import GROUP
-        from .passive_set import BLOCK, make_work, make_zeros
+        from .panel import WIDTH
+        from .passive_set import make_zeros
 
         self._hessian, self._linear, self._pattern = hessian, linear, pattern
         self._upper, self._tol = upper, tol
@@ -49,16 +50,17 @@ class RowSolver:
         padded = -(-m // GROUP) * GROUP
         self._state = np.zeros(NEEDED + 1, np.int64)
         self._state[MOVES] = -1
-        self._inverse = make_zeros((_CAPACITY, _CAPACITY))
+        self._factor = make_zeros((_CAPACITY, _CAPACITY))
         self._x, self._passive = make_zeros((padded,)), make_zeros((m,), np.int32)
-        self._space = (
-            make_zeros((padded,)),
+        self._before = make_zeros((WIDTH,), np.int32), make_zeros((m + 1, WIDTH)), make_zeros((1, m))
+        self._behind = (
+            make_zeros((m,)),
             self._passive,
             make_zeros((m,), np.int32),
-            make_zeros((BLOCK,), np.int32),
+            make_zeros((padded // GROUP,), np.int32),
             make_zeros((padded,), linear.dtype),
             make_zeros((padded // GROUP,), linear.dtype),
-            make_work(padded),
+            make_zeros((2, m)),
         )
         self._indptr = np.zeros(n_rows + 1, np.int64)
         self._indices = np.empty(n_rows * _USUAL + m, np.int32)
@@ -73,7 +75,7 @@ class RowSolver:
         problem: Any = (self._hessian, self._linear, *self._pattern, self._upper, self._tol, BUDGET, self._state)
         while True:
             kernels.solve_rows(  # type: ignore[call-arg]
-                *problem, self._inverse, self._x, *self._space, self._indptr, self._indices, self._data
+                *problem, self._factor, *self._before, self._x, *self._behind, self._indptr, self._indices, self._data
             )
             row, reason = int(self._state[kernels.ROW]), self._state[kernels.REASON]
             if reason == kernels.FINISHED:
@@ -100,14 +102,14 @@ class RowSolver:
             setattr(self, name, longer)
 
     def _make_space(self, needed: int, size: int) -> None:
-        """Make room for larger passive sets; the inverse on the present one is kept."""
+        """Make room for larger passive sets; the factor on the present one is kept."""
         from .passive_set import make_zeros
 
         capacity = (2 * needed + 15) // 16 * 16 + 8
         larger = make_zeros((capacity, capacity))
-        kept = min(size, len(self._inverse))
-        larger[:kept, :kept] = self._inverse[:kept, :kept]
-        self._inverse = larger
+        kept = min(size, len(self._factor))
+        larger[:kept, :kept] = self._factor[:kept, :kept]
+        self._factor = larger
 
     def _finish_in_box(self, row: int, size: int) -> None:
         """Solve by coordinate descent a row that the active set does not solve, and store its code."""
@@ -133,24 +135,26 @@ class RowSolver:
         self._indptr[row + 1] = place.stop
 
 
-def invert_patterns(hessian: Matrix, codes: sparse.csr_array) -> tuple[npt.NDArray[np.int64], Matrix]:
-    """Return the inverses of H on the non-zeros of each row, one after the other, and where each begins.
+def factor_patterns(hessian: Matrix, codes: sparse.csr_array) -> tuple[npt.NDArray[np.int64], Matrix]:
+    """Return the factors of H on the non-zeros of each row, their lower triangles row by row, and where each begins.
 
     A set on which H is numerically singular gets offset −1.
     """
-    from .passive_set import BLOCK, WIDTH, add_indices, make_work
+    from .panel import WIDTH
+    from .passive_set import ANY, add_indices
 
     m, lengths = len(hessian), np.diff(codes.indptr).astype(np.int64)
-    padded = -(-m // WIDTH) * WIDTH
-    zero, x, passive, work = np.zeros(m, hessian.dtype), np.zeros(padded), np.empty(m, np.int32), make_work(padded)
-    capacity = (int(lengths.max(initial=1)) + BLOCK + WIDTH) // WIDTH * WIDTH
-    inverse = np.zeros((capacity, capacity))
-    ends = np.cumsum(lengths**2)
-    offsets, inverses = ends - lengths**2, np.empty(int(ends[-1]))
+    largest = int(lengths.max(initial=1))
+    nothing, y, passive = np.zeros(m, hessian.dtype), np.zeros((1, m)), np.empty(m, np.int32)
+    factor, panel, chosen = np.zeros((largest, largest)), np.zeros((largest + 1, WIDTH)), np.empty(WIDTH, np.int32)
+    ends = np.cumsum(lengths * (lengths + 1) // 2)
+    offsets, factors = np.concatenate([[0], ends[:-1]]), np.empty(int(ends[-1]))
     for row, count in enumerate(lengths):
         first, last = codes.indptr[row : row + 2].tolist()
-        if add_indices(hessian, zero, inverse, x, passive, 0, codes.indices, first, last, work) < count:
+        which = codes.indices, first, last, ANY
+        size = add_indices(hessian, nothing, factor, y, passive, 0, *which, chosen, panel)
+        if size < count:
             offsets[row] = -1
         else:
-            inverses[ends[row] - count**2 : ends[row]] = inverse[:count, :count].ravel()
-    return offsets, inverses
+            factors[offsets[row] : ends[row]] = factor[np.tril_indices(count)]
+    return offsets, factors
