@@ -119,14 +119,17 @@ def remove_index(factor: Any, y: Any, passive: Any, size: int, p: int, turns: An
     Without the row p of L, those below have one entry more than a triangle: rotations of neighbouring columns, the
     same ones for all rows, move it to the right and out.
     """
-    rest = y[0, p]
-    for row in range(p + 1, size):
-        t = row - 1
-        for i in range(p):
+    one = np.uint64(1)
+    place = np.uint64(p)  # unsigned: of a signed one numba looks each time whether it counts from the end
+    end = np.uint64(size)
+    rest = y[0, place]
+    for row in range(place + one, end):
+        t = row - one
+        for i in range(place):
             factor[t, i] = factor[row, i]
-        carried = factor[row, p]
-        for j in range(p, t):
-            value = factor[row, j + 1]
+        carried = factor[row, place]
+        for j in range(place, t):
+            value = factor[row, j + one]
             factor[t, j] = turns[0, j] * carried + turns[1, j] * value
             carried = turns[0, j] * value - turns[1, j] * carried
         diagonal = 1.0 / factor[row, row]
@@ -172,14 +175,15 @@ def start_from(
     b: Any, start: Any, first: int, size: int, factors: Any, offset: int, factor: Any, y: Any, passive: Any
 ) -> None:
     """Set P to `size` indices of `start` from `first` on, its factor, which is known, and y."""
-    for i in range(size):
-        j = start[first + i]
+    line = np.uint64(offset)
+    for i in range(np.uint64(size)):
+        j = start[first + np.int64(i)]
         passive[i] = j
         total = np.float64(b[j])
         for t in range(i):
-            value = factors[offset + t]
+            value = factors[line + t]
             factor[i, t] = value
             total -= value * y[0, t]
-        factor[i, i] = factors[offset + i]
-        y[0, i] = total * factors[offset + i]
-        offset += i + 1
+        factor[i, i] = factors[line + i]
+        y[0, i] = total * factors[line + i]
+        line += i + np.uint64(1)
