@@ -23,6 +23,7 @@ from scipy.special import softmax
 
 from ..core.arrays import ClassIds, Matrix, Rows, squared_norms, unit_rows
 from ..engine.blocks import map_blocks, row_blocks
+from .rivals import SAMPLE, Rivals, group_rows, may_pay
 from .runner_up import TopTwo
 from .temperature import Mistakes, choose_temperature, spread
 
@@ -36,6 +37,7 @@ NO_VOTE = 1e-3  # share of the votes that a class without any has
 _FARTHEST = np.finfo(np.float64).max
 READ_ROWS = 2**16  # whose probabilities are held at a time
 _PAIRS = 2**16  # differences of rows made at a time
+_ALL = slice(None)  # labelled rows
 
 
 @dataclass(frozen=True)
@@ -64,17 +66,17 @@ class LabelledNeighbours:
     temperature: float = 1.0
     doubt: float = 0.0
 
-    @property
-    def _starts(self) -> Rows:
-        return np.flatnonzero(np.diff(self.class_ids, prepend=-1))
+    def _starts(self, among: Rows | slice = _ALL) -> Rows:
+        return np.flatnonzero(np.diff(self.class_ids[among], prepend=-1))
 
-    def _nearness(self) -> Callable[[Matrix], Matrix]:
+    def _nearness(self, among: Rows | slice = _ALL) -> Callable[[Matrix], Matrix]:
         """Return the function that gives minus the squared distances of rows to the labelled rows, by one product.
 
         Both are taken from the middle of the labelled rows, else −‖f‖² + 2⟨f, r⟩ − ‖r‖² would round small ones away.
         """
-        middle = self.reference.mean(axis=0)
-        centred = self.reference - middle
+        reference = self.reference[among]
+        middle = reference.mean(axis=0)
+        centred = reference - middle
         factor = np.vstack([2 * centred.T, -squared_norms(centred), -np.ones(len(centred))])
 
         def nearness(rows: Matrix) -> Matrix:
@@ -88,30 +90,30 @@ class LabelledNeighbours:
         wide = embedding.astype(np.float64)
         return wide if self.rule == "euclidean" else unit_rows(wide)
 
-    def _evidence(self, rows: Matrix, nearness: Matrix) -> Matrix:
-        """Turn nearness to the labelled rows into one number per class, larger for likelier."""
+    def _evidence(self, rows: Matrix, nearness: Matrix, among: Rows | slice = _ALL) -> Matrix:
+        """Turn nearness to (some of) the labelled rows into one number per class, larger for likelier."""
         if self.rule != "knn":
-            result: Matrix = np.maximum.reduceat(nearness, self._starts, axis=1)
+            result: Matrix = np.maximum.reduceat(nearness, self._starts(among), axis=1)
             return result
-        row, neighbour, distances = self._nearest(rows, nearness)
+        row, neighbour, distances = self._nearest(rows, nearness, self.reference[among])
         votes = np.zeros((len(rows), self.class_ids[-1] + 1))
-        np.add.at(votes, (row, self.class_ids[neighbour]), 1.0 / np.maximum(distances, SAME))
+        np.add.at(votes, (row, self.class_ids[among][neighbour]), 1.0 / np.maximum(distances, SAME))
         counted: Matrix = np.log(votes + NO_VOTE * votes.sum(axis=1, keepdims=True))
         return counted
 
-    def _nearest(self, rows: Matrix, nearness: Matrix) -> tuple[Rows, Rows, Matrix]:
+    def _nearest(self, rows: Matrix, nearness: Matrix, reference: Matrix) -> tuple[Rows, Rows, Matrix]:
         """Return pairs of a row and one of its nearest labelled rows, and their distances; of ties the first classes.
 
         Nearness is rounded, by more than the small distances themselves, so it only tells which could be nearest; where
         it is minus infinity a row is not to be looked at.
         """
-        count = min(self.n_neighbors, nearness.shape[1])
+        count = min(self.n_neighbors, len(reference))
         last = np.partition(nearness, -count, axis=1)[:, -count]
         rounding = (16 + rows.shape[1]) * np.finfo(np.float64).eps
-        slack = rounding * (squared_norms(rows) + squared_norms(self.reference).max())
+        slack = rounding * (squared_norms(rows) + squared_norms(reference).max())
         row, neighbour = (nearness >= np.maximum(last - slack, -_FARTHEST)[:, None]).nonzero()
         parts = row_blocks(len(row), _PAIRS)
-        squared = np.concatenate([squared_norms(rows[row[p]] - self.reference[neighbour[p]]) for p in parts])
+        squared = np.concatenate([squared_norms(rows[row[p]] - reference[neighbour[p]]) for p in parts])
         if np.bincount(row, minlength=1).max() > count:
             order = np.lexsort((neighbour, squared, row))
             starts = np.searchsorted(row, np.arange(len(rows)))
@@ -124,15 +126,46 @@ class LabelledNeighbours:
 
         For the rules of the nearest row that is minus the squared distance; for a vote the logarithm of the votes.
         """
+        entries = block_entries // _COPIES if self.rule == "knn" else block_entries
+        if not may_pay(len(embedding), len(self.reference)):
+            return self._compare(embedding, n_threads, entries)
+        parts = row_blocks(len(embedding), READ_ROWS)
+        return np.concatenate([self._compare_groups(embedding[part], n_threads, entries) for part in parts])
+
+    def _compare(self, embedding: Matrix, n_threads: int, entries: int) -> Matrix:
+        """Return the evidence from all labelled rows."""
         nearness = self._nearness()
 
         def of_block(block: slice) -> Matrix:
             rows = self._unit(embedding[block])
             return self._evidence(rows, nearness(rows)).astype(embedding.dtype)
 
-        at_once = block_entries // _COPIES if self.rule == "knn" else block_entries
-        blocks = row_blocks(len(embedding), max(1, at_once // len(self.reference)))
+        blocks = row_blocks(len(embedding), max(1, entries // len(self.reference)))
         return np.concatenate(map_blocks(of_block, blocks, n_threads))
+
+    def _compare_groups(self, embedding: Matrix, n_threads: int, entries: int) -> Matrix:
+        """Return the same evidence from those labelled rows that could be nearest, if there are much fewer of them."""
+        if not may_pay(len(embedding), len(self.reference)):
+            return self._compare(embedding, n_threads, entries)
+        rows = self._unit(embedding)
+        groups = group_rows(rows)
+        rivals = Rivals(self.reference, None if self.rule == "knn" else self._starts(), self.n_neighbors)
+        if not rivals.rule_out_many([rows[group] for group in groups[:: -(-len(groups) // SAMPLE)]]):
+            return self._compare(embedding, n_threads, entries)
+
+        def of_groups(block: slice) -> Matrix:
+            members = [rows[group] for group in groups[block]]
+            return np.concatenate([self._of_group(*pair, entries) for pair in zip(members, rivals.of(members), strict=True)])
+
+        ordered = np.concatenate(map_blocks(of_groups, row_blocks(len(groups), SAMPLE), n_threads))
+        result = np.empty(ordered.shape, embedding.dtype)
+        result[np.concatenate(groups)] = ordered
+        return result
+
+    def _of_group(self, rows: Matrix, among: Rows, entries: int) -> Matrix:
+        nearness = self._nearness(among)
+        blocks = row_blocks(len(rows), max(1, entries // len(among)))
+        return np.concatenate([self._evidence(rows[block], nearness(rows[block]), among) for block in blocks])
 
     def logits(self, evidence: Matrix) -> Matrix:
         """Turn evidence into the logits of a softmax, but for the temperature.
