@@ -24,10 +24,11 @@ from scipy.spatial import cKDTree
 
 from ..core.arrays import Matrix, Rows, squared_norms
 
-GROUP_ROWS = 512  # at most, unless they are the same; with fewer, less time goes into products than around them
-_MIN_GROUPS = 32  # fewer cannot be narrow
+GROUP_ROWS = 1024  # at most, unless they are the same; 512 rule out more, but take as long for themselves
+_MIN_GROUPS = 16  # fewer cannot be narrow
 _MIN_LABELLED = 1000  # putting a row into a group takes as long as some hundred distances
-SAMPLE = 16  # groups looked at together; so many tell whether the others are worth it
+SAMPLE = 16  # groups that tell whether the others are worth a look
+TOGETHER = 8  # groups whose rivals are found by one product
 _WORTH = 0.5  # with more of the labelled rows left, a choice takes as long as it saves
 
 
@@ -36,7 +37,7 @@ def group_rows(rows: Matrix) -> list[Rows]:
 
     Examples
     --------
-    >>> rows = np.repeat([[0.0], [1.0]], 400, axis=0)[np.arange(800).reshape(2, 400).T.ravel()]  # in turn
+    >>> rows = np.arange(2000.0)[:, None] % 2
     >>> [np.unique(rows[group]).tolist() for group in group_rows(rows)]
     [[0.0], [1.0]]
     """
@@ -102,8 +103,8 @@ class Rivals:
         ruled_out = squared - reach > most  # never so where numbers are too large to be compared
         return [np.flatnonzero(~out) for out in ruled_out]
 
-    def rule_out_many(self, groups: Sequence[Matrix]) -> bool:
-        """Tell whether much fewer than all labelled rows could be nearest to rows of some groups."""
+    def are_few(self, groups: Sequence[Matrix]) -> bool:
+        """Tell whether much fewer than all labelled rows could be nearest to the rows of these groups, on average."""
         left = [len(rivals) * len(rows) for rivals, rows in zip(self.of(groups), groups, strict=True)]
         return sum(left) <= _WORTH * len(self._points) * sum(map(len, groups))
 

@@ -7,6 +7,9 @@ labelled rows: here each judged by the others, in `held_out` by models that did 
 A vote of several neighbours counts how they agree, and five that agree may be near or far. So their votes stay votes,
 not shares of a sum, and every class has some beforehand (`doubt`): far from all labelled rows these outweigh the rest.
 
+With many labelled rows, most of them are too far from a group of rows to be nearest to any of it, and are not looked at
+(`rivals`); what is said stays the same.
+
 Everything here is in double precision, and distances that matter are computed from differences: what is said of a row
 does not depend on the rows beside it.
 """
@@ -22,8 +25,8 @@ import numpy as np
 from scipy.special import softmax
 
 from ..core.arrays import ClassIds, Matrix, Rows, squared_norms, unit_rows
-from ..engine.blocks import map_blocks, row_blocks
-from .rivals import SAMPLE, Rivals, group_rows, may_pay
+from ..engine.blocks import map_blocks, one_blas_thread, row_blocks
+from .rivals import SAMPLE, TOGETHER, Rivals, group_rows, may_pay
 from .runner_up import TopTwo
 from .temperature import Mistakes, choose_temperature, spread
 
@@ -111,7 +114,8 @@ class LabelledNeighbours:
         last = np.partition(nearness, -count, axis=1)[:, -count]
         rounding = (16 + rows.shape[1]) * np.finfo(np.float64).eps
         slack = rounding * (squared_norms(rows) + squared_norms(reference).max())
-        row, neighbour = (nearness >= np.maximum(last - slack, -_FARTHEST)[:, None]).nonzero()
+        could_be = nearness >= np.maximum(last - slack, -_FARTHEST)[:, None]
+        row, neighbour = np.divmod(np.flatnonzero(could_be), len(reference))  # few: much faster than both by nonzero()
         parts = row_blocks(len(row), _PAIRS)
         squared = np.concatenate([squared_norms(rows[row[p]] - reference[neighbour[p]]) for p in parts])
         if np.bincount(row, minlength=1).max() > count:
@@ -127,10 +131,19 @@ class LabelledNeighbours:
         For the rules of the nearest row that is minus the squared distance; for a vote the logarithm of the votes.
         """
         entries = block_entries // _COPIES if self.rule == "knn" else block_entries
-        if not may_pay(len(embedding), len(self.reference)):
-            return self._compare(embedding, n_threads, entries)
         parts = row_blocks(len(embedding), READ_ROWS)
-        return np.concatenate([self._compare_groups(embedding[part], n_threads, entries) for part in parts])
+        with one_blas_thread():
+            return np.concatenate([self._of_part(embedding[part], n_threads, entries) for part in parts])
+
+    def _of_part(self, embedding: Matrix, n_threads: int, entries: int) -> Matrix:
+        """Return the evidence for some rows: from the rivals of their groups if these are few, else from all."""
+        if may_pay(len(embedding), len(self.reference)):
+            rows = self._unit(embedding)
+            groups = group_rows(rows)
+            rivals = Rivals(self.reference, None if self.rule == "knn" else self._starts(), self.n_neighbors)
+            if rivals.are_few([rows[group] for group in groups[:: -(-len(groups) // SAMPLE)]]):
+                return self._compare_groups(rows, groups, rivals, n_threads, entries, embedding.dtype)
+        return self._compare(embedding, n_threads, entries)
 
     def _compare(self, embedding: Matrix, n_threads: int, entries: int) -> Matrix:
         """Return the evidence from all labelled rows."""
@@ -143,26 +156,23 @@ class LabelledNeighbours:
         blocks = row_blocks(len(embedding), max(1, entries // len(self.reference)))
         return np.concatenate(map_blocks(of_block, blocks, n_threads))
 
-    def _compare_groups(self, embedding: Matrix, n_threads: int, entries: int) -> Matrix:
-        """Return the same evidence from those labelled rows that could be nearest, if there are much fewer of them."""
-        if not may_pay(len(embedding), len(self.reference)):
-            return self._compare(embedding, n_threads, entries)
-        rows = self._unit(embedding)
-        groups = group_rows(rows)
-        rivals = Rivals(self.reference, None if self.rule == "knn" else self._starts(), self.n_neighbors)
-        if not rivals.rule_out_many([rows[group] for group in groups[:: -(-len(groups) // SAMPLE)]]):
-            return self._compare(embedding, n_threads, entries)
+    def _compare_groups(
+        self, rows: Matrix, groups: list[Rows], rivals: Rivals, n_threads: int, entries: int, dtype: Any
+    ) -> Matrix:
+        """Return the same evidence, for each group of rows from its rivals."""
 
         def of_groups(block: slice) -> Matrix:
             members = [rows[group] for group in groups[block]]
-            return np.concatenate([self._of_group(*pair, entries) for pair in zip(members, rivals.of(members), strict=True)])
+            pairs = zip(members, rivals.of(members), strict=True)
+            return np.concatenate([self._compare_group(part, among, entries) for part, among in pairs]).astype(dtype)
 
-        ordered = np.concatenate(map_blocks(of_groups, row_blocks(len(groups), SAMPLE), n_threads))
-        result = np.empty(ordered.shape, embedding.dtype)
-        result[np.concatenate(groups)] = ordered
+        together = max(1, min(TOGETHER, entries // len(self.reference)))
+        found = np.concatenate(map_blocks(of_groups, row_blocks(len(groups), together), n_threads))
+        result = np.empty_like(found)
+        result[np.concatenate(groups)] = found
         return result
 
-    def _of_group(self, rows: Matrix, among: Rows, entries: int) -> Matrix:
+    def _compare_group(self, rows: Matrix, among: Rows, entries: int) -> Matrix:
         nearness = self._nearness(among)
         blocks = row_blocks(len(rows), max(1, entries // len(among)))
         return np.concatenate([self._evidence(rows[block], nearness(rows[block]), among) for block in blocks])
