@@ -24,24 +24,26 @@ from scipy.spatial import cKDTree
 
 from ..core.arrays import Matrix, Rows, squared_norms
 
-GROUP_ROWS = 1024  # at most, unless they are the same; 512 rule out more, but take as long for themselves
+GROUP_ROWS = 1024  # half as many have fewer rivals, but the groups themselves take as long as that saves
 _MIN_GROUPS = 16  # fewer cannot be narrow
 _MIN_LABELLED = 1000  # putting a row into a group takes as long as some hundred distances
-SAMPLE = 16  # groups that tell whether the others are worth a look
+EVERY = 8  # one row of so many tells whether it pays for all
+_SAMPLE = 16  # groups of these
 TOGETHER = 8  # groups whose rivals are found by one product
-_WORTH = 0.5  # with more of the labelled rows left, a choice takes as long as it saves
+_WORTH = 0.5  # share of the labelled rows; looking at more of them saves little
 
 
-def group_rows(rows: Matrix) -> list[Rows]:
-    """Cut rows into groups that lie together, and return the numbers of the rows of each.
+def group_rows(rows: Matrix, size: int = GROUP_ROWS) -> list[Rows]:
+    """Cut rows into groups of at most so many that lie together, and return the numbers of the rows of each.
+
+    Rows that are the same stay together, however many.
 
     Examples
     --------
-    >>> rows = np.arange(2000.0)[:, None] % 2
-    >>> [np.unique(rows[group]).tolist() for group in group_rows(rows)]
-    [[0.0], [1.0]]
+    >>> [group.tolist() for group in group_rows(np.array([[0.0], [9.0], [1.0], [8.0]]), 2)]
+    [[0, 2], [1, 3]]
     """
-    tree = cKDTree(rows, leafsize=GROUP_ROWS, balanced_tree=False)  # cuts through gaps, not through the middle row
+    tree = cKDTree(rows, leafsize=size, balanced_tree=False)  # cuts through gaps, not through the middle row
     groups, nodes = [], [tree.tree]
     while nodes:
         node = nodes.pop()
@@ -72,6 +74,8 @@ class Rivals:
     [array([0, 2])]
     >>> Rivals(labelled, None, 2).of([group])  # the nearest two
     [array([0, 1])]
+    >>> Rivals(labelled, None, 2).are_few(group)
+    True
     """
 
     def __init__(self, reference: Matrix, starts: Rows | None, count: int = 1) -> None:
@@ -103,10 +107,12 @@ class Rivals:
         ruled_out = squared - reach > most  # never so where numbers are too large to be compared
         return [np.flatnonzero(~out) for out in ruled_out]
 
-    def are_few(self, groups: Sequence[Matrix]) -> bool:
-        """Tell whether much fewer than all labelled rows could be nearest to the rows of these groups, on average."""
-        left = [len(rivals) * len(rows) for rivals, rows in zip(self.of(groups), groups, strict=True)]
-        return sum(left) <= _WORTH * len(self._points) * sum(map(len, groups))
+    def are_few(self, sample: Matrix) -> bool:
+        """Tell by one row in `EVERY` whether groups of all rows have few rivals: then these are worth finding."""
+        groups = group_rows(sample, GROUP_ROWS // EVERY)
+        some = [sample[group] for group in groups[:: -(-len(groups) // _SAMPLE)]]
+        left = [len(rivals) * len(rows) for rivals, rows in zip(self.of(some), some, strict=True)]
+        return sum(left) <= _WORTH * len(self._points) * sum(map(len, some))
 
 
 def may_pay(n_rows: int, n_labelled: int) -> bool:

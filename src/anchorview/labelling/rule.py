@@ -26,7 +26,7 @@ from scipy.special import softmax
 
 from ..core.arrays import ClassIds, Matrix, Rows, squared_norms, unit_rows
 from ..engine.blocks import map_blocks, one_blas_thread, row_blocks
-from .rivals import SAMPLE, TOGETHER, Rivals, group_rows, may_pay
+from .rivals import EVERY, TOGETHER, Rivals, group_rows, may_pay
 from .runner_up import TopTwo
 from .temperature import Mistakes, choose_temperature, spread
 
@@ -138,11 +138,9 @@ class LabelledNeighbours:
     def _of_part(self, embedding: Matrix, n_threads: int, entries: int) -> Matrix:
         """Return the evidence for some rows: from the rivals of their groups if these are few, else from all."""
         if may_pay(len(embedding), len(self.reference)):
-            rows = self._unit(embedding)
-            groups = group_rows(rows)
             rivals = Rivals(self.reference, None if self.rule == "knn" else self._starts(), self.n_neighbors)
-            if rivals.are_few([rows[group] for group in groups[:: -(-len(groups) // SAMPLE)]]):
-                return self._compare_groups(rows, groups, rivals, n_threads, entries, embedding.dtype)
+            if rivals.are_few(self._unit(embedding[::EVERY])):
+                return self._compare_groups(embedding, rivals, n_threads, entries)
         return self._compare(embedding, n_threads, entries)
 
     def _compare(self, embedding: Matrix, n_threads: int, entries: int) -> Matrix:
@@ -156,15 +154,16 @@ class LabelledNeighbours:
         blocks = row_blocks(len(embedding), max(1, entries // len(self.reference)))
         return np.concatenate(map_blocks(of_block, blocks, n_threads))
 
-    def _compare_groups(
-        self, rows: Matrix, groups: list[Rows], rivals: Rivals, n_threads: int, entries: int, dtype: Any
-    ) -> Matrix:
+    def _compare_groups(self, embedding: Matrix, rivals: Rivals, n_threads: int, entries: int) -> Matrix:
         """Return the same evidence, for each group of rows from its rivals."""
+        rows = self._unit(embedding)
+        groups = group_rows(rows)
 
         def of_groups(block: slice) -> Matrix:
             members = [rows[group] for group in groups[block]]
             pairs = zip(members, rivals.of(members), strict=True)
-            return np.concatenate([self._compare_group(part, among, entries) for part, among in pairs]).astype(dtype)
+            found = [self._compare_group(part, among, entries) for part, among in pairs]
+            return np.concatenate(found).astype(embedding.dtype)
 
         together = max(1, min(TOGETHER, entries // len(self.reference)))
         found = np.concatenate(map_blocks(of_groups, row_blocks(len(groups), together), n_threads))
