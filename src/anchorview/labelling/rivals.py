@@ -30,6 +30,7 @@ _MIN_LABELLED = 1000  # putting a row into a group takes as long as some hundred
 EVERY = 8  # one row of so many tells whether it pays for all
 _SAMPLE = 16  # groups of these
 TOGETHER = 8  # groups whose rivals are found by one product
+COPIES = 5  # of that product that are made to compare
 _WORTH = 0.5  # share of the labelled rows; looking at more of them saves little
 
 

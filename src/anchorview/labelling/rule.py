@@ -26,7 +26,7 @@ from scipy.special import softmax
 
 from ..core.arrays import ClassIds, Matrix, Rows, squared_norms, unit_rows
 from ..engine.blocks import map_blocks, one_blas_thread, row_blocks
-from .rivals import EVERY, TOGETHER, Rivals, group_rows, may_pay
+from .rivals import COPIES, EVERY, TOGETHER, Rivals, group_rows, may_pay
 from .runner_up import TopTwo
 from .temperature import Mistakes, choose_temperature, spread
 
@@ -165,7 +165,7 @@ class LabelledNeighbours:
             found = [self._compare_group(part, among, entries) for part, among in pairs]
             return np.concatenate(found).astype(embedding.dtype)
 
-        together = max(1, min(TOGETHER, entries // len(self.reference)))
+        together = max(1, min(TOGETHER, entries // (COPIES * len(self.reference))))
         found = np.concatenate(map_blocks(of_groups, row_blocks(len(groups), together), n_threads))
         result = np.empty_like(found)
         result[np.concatenate(groups)] = found
