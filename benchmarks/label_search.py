@@ -5,9 +5,10 @@
     python benchmarks/label_search.py --data /tmp/anchorview-data/fashion.npz ../shared/data/scene15.npz --share 0.1
 
 Embeddings are those of a fit to made rows (10 classes), to the files of --data, and random directions without any
-clusters, the worst case. The same rows are read both ways in turns, by one thread; the least work of the processor over
-the repeats counts. "all" looks at no more than --at-most rows, since it takes the same time for every row. "differ" is
-how many labels differ, and the largest difference of the evidence (minus squared distances, or logarithms of votes).
+clusters, the worst case. Rows are read both ways in turns, by one thread; the least work of the processor over the
+repeats counts. "all" reads the first --at-most rows, since it takes the same time for every row; the random ones are as
+many. "differ" is how many of their labels differ, and the largest difference of the evidence (minus squared distances,
+or logarithms of votes).
 """
 
 from __future__ import annotations
@@ -52,7 +53,7 @@ def embeddings(options: Any) -> Iterator[Embedded]:
     for path in options.data:
         yield fitted(path.stem, str(path), 10**9, options.share)
     for k in DIRECTIONS:
-        yield directions(k, min(options.rows, 2**16), options.labelled)
+        yield directions(k, options.at_most, options.labelled)
 
 
 def processor_seconds(function: Callable[[], Any]) -> tuple[float, Any]:
