@@ -122,7 +122,7 @@ class FSSMSC(MultiViewClassifier):
     landmarks get an embedding in which rows of one class lie together, learned from the codes and a few labels. A
     row takes the class of its nearest labelled row, or that of the mean of several readings, as hidden labels say.
     Memory grows linearly with the number of rows, and time does for a given number of labels; the last stage, which
-    reads the labels, compares every row with every labelled one (see Notes).
+    reads the labels, compares every row with the labelled ones that could be nearest (see Notes).
 
     Parameters
     ----------
@@ -270,9 +270,11 @@ class FSSMSC(MultiViewClassifier):
     120, `ridge` and `l1` that are "auto" are changed, and `status_` says so.
 
     With n rows of which n_l are labelled, everything but the labels costs a time proportional to n while codes are
-    equally sparse. The labels cost n × n_l distances, in `fit` and `predict`: little with a few thousand labels, but
-    quadratic in the rows at a given share of labels, and more than all the rest where every one of 40,000 rows is
-    labelled (docs/performance.md); fit a sample of the labelled rows then, and predict the others.
+    equally sparse. The labels cost n × n_l distances at most, in `fit` and `predict`. From 1,000 labels and 16,384 rows
+    on, labelled rows too far from a group of rows to be nearest to any of it are left out. Where classes lie apart
+    hardly more than those of the row's own class are left, one in k of all; where they do not, all are. Either way the
+    time is still quadratic in the rows at a given share of labels (docs/performance.md). Where most of many rows are
+    labelled, fit a sample of them, and predict the others.
 
     Examples
     --------

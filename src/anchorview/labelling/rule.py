@@ -7,6 +7,9 @@ labelled rows: here each judged by the others, in `held_out` by models that did 
 A vote of several neighbours counts how they agree, and five that agree may be near or far. So their votes stay votes,
 not shares of a sum, and every class has some beforehand (`doubt`): far from all labelled rows these outweigh the rest.
 
+With many labelled rows, most of them are too far from a group of rows to be nearest to any of it, and are not looked at
+(`rivals`); what is said stays the same.
+
 Everything here is in double precision, and distances that matter are computed from differences: what is said of a row
 does not depend on the rows beside it.
 """
@@ -22,7 +25,8 @@ import numpy as np
 from scipy.special import softmax
 
 from ..core.arrays import ClassIds, Matrix, Rows, squared_norms, unit_rows
-from ..engine.blocks import map_blocks, row_blocks
+from ..engine.blocks import map_blocks, one_blas_thread, row_blocks
+from .rivals import COPIES, EVERY, TOGETHER, Rivals, group_rows, may_pay
 from .runner_up import TopTwo
 from .temperature import Mistakes, choose_temperature, spread
 
@@ -36,6 +40,7 @@ NO_VOTE = 1e-3  # share of the votes that a class without any has
 _FARTHEST = np.finfo(np.float64).max
 READ_ROWS = 2**16  # whose probabilities are held at a time
 _PAIRS = 2**16  # differences of rows made at a time
+_ALL = slice(None)  # labelled rows
 
 
 @dataclass(frozen=True)
@@ -64,17 +69,17 @@ class LabelledNeighbours:
     temperature: float = 1.0
     doubt: float = 0.0
 
-    @property
-    def _starts(self) -> Rows:
-        return np.flatnonzero(np.diff(self.class_ids, prepend=-1))
+    def _starts(self, among: Rows | slice = _ALL) -> Rows:
+        return np.flatnonzero(np.diff(self.class_ids[among], prepend=-1))
 
-    def _nearness(self) -> Callable[[Matrix], Matrix]:
+    def _nearness(self, among: Rows | slice = _ALL) -> Callable[[Matrix], Matrix]:
         """Return the function that gives minus the squared distances of rows to the labelled rows, by one product.
 
         Both are taken from the middle of the labelled rows, else −‖f‖² + 2⟨f, r⟩ − ‖r‖² would round small ones away.
         """
-        middle = self.reference.mean(axis=0)
-        centred = self.reference - middle
+        reference = self.reference[among]
+        middle = reference.mean(axis=0)
+        centred = reference - middle
         factor = np.vstack([2 * centred.T, -squared_norms(centred), -np.ones(len(centred))])
 
         def nearness(rows: Matrix) -> Matrix:
@@ -88,30 +93,31 @@ class LabelledNeighbours:
         wide = embedding.astype(np.float64)
         return wide if self.rule == "euclidean" else unit_rows(wide)
 
-    def _evidence(self, rows: Matrix, nearness: Matrix) -> Matrix:
-        """Turn nearness to the labelled rows into one number per class, larger for likelier."""
+    def _evidence(self, rows: Matrix, nearness: Matrix, among: Rows | slice = _ALL) -> Matrix:
+        """Turn nearness to (some of) the labelled rows into one number per class, larger for likelier."""
         if self.rule != "knn":
-            result: Matrix = np.maximum.reduceat(nearness, self._starts, axis=1)
+            result: Matrix = np.maximum.reduceat(nearness, self._starts(among), axis=1)
             return result
-        row, neighbour, distances = self._nearest(rows, nearness)
+        row, neighbour, distances = self._nearest(rows, nearness, self.reference[among])
         votes = np.zeros((len(rows), self.class_ids[-1] + 1))
-        np.add.at(votes, (row, self.class_ids[neighbour]), 1.0 / np.maximum(distances, SAME))
+        np.add.at(votes, (row, self.class_ids[among][neighbour]), 1.0 / np.maximum(distances, SAME))
         counted: Matrix = np.log(votes + NO_VOTE * votes.sum(axis=1, keepdims=True))
         return counted
 
-    def _nearest(self, rows: Matrix, nearness: Matrix) -> tuple[Rows, Rows, Matrix]:
+    def _nearest(self, rows: Matrix, nearness: Matrix, reference: Matrix) -> tuple[Rows, Rows, Matrix]:
         """Return pairs of a row and one of its nearest labelled rows, and their distances; of ties the first classes.
 
         Nearness is rounded, by more than the small distances themselves, so it only tells which could be nearest; where
         it is minus infinity a row is not to be looked at.
         """
-        count = min(self.n_neighbors, nearness.shape[1])
+        count = min(self.n_neighbors, len(reference))
         last = np.partition(nearness, -count, axis=1)[:, -count]
         rounding = (16 + rows.shape[1]) * np.finfo(np.float64).eps
-        slack = rounding * (squared_norms(rows) + squared_norms(self.reference).max())
-        row, neighbour = (nearness >= np.maximum(last - slack, -_FARTHEST)[:, None]).nonzero()
+        slack = rounding * (squared_norms(rows) + squared_norms(reference).max())
+        could_be = nearness >= np.maximum(last - slack, -_FARTHEST)[:, None]
+        row, neighbour = np.divmod(np.flatnonzero(could_be), len(reference))  # few: much faster than both by nonzero()
         parts = row_blocks(len(row), _PAIRS)
-        squared = np.concatenate([squared_norms(rows[row[p]] - self.reference[neighbour[p]]) for p in parts])
+        squared = np.concatenate([squared_norms(rows[row[p]] - reference[neighbour[p]]) for p in parts])
         if np.bincount(row, minlength=1).max() > count:
             order = np.lexsort((neighbour, squared, row))
             starts = np.searchsorted(row, np.arange(len(rows)))
@@ -124,15 +130,51 @@ class LabelledNeighbours:
 
         For the rules of the nearest row that is minus the squared distance; for a vote the logarithm of the votes.
         """
+        entries = block_entries // _COPIES if self.rule == "knn" else block_entries
+        parts = row_blocks(len(embedding), READ_ROWS)
+        with one_blas_thread():
+            return np.concatenate([self._of_part(embedding[part], n_threads, entries) for part in parts])
+
+    def _of_part(self, embedding: Matrix, n_threads: int, entries: int) -> Matrix:
+        """Return the evidence for some rows: from the rivals of their groups if these are few, else from all."""
+        if may_pay(len(embedding), len(self.reference)):
+            rivals = Rivals(self.reference, None if self.rule == "knn" else self._starts(), self.n_neighbors)
+            if rivals.are_few(self._unit(embedding[::EVERY])):
+                return self._compare_groups(embedding, rivals, n_threads, entries)
+        return self._compare(embedding, n_threads, entries)
+
+    def _compare(self, embedding: Matrix, n_threads: int, entries: int) -> Matrix:
+        """Return the evidence from all labelled rows."""
         nearness = self._nearness()
 
         def of_block(block: slice) -> Matrix:
             rows = self._unit(embedding[block])
             return self._evidence(rows, nearness(rows)).astype(embedding.dtype)
 
-        at_once = block_entries // _COPIES if self.rule == "knn" else block_entries
-        blocks = row_blocks(len(embedding), max(1, at_once // len(self.reference)))
+        blocks = row_blocks(len(embedding), max(1, entries // len(self.reference)))
         return np.concatenate(map_blocks(of_block, blocks, n_threads))
+
+    def _compare_groups(self, embedding: Matrix, rivals: Rivals, n_threads: int, entries: int) -> Matrix:
+        """Return the same evidence, for each group of rows from its rivals."""
+        rows = self._unit(embedding)
+        groups = group_rows(rows)
+
+        def of_groups(block: slice) -> Matrix:
+            members = [rows[group] for group in groups[block]]
+            pairs = zip(members, rivals.of(members), strict=True)
+            found = [self._compare_group(part, among, entries) for part, among in pairs]
+            return np.concatenate(found).astype(embedding.dtype)
+
+        together = max(1, min(TOGETHER, entries // (COPIES * len(self.reference))))
+        found = np.concatenate(map_blocks(of_groups, row_blocks(len(groups), together), n_threads))
+        result = np.empty_like(found)
+        result[np.concatenate(groups)] = found
+        return result
+
+    def _compare_group(self, rows: Matrix, among: Rows, entries: int) -> Matrix:
+        nearness = self._nearness(among)
+        blocks = row_blocks(len(rows), max(1, entries // len(among)))
+        return np.concatenate([self._evidence(rows[block], nearness(rows[block]), among) for block in blocks])
 
     def logits(self, evidence: Matrix) -> Matrix:
         """Turn evidence into the logits of a softmax, but for the temperature.
