@@ -22,6 +22,7 @@ from .engine.sources.base import holds_sparse
 from .features.landmarks import FULL_SPACE_ENTRIES, FULL_SPACE_WORK, PROJECTION, ROWS_PER_LANDMARK
 from .features.products import CACHE_BYTES
 from .features.text import LSA_COMPONENTS, PASS_ROWS
+from .labelling.rivals import may_pay
 from .labelling.rule import READ_ROWS
 from .solver.grams import patterns
 
@@ -98,6 +99,8 @@ class FitSizes:
         Whether codes are kept in files, but for where their rows start and those that moved.
     on_cluster : bool
         Whether rows and codes are on a cluster, and text is scaled there.
+    vote_bytes : int
+        What is kept of a row while readings of E wait for that of the embedding.
     """
 
     n_rows: int
@@ -115,6 +118,7 @@ class FitSizes:
     n_patterns: int = 1
     codes_in_files: bool = False
     on_cluster: bool = False
+    vote_bytes: int = 0
 
 
 def estimate_memory(sizes: FitSizes) -> MemoryEstimate:
@@ -172,25 +176,28 @@ def _active_set(s: FitSizes) -> list[dict[str, float]]:
     n, n_l, k = s.n_rows, s.n_labelled, s.n_components
     kept = _kept(s)
     probabilities = 4 * min(n, READ_ROWS) * s.itemsize * k  # of some rows at a time, and what they are made of
+    if may_pay(min(n, READ_ROWS), n_l):  # rows in groups: in double precision, sorted, in a tree, and the answers
+        probabilities += min(n, READ_ROWS) * 8 * (5 * k + 4)
+    votes = float(n * s.vote_bytes)
     if s.codes_in_files or s.on_cluster:
         moved = n_l * (2 * row + wide)
         stored = 0 if s.on_cluster else n
         return [
             # Where rows start: their lengths, those in one piece, and the sums of these.
-            {"codes": 3.0 * 8 * stored + moved, "rows": 16.0 * n, **kept},
+            {"codes": 3.0 * 8 * stored + moved, "rows": 16.0 * n + votes, **kept},
             # Labels, as below; of all rows embedding, confidence, and class numbers given, found and joined.
-            {"codes": 8.0 * stored + moved, "rows": n * (s.itemsize * k + 40.0) + probabilities, **kept},
+            {"codes": 8.0 * stored + moved, "rows": n * (s.itemsize * k + 40.0) + probabilities + votes, **kept},
         ]
     return [
         # Codes on their own; of the rows that move, which are the labelled ones, old codes, new ones, and for the
         # pairs those in double precision. For each row the bound of its gradient.
-        {"codes": n * row + n_l * (2 * row + wide), "rows": n * 48.0, **kept},
+        {"codes": n * row + n_l * (2 * row + wide), "rows": n * 48.0 + votes, **kept},
         # Both codes of all rows, those that moved, and the embedding.
-        {"codes": (2 * n + n_l) * row, "rows": n * (1.0 * s.itemsize * k + 32), **kept},
+        {"codes": (2 * n + n_l) * row, "rows": n * (1.0 * s.itemsize * k + 32) + votes, **kept},
         # Confidence: of the labelled rows, codes, those of two thirds, and a copy in double precision.
-        {"codes": 2 * n * row + n_l * (5 / 3 * row + wide), "rows": n * (s.itemsize * k + 32.0), **kept},
+        {"codes": 2 * n * row + n_l * (5 / 3 * row + wide), "rows": n * (s.itemsize * k + 32.0) + votes, **kept},
         # Labels: embedding, and a few numbers a row.
-        {"codes": 2 * n * row, "rows": n * (s.itemsize * k + 48.0) + probabilities, **kept},
+        {"codes": 2 * n * row, "rows": n * (s.itemsize * k + 48.0) + probabilities + votes, **kept},
     ]
 
 

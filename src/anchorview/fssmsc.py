@@ -15,7 +15,7 @@ from sklearn.base import clone
 from sklearn.exceptions import ConvergenceWarning
 
 from .base import FitInput, MultiViewClassifier
-from .core.arrays import Matrix, Presence
+from .core.arrays import Matrix, Presence, Rows, Weights
 from .core.checks import (
     COUNT,
     SHARED,
@@ -52,6 +52,7 @@ from .features.auto import FOR_SPARSE, ScalingChoice
 from .features.landmarks import ROWS_PER_LANDMARK
 from .features.representation import Representation, represent
 from .features.scaling import fit_scaling
+from .features.watched_products import WatchedProducts
 from .labelling.clusters import ClusterCentres, fit_clusters
 from .labelling.held_out import (
     calibrate,
@@ -70,7 +71,7 @@ from .solver.codes import Codes, embed_codes, map_codes
 from .solver.coverage import cover_result
 from .solver.disk_codes import DiskCodeStack
 from .solver.grams import PatternGrams
-from .solver.problem import Problem
+from .solver.problem import CrossProducts, Problem
 from .solver.registry import SOLVERS
 from .solver.result import SolverResult
 from .solver.trace_ratio import left_out
@@ -78,12 +79,13 @@ from .solver.weights import DEFAULTS, UNITS, ModelWeights
 from .supervision.conflicts import count_violations
 from .supervision.constraints import Constraints
 from .supervision.known import Supervision
-from .tuning.readings import Readings
+from .tuning.readings import Readings, sum_votes
 from .tuning.settings import INFERENCES, one_name, split_inference
 from .tuning.units import DENSE, SettledWeights, settle_weights
 
 if TYPE_CHECKING:
     from .tuning.auto import Choice as Choices
+    from .tuning.reading_fits import ProductReadings
 
 __all__ = ["FSSMSC"]
 
@@ -112,6 +114,7 @@ _RULES: dict[str, Rule] = {
     "measure_views": Flag(),
     "memory_limit": Number(0, optional=True),
 }
+_VOTE_BYTES = 512  # of a row, as its code takes: what readings of E say of more classes is computed again
 _COMPILED = "anchorview.solver.kernels"  # loaded, and on the first run of a machine compiled, by the first fit
 
 
@@ -417,13 +420,19 @@ class FSSMSC(MultiViewClassifier):
             sizes, itemsize=source.cross.dtype.itemsize, state_itemsize=state_itemsize(self, source.cross.is_double)
         )
         settled = self._settle(source, asked, given, plan)
+        if self.relabel is None:
+            sizes = replace(sizes, vote_bytes=_vote_bytes(choice.inference, len(given.known.classes)))
         needed = self._needs(replace(sizes, nonzeros=settled.nonzeros), available, plan)
         check_memory(needed, available)
         progress.stage("solver", "solving, with codes in files" if plan.codes_in_files else "solving")
         progress.begin_round()
         given.views.check_unchanged()
         with one_blas_thread(), progress.watch():
-            known, problem, result = self._solve(given, plan, source, settled.weights, rng, n_threads, progress)
+            read_by = given, choice, source, rng, n_threads
+            beside = self._fit_beside(given.known, *read_by) if self.relabel is None else None  # else labels may change
+            cross = source.cross if beside is None else self._watch(source, beside)
+            solved = self._solve(given, plan, source.grams, cross, settled.weights, rng, n_threads, progress)
+            known, problem, result = solved
         given.views.check_unchanged()
         progress.stage("labels", "reading labels from the embedding")
         self._describe(plan, result)
@@ -436,8 +445,10 @@ class FSSMSC(MultiViewClassifier):
         self.classes_ = known.classes if len(known.classes) else np.arange(plan.n_components)
         self._n_features_out = len(result.embedding)
         with one_blas_thread(), progress.watch():
-            self._rule, held_out = self._fit_rule(embedded, known, problem, result, choice, source, rng, n_threads)
-            found = self._read_fit(embedded, source, n_threads)
+            if self.relabel is not None:
+                beside = self._fit_beside(known, *read_by)
+            self._rule, held_out = self._fit_rule(embedded, known, problem, result, choice, beside, rng)
+            found = self._read_fit(embedded, cross, n_threads)
         if held_out is not None and given.sample_weight is not None:
             held_out = replace(held_out, weights=given.sample_weight[held_out.rows])
         self.held_out_ = held_out
@@ -630,7 +641,8 @@ class FSSMSC(MultiViewClassifier):
         self,
         given: FitInput,
         plan: Plan,
-        source: Representation,
+        grams: PatternGrams,
+        cross: CrossProducts,
         weights: ModelWeights,
         rng: np.random.RandomState,
         n_threads: int,
@@ -639,10 +651,10 @@ class FSSMSC(MultiViewClassifier):
         """Learn codes and embedding; with `relabel`, once more if the labels speak against some of them."""
 
         def solve(known: Supervision) -> tuple[Problem, SolverResult]:
-            problem = self._make_problem(source.grams, plan.n_components, known, weights, given.weights)
+            problem = self._make_problem(grams, plan.n_components, known, weights, given.weights)
             result = plan.solver.solve(
                 problem,
-                source.cross,
+                cross,
                 max_iter=self.max_iter,
                 tol=self.tol,
                 n_threads=n_threads,
@@ -686,6 +698,31 @@ class FSSMSC(MultiViewClassifier):
             weights=weights,
         )
 
+    def _fit_beside(
+        self,
+        known: Supervision,
+        given: FitInput,
+        choice: Choices,
+        source: Representation,
+        rng: np.random.RandomState,
+        n_threads: int,
+    ) -> ProductReadings | None:
+        """Fit the readings of E, which need no codes; None if there are none."""
+        names = split_inference(choice.inference)[1]
+        if not names or len(known.classes) < 2:  # nothing to tell apart
+            return None
+        from .tuning.reading_fits import fit_product_readings, keep_labels  # loads numba
+
+        rows = _speaking_rows(known, given.weights)
+        labelled = keep_labels(rows, known.class_ids[rows], given.weights, self.class_balance)
+        return fit_product_readings(names, source, labelled, rng, n_threads)
+
+    def _watch(self, source: Representation, beside: ProductReadings) -> CrossProducts:
+        """Let readings see the rows of E as the solver reads them, if that takes no more memory than the codes."""
+        if not _vote_bytes("linear", beside.labelled.n_classes):
+            return source.cross
+        return WatchedProducts(source.cross, partial(sum_votes, beside.readings))
+
     def _fit_rule(
         self,
         embedded: Any,
@@ -693,32 +730,28 @@ class FSSMSC(MultiViewClassifier):
         problem: Problem,
         result: SolverResult,
         choice: Choices,
-        source: Representation,
+        beside: ProductReadings | None,
         rng: np.random.RandomState,
-        n_threads: int,
     ) -> tuple[LabelledNeighbours | ClusterCentres | Readings, HeldOutLabels | None]:
         weights = problem.weights
         if len(known.classes) == 0:
             return fit_clusters(embedded, problem.n_components, rng, weights), None
-        rows = np.flatnonzero(known.class_ids >= 0)
-        if weights is not None:  # rows of weight 0 speak for no class, unless it has no others
-            counts = weights[rows] > 0
-            rows = rows[counts | np.isin(known.class_ids[rows], known.class_ids[rows[counts]], invert=True)]
-        name, beside = split_inference(choice.inference)
-        if len(known.classes) < 2:  # nothing to tell apart
-            name, beside = name or "nearest", ()
+        rows = _speaking_rows(known, weights)
+        name = split_inference(choice.inference)[0]
+        if beside is None:
+            name = name or "nearest"
         rule, shares = None, None
         if name is not None:
             votes = keep_labelled(rows_of(embedded, rows), known.class_ids[rows], name, choice.n_votes)
-            if not beside:
+            if beside is None:
                 return calibrate(votes, problem, result, known, rows, self.class_balance)
             logits, judged = held_out_logits(votes, problem, result, known, rows, self.class_balance)
             rule = set_confidence(votes, logits, known.class_ids[judged])
             shares = held_out_shares(rule, logits)
-        from .tuning.reading_fits import fit_readings, keep_labels  # loads numba
+        assert beside is not None
+        from .tuning.reading_fits import join_readings  # loads numba
 
-        labelled = keep_labels(rows, known.class_ids[rows], weights, self.class_balance)
-        readings, shares = fit_readings(beside, rule, shares, source, labelled, rng, n_threads)
+        readings, shares = join_readings(rule, shares, beside)
         judged = rows[rows_to_judge(known.class_ids[rows])]
         return readings, held_out_labels(judged, known, shares)
 
@@ -732,14 +765,15 @@ class FSSMSC(MultiViewClassifier):
             elif outcome in (Outcome.FEWER_CLASSES, Outcome.MORE_CLASSES, Outcome.SINGLE_FEATURE):
                 warnings.warn(f"{type(self).__name__}: {outcome.value}", UserWarning, stacklevel=5)
 
-    def _read_fit(self, embedded: Any, source: Representation, n_threads: int) -> TopTwo:
+    def _read_fit(self, embedded: Any, cross: CrossProducts, n_threads: int) -> TopTwo:
         """Return the likeliest classes of each row of the fit."""
-        rule, cross = self._rule, source.cross
+        rule = self._rule
         if not isinstance(rule, Readings):
             return likeliest(rule.read, embedded, n_threads)
 
         def read(block: slice) -> TopTwo:
-            return TopTwo.of(rule.settle(rule.votes(cross.read(block)), embedded[block]))
+            votes = cross.noted(block) if isinstance(cross, WatchedProducts) else rule.votes(cross.read(block))
+            return TopTwo.of(rule.settle(votes, embedded[block]))
 
         return TopTwo.joined(map_blocks(read, cross.blocks, n_threads, "reading labels"))
 
@@ -755,3 +789,19 @@ class FSSMSC(MultiViewClassifier):
 
         both = self._map_products(views, present, n_threads, read)
         return rule.settle(both[:, n_embedded:], both[:, :n_embedded].astype(self._scaler.dtype), n_threads)
+
+
+def _vote_bytes(inference: str, n_classes: int) -> int:
+    """Return what is kept of a row while readings of E wait for that of the embedding: nothing if it would be much."""
+    n_bytes = 8 * n_classes if split_inference(inference)[1] else 0
+    return n_bytes if n_bytes <= _VOTE_BYTES else 0
+
+
+def _speaking_rows(known: Supervision, weights: Weights) -> Rows:
+    """Return the rows that speak for a class: with a label, and of weight 0 only if the class has no others."""
+    rows = np.flatnonzero(known.class_ids >= 0)
+    if weights is None:
+        return rows
+    counts = weights[rows] > 0
+    speaking: Rows = rows[counts | np.isin(known.class_ids[rows], known.class_ids[rows[counts]], invert=True)]
+    return speaking

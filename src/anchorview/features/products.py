@@ -6,6 +6,8 @@ Rows are scaled and multiplied in blocks; the scaled features are never held as 
 from __future__ import annotations
 
 import threading
+import weakref
+from dataclasses import dataclass
 
 import numpy as np
 
@@ -17,6 +19,33 @@ from .scaling import BLOCK_ROWS, ScaledRows, ViewsScaler
 _FEW_ROWS = 16_384  # below this, smaller blocks keep all threads busy
 _SMALL_BLOCK, _LARGE_BLOCK, _PREDICTION_BLOCK = 512, 4096, 1024
 CACHE_BYTES = 64 * 2**20  # E of small data is kept, so that later rounds do not compute it again
+_KEPT_BYTES = 32 * 2**20  # of prepared landmarks that are kept for the next prediction
+
+
+@dataclass(frozen=True)
+class _Prepared:
+    """What all products with the same landmarks share."""
+
+    columns: Matrix  # landmarks as columns, in the precision of the products
+    is_double: bool  # whether they are too long, or too parallel, for single precision
+
+
+_recent: dict[tuple[int, str], tuple[weakref.ref[Matrix], _Prepared]] = {}  # by identity of the landmarks
+
+
+def _prepare(landmarks: Matrix, dtype: np.dtype[np.floating]) -> _Prepared:
+    """Prepare landmarks for products, once for each array of them while it lives: a single row takes less time."""
+    key = id(landmarks), dtype.name
+    of, prepared = _recent.get(key, (None, None))
+    if prepared is not None and of is not None and of() is landmarks:
+        return prepared
+    squares, mean = squared_norms(landmarks), landmarks.mean(axis=0, dtype=np.float64)
+    is_double = bool(squares.max() > LONG or (mean**2).sum() > PARALLEL * squares.mean())
+    columns = np.ascontiguousarray(landmarks.T, dtype=np.float64 if is_double else dtype)
+    prepared = _Prepared(columns, is_double)
+    if columns.nbytes <= _KEPT_BYTES:
+        _recent[key] = weakref.ref(landmarks, lambda _: _recent.pop(key, None)), prepared
+    return prepared
 
 
 class ViewCrossProducts:
@@ -52,9 +81,9 @@ class ViewCrossProducts:
         cache_bytes: int = CACHE_BYTES,
         for_prediction: bool = False,
     ) -> None:
-        squares, mean = squared_norms(landmarks), landmarks.mean(axis=0, dtype=np.float64)
-        self.is_double = bool(squares.max() > LONG or (mean**2).sum() > PARALLEL * squares.mean())
-        self.n_rows, self.dtype = len(views), np.dtype(np.float64) if self.is_double else scaler.dtype
+        prepared = _prepare(landmarks, scaler.dtype)
+        self.is_double, self._landmarks = prepared.is_double, prepared.columns
+        self.n_rows, self.dtype = len(views), prepared.columns.dtype
         self._present, self._weights, self._for_prediction = present, weights, for_prediction
         # Never by threads: sums must not depend on them.
         self._block_rows = _SMALL_BLOCK if self.n_rows < _FEW_ROWS else _LARGE_BLOCK
@@ -62,7 +91,6 @@ class ViewCrossProducts:
             self._block_rows = min(self._block_rows, _PREDICTION_BLOCK)
         self.blocks = row_blocks(self.n_rows, self._block_rows)
         self._views, self._scaler = views, scaler
-        self._landmarks = np.ascontiguousarray(landmarks.T, dtype=self.dtype)
         self._squares: dict[int, float] = {}  # of blocks that were computed, by their first row
         size = self.n_rows * len(landmarks) * self.dtype.itemsize
         self._cache: Matrix | None = None

@@ -18,7 +18,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass, replace
-from functools import partial
+from functools import cached_property, partial
 from typing import Any
 
 import numpy as np
@@ -72,15 +72,18 @@ class LabelledNeighbours:
     def _starts(self, among: Rows | slice = _ALL) -> Rows:
         return np.flatnonzero(np.diff(self.class_ids[among], prepend=-1))
 
-    def _nearness(self, among: Rows | slice = _ALL) -> Callable[[Matrix], Matrix]:
-        """Return the function that gives minus the squared distances of rows to the labelled rows, by one product.
+    @cached_property
+    def _of_all(self) -> tuple[Matrix, Matrix]:
+        """The middle of all labelled rows, and what rows are multiplied by: computed once for many single rows."""
+        return _centre(self.reference)
 
-        Both are taken from the middle of the labelled rows, else −‖f‖² + 2⟨f, r⟩ − ‖r‖² would round small ones away.
-        """
-        reference = self.reference[among]
-        middle = reference.mean(axis=0)
-        centred = reference - middle
-        factor = np.vstack([2 * centred.T, -squared_norms(centred), -np.ones(len(centred))])
+    def __getstate__(self) -> dict[str, Any]:
+        """Leave out what can be computed again."""
+        return {name: value for name, value in self.__dict__.items() if name != "_of_all"}
+
+    def _nearness(self, among: Rows | slice = _ALL) -> Callable[[Matrix], Matrix]:
+        """Return the function that gives minus the squared distances of rows to the labelled rows, by one product."""
+        middle, factor = self._of_all if among is _ALL else _centre(self.reference[among])
 
         def nearness(rows: Matrix) -> Matrix:
             moved = rows - middle
@@ -204,6 +207,16 @@ class LabelledNeighbours:
         """Class probabilities out of the logits."""
         result: Matrix = softmax(logits / self.temperature, axis=1)
         return result
+
+
+def _centre(reference: Matrix) -> tuple[Matrix, Matrix]:
+    """Return the middle of labelled rows, and the factor whose product with other rows gives minus squared distances.
+
+    Both are taken from the middle, else −‖f‖² + 2⟨f, r⟩ − ‖r‖² would round small ones away.
+    """
+    middle = reference.mean(axis=0)
+    centred = reference - middle
+    return middle, np.vstack([2 * centred.T, -squared_norms(centred), -np.ones(len(centred))])
 
 
 def likeliest(read: Callable[[Matrix, int], Matrix], embedding: Any, n_threads: int) -> TopTwo:

@@ -75,8 +75,8 @@ class Starts:
     """Where to start the codes of new rows: the codes of the landmarks themselves.
 
     The factor of H on a landmark's non-zeros does not depend on the row, so it is computed once and each row that is
-    nearest to this landmark starts from it with one short triangular solve. Landmarks that are close to each other have long
-    codes, nearly the same ones: those beside another one share its start.
+    nearest to this landmark starts from it with one short triangular solve. Landmarks that are close to each other have
+    long codes, nearly the same ones: those beside another one share its start.
     """
 
     codes: sparse.csr_array  # of the landmarks that have a start of their own

@@ -189,7 +189,7 @@ def solve_rows(
                 w[ignored] = -1.0
             n_violated = largest_violations(w, maxima, tol, violated)
             if n_violated > TOGETHER:
-                n_violated = np.int64(TOGETHER)
+                n_violated = TOGETHER
             if n_violated == 0:
                 is_solved = ignored < 0 and error <= INEXACT * tol
                 break

@@ -1,4 +1,4 @@
-"""Compiled moves of the row solver: which indices violate optimality, which one leaves, and the careful steps taken when a move fails."""
+"""Compiled moves of the row solver: which indices violate optimality, which leaves, and careful steps."""
 
 from __future__ import annotations
 
@@ -88,7 +88,7 @@ def most_negative(x: Any, size: int) -> int:
         if x[i] <= least:
             least = x[i]
             worst = i
-    return worst
+    return int(worst)
 
 
 @inlined
@@ -111,7 +111,7 @@ def blocking_index(x: Any, current: Any, size: int) -> int:
             current[i] += step * (x[i] - current[i])
         for i in range(blocking, size - 1):
             current[i] = current[i + 1]
-    return blocking
+    return int(blocking)
 
 
 @compiled(fastmath=FAST)

@@ -22,8 +22,7 @@ _ROW = ir.VectorType(_DOUBLE, WIDTH)
 _FIRST = ir.Constant(ir.VectorType(ir.IntType(32), WIDTH), [0] * WIDTH)
 
 
-@intrinsic
-def subtract_rows(context: Any, factor: Any, row: Any, panel: Any, count: Any, target: Any, scale: Any) -> Any:
+def _subtract_rows(context: Any, factor: Any, row: Any, panel: Any, count: Any, target: Any, scale: Any) -> Any:
     """Set panel[target] to (panel[target] − Σ_{i < count} factor[row, i] · panel[i]) · scale, in a compiled function.
 
     `factor` is an array of shape (·, ≥ count) and `panel` one of shape (·, 8), both of float64 with contiguous rows.
@@ -31,6 +30,9 @@ def subtract_rows(context: Any, factor: Any, row: Any, panel: Any, count: Any, t
     """
     signature = types.void(factor, types.int64, panel, types.int64, types.int64, types.float64)
     return signature, _generate
+
+
+subtract_rows: Any = intrinsic(_subtract_rows)
 
 
 def _generate(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:

@@ -54,8 +54,9 @@ def add_indices(
     """Add indices of wanted[first:last] to P; return its new size.
 
     They enter in their order if there is no `least` gradient, else the largest gradient first, as it is once others
-    have entered; those that are not above it are left out. So are those with which H would be singular on P. For eight of them, Q, the panel takes V = L⁻¹ H_PQ, and its last row their gradients
-    g = b_Q − Vᵀy. The row of L that belongs to an index is its column v of V, and with it go
+    have entered; those that are not above it are left out. So are those with which H would be singular on P. For eight
+    of them, Q, the panel takes V = L⁻¹ H_PQ, and its last row their gradients g = b_Q − Vᵀy. The row of L that belongs
+    to an index is its column v of V, and with it go
 
         L_jj² = H_jj − ‖v‖²,   y_j = g_j / L_jj.
 
@@ -67,21 +68,21 @@ def add_indices(
         count: Any = last - first
         if count > WIDTH:
             count = np.int64(WIDTH)
-        for k in range(WIDTH):  # fewer than eight are filled up with the first one
-            chosen[k] = wanted[first + k] if k < count else wanted[first]
+        for place in range(WIDTH):  # fewer than eight are filled up with the first one
+            chosen[place] = wanted[first + place] if place < count else wanted[first]
         for i in range(size):  # by rows of H that the last gradient has read: the others are not in the cache
             line = np.uint32(passive[i])  # unsigned places need no look whether they count from the end
-            for k in range(WIDTH):
-                panel[i, k] = hessian[line, np.uint32(chosen[k])]
-        for k in range(WIDTH):
-            panel[last_row, k] = b[chosen[k]]
+            for place in range(WIDTH):
+                panel[i, place] = hessian[line, np.uint32(chosen[place])]
+        for place in range(WIDTH):
+            panel[last_row, place] = b[chosen[place]]
         for t in range(size):
             subtract_rows(factor, t, panel, t, t, factor[t, t])
         subtract_rows(y, 0, panel, size, last_row, 1.0)
-        for k in range(count, WIDTH):
-            panel[last_row, k] = ANY
+        for place in range(count, WIDTH):
+            panel[last_row, place] = ANY
         for number in range(count):
-            k = np.int64(number)
+            k: Any = np.int64(number)
             if least > ANY:  # the largest gradient first
                 for other in range(WIDTH):
                     k = np.int64(other) if panel[last_row, other] > panel[last_row, k] else k

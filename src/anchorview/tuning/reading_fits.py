@@ -86,45 +86,49 @@ def keep_labels(rows: Rows, class_ids: ClassIds, row_weights: Weights, class_bal
     return Labelled(rows, class_ids, int(class_ids.max()) + 1, row_weights, class_balance)
 
 
-def fit_readings(
-    names: Sequence[str],
-    neighbours: LabelledNeighbours | None,
-    judged: Matrix | None,
-    source: Representation,
-    labelled: Labelled,
-    rng: np.random.RandomState,
-    n_threads: int = 1,
-) -> tuple[Readings, Matrix]:
-    """Fit readings of E, and choose how sure their mean with that of the embedding may be, on held-out labels.
+@dataclass(frozen=True)
+class ProductReadings:
+    """Readings of E, and the probabilities that each gives to the rows of `folds_to_judge` without their labels."""
 
-    Returns them, and the probabilities that the rows of `folds_to_judge` get without their labels.
+    readings: tuple[LinearReading | GraphReading, ...]
+    held_out: tuple[Matrix, ...]
+    labelled: Labelled
+
+
+def fit_product_readings(
+    names: Sequence[str], source: Representation, labelled: Labelled, rng: np.random.RandomState, n_threads: int = 1
+) -> ProductReadings:
+    """Fit readings of E, "linear" or "graph", at least one; they need no codes and no embedding."""
+    fitted = [
+        _fit_linear(source, labelled) if name == "linear" else _fit_graph(source, labelled, rng, n_threads)
+        for name in names
+    ]
+    return ProductReadings(tuple(reading for reading, _ in fitted), tuple(held_out for _, held_out in fitted), labelled)
+
+
+def join_readings(
+    neighbours: LabelledNeighbours | None, judged: Matrix | None, on_products: ProductReadings
+) -> tuple[Readings, Matrix]:
+    """Choose how sure the mean of readings of E and that of the embedding may be, on held-out labels.
+
+    Returns their mean, and the probabilities that the rows of `folds_to_judge` get without their labels.
 
     Parameters
     ----------
-    names : sequence of {"linear", "graph"}
-        The readings of E, at least one.
     neighbours : LabelledNeighbours or None
         The reading of the embedding, with its temperature.
     judged : ndarray or None
         Its probabilities of the rows of `folds_to_judge`, which it has not seen; None without it.
-    source : Representation
-        Landmarks and E.
+    on_products : ProductReadings
+        The readings of E.
     """
-    readings: list[LinearReading | GraphReading] = []
-    held_out = [] if judged is None else [judged]
-    for name in names:
-        if name == "linear":
-            linear, probabilities = _fit_linear(source, labelled)
-            readings.append(linear)
-        else:
-            graph, probabilities = _fit_graph(source, labelled, rng, n_threads)
-            readings.append(graph)
-        held_out.append(probabilities)
-    result, asked = Readings(neighbours, tuple(readings)), folds_to_judge(labelled.class_ids)[1]
+    class_ids = on_products.labelled.class_ids
+    held_out = [*([] if judged is None else [judged]), *on_products.held_out]
+    result, asked = Readings(neighbours, on_products.readings), folds_to_judge(class_ids)[1]
     mean: Matrix = np.mean(held_out, axis=0)
     if not asked or len(held_out) == 1:
         return result, mean
-    result = replace(result, temperature=average_temperature(mean, labelled.class_ids[np.concatenate(asked)]))
+    result = replace(result, temperature=average_temperature(mean, class_ids[np.concatenate(asked)]))
     return result, temper(mean, result.temperature)
 
 

@@ -8,6 +8,7 @@ Different readings make different mistakes: the mean of their probabilities is o
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
@@ -53,6 +54,12 @@ class GraphReading:
         return result
 
 
+def sum_votes(readings: Sequence[LinearReading | GraphReading], products: Matrix) -> Matrix:
+    """Return the sum of the class probabilities that readings give to rows of E."""
+    result: Matrix = np.sum([reading.read(products) for reading in readings], axis=0)
+    return result
+
+
 @dataclass(frozen=True)
 class Readings:
     """The mean of several readings.
@@ -73,8 +80,7 @@ class Readings:
 
     def votes(self, products: Matrix) -> Matrix:
         """Return the sum of the class probabilities that rows of E give."""
-        result: Matrix = np.sum([reading.read(products) for reading in self.on_products], axis=0)
-        return result
+        return sum_votes(self.on_products, products)
 
     def settle(self, votes: Matrix, embedding: Matrix, n_threads: int = 1) -> Matrix:
         """Return class probabilities from votes and embedded rows; these are not looked at without neighbours."""
