@@ -22,7 +22,6 @@ from .engine.sources.base import holds_sparse
 from .features.landmarks import FULL_SPACE_ENTRIES, FULL_SPACE_WORK, PROJECTION, ROWS_PER_LANDMARK
 from .features.products import CACHE_BYTES
 from .features.text import LSA_COMPONENTS, PASS_ROWS
-from .labelling.rivals import may_pay
 from .labelling.rule import READ_ROWS
 from .solver.grams import patterns
 
@@ -176,8 +175,6 @@ def _active_set(s: FitSizes) -> list[dict[str, float]]:
     n, n_l, k = s.n_rows, s.n_labelled, s.n_components
     kept = _kept(s)
     probabilities = 4 * min(n, READ_ROWS) * s.itemsize * k  # of some rows at a time, and what they are made of
-    if may_pay(min(n, READ_ROWS), n_l):  # rows in groups: in double precision, sorted, in a tree, and the answers
-        probabilities += min(n, READ_ROWS) * 8 * (5 * k + 4)
     votes = float(n * s.vote_bytes)
     if s.codes_in_files or s.on_cluster:
         moved = n_l * (2 * row + wide)

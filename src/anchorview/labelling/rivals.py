@@ -112,7 +112,7 @@ class Rivals:
         """Tell by one row in `EVERY` whether groups of all rows have few rivals: then these are worth finding."""
         groups = group_rows(sample, GROUP_ROWS // EVERY)
         some = [sample[group] for group in groups[:: -(-len(groups) // _SAMPLE)]]
-        left = [len(rivals) * len(rows) for rivals, rows in zip(self.of(some), some, strict=True)]
+        left = [len(self.of([rows])[0]) * len(rows) for rows in some]  # one by one: with many labels each is large
         return sum(left) <= _WORTH * len(self._points) * sum(map(len, some))
 
 
