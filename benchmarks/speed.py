@@ -3,10 +3,13 @@
     python benchmarks/fashion.py --out /tmp/anchorview-data      (once; needs Debian's dataset-fashion-mnist)
     python benchmarks/speed.py --data ../shared/data --fashion /tmp/anchorview-data
     python benchmarks/speed.py … --quick                         (small sizes, a minute)
+    python benchmarks/speed.py … --methods fssmsc given poisson  (only these)
     python benchmarks/speed.py --report                          (nothing new; tables and plot from the records)
 
 Writes benchmarks/results/speed.jsonl (all runs), speed.md (tables) and speed.png (log-log plot). A finished run is
-not made again; --fresh does. Data sets that are not in the folders are left out.
+not made again; --fresh does. Data sets that are not in the folders are left out. "fssmsc" is a fit with all defaults,
+which chooses its settings; "given" one with the former defaults, which chooses nothing. Two checkouts beside each
+other: benchmarks/speed_against.py.
 """
 
 from __future__ import annotations
@@ -23,7 +26,8 @@ from speed_report import ACCURACY, Measured, write_tables
 
 JOBS = Path(__file__).with_name("speed_jobs.py").resolve()
 LIMITS: dict[str, Any] = {"time_limit": 1800, "memory_limit": 18 * 2**30}
-ALL = ("fssmsc", "admm", "literal", "label_spreading", "logistic")
+ALL = ("fssmsc", "given", "admm", "literal", "label_spreading", "poisson", "logistic")
+OURS = ("fssmsc", "given")
 FASHION_ROWS = (2_000, 5_000, 10_000, 20_000, 40_000, 70_000)
 SYNTHETIC_ROWS = (10_000, 30_000, 100_000, 300_000, 1_000_000)
 
@@ -49,9 +53,9 @@ def make_plan(quick: bool) -> list[Task]:
     sizes += [("fashion", n) for n in FASHION_ROWS if n <= 10_000 or not quick]
     sizes += [("synthetic", n) for n in SYNTHETIC_ROWS if n <= 30_000 or not quick]
     for name, n in sizes:
-        methods = ("fssmsc",) if name == "synthetic" else ALL if n <= 40_000 else ("fssmsc", "logistic")
+        methods = OURS if name == "synthetic" else ALL if n <= 40_000 else (*OURS, "logistic")
         for method in methods:
-            plan.append(Task(name, method, n, {"repeats": 1 if n > 200_000 else 5} if method == "fssmsc" else {}))
+            plan.append(Task(name, method, n, {"repeats": 1 if n > 200_000 else 5} if method in OURS else {}))
     return plan
 
 
@@ -77,12 +81,14 @@ def main() -> None:
     parser = make_parser(__doc__, __file__)
     parser.add_argument("--fashion", type=Path, help="folder with fashion.npz (see benchmarks/fashion.py)")
     parser.add_argument("--quick", action="store_true", help="small sizes only")
+    parser.add_argument("--methods", nargs="+", choices=(*ALL, "accuracy"), help="only these")
     parser.add_argument("--report", action="store_true", help="tables and plot of what is recorded; run nothing")
     options = parser.parse_args()
     records = Records(options.out / "speed.jsonl")
     places = options.data + ([] if options.fashion is None else [options.fashion / "fashion.npz"])
     runs = Runs(records, DataSets(places), fresh=options.fresh, compute=not options.report)
-    write_tables(run(make_plan(options.quick), runs), options.out)
+    plan = [task for task in make_plan(options.quick) if options.methods is None or task.method in options.methods]
+    write_tables(run(plan, runs), options.out)
 
 
 if __name__ == "__main__":

@@ -33,7 +33,7 @@ from .moves import blocking_index, largest_violations, most_negative, negative_g
 from .passive_set import ANY, FAST, add_indices, remove_index, solve_factor, start_from
 
 INEXACT = 100.0  # times the tolerance: a gradient on P that the rounding of L does not explain
-TOGETHER = 16  # indices that enter in one move: more are mostly dropped again, fewer need more moves
+TOGETHER = 8  # indices that enter in one move: more are mostly dropped again, fewer need more moves
 ROW, SIZE, MOVES, IGNORED, REASON, NEEDED = range(6)  # places in the state of `solve_rows`
 FINISHED, PAUSED, SHORT_OF_ROOM, SHORT_OF_SPACE, NOT_SOLVED = range(5)  # why it stopped
 RESUMED, STARTED, UNDONE, ALL_ADDED, ONE_ADDED = range(5)  # stages of a move: which indices have entered last
