@@ -10,6 +10,7 @@ import pytest
 from scipy import sparse
 
 from anchorview import Views
+from anchorview.features import products as products_module
 from anchorview.features.products import ViewCrossProducts
 from anchorview.features.scaling import fit_scaling
 
@@ -111,3 +112,16 @@ def test_sparse_views_give_the_products_of_their_dense_copies() -> None:
     mixed, _ = products([ARRAYS[0], sparse.csr_array(counts)], ["minmax", "l2"])
     np.testing.assert_allclose(by_blocks(mixed), by_blocks(dense), atol=1e-12)
     assert mixed.squared_norm() == pytest.approx(dense.squared_norm(), rel=1e-12)
+
+
+def test_what_landmarks_need_is_prepared_once_and_goes_with_them() -> None:
+    views, landmarks = Views(ARRAYS), LANDMARKS.copy()
+    scaler = fit_scaling(views, "minmax")
+    first = ViewCrossProducts(views, scaler, landmarks, cache_bytes=0)
+    again = ViewCrossProducts(views, scaler, landmarks, cache_bytes=0)
+    other = ViewCrossProducts(views, scaler, landmarks + 1.0, cache_bytes=0)
+    assert first._landmarks is again._landmarks and first._landmarks is not other._landmarks
+    np.testing.assert_array_equal(by_blocks(first), by_blocks(again))
+    n_kept = len(products_module._recent)
+    del landmarks
+    assert len(products_module._recent) < n_kept
