@@ -207,7 +207,7 @@ def solve_rows(
             wanted = violated
             first = zero
             last = n_violated
-            least = tol
+            least = 0.0  # in double precision: what is positive then belongs into the code
         if reason != FINISHED:
             break
 
