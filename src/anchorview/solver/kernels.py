@@ -187,9 +187,7 @@ def solve_rows(
                 w[passive[i]] = -1.0  # an index in P cannot be added
             if ignored >= 0:
                 w[ignored] = -1.0
-            n_violated = largest_violations(w, maxima, tol, violated)
-            if n_violated > TOGETHER:
-                n_violated = TOGETHER
+            n_violated = largest_violations(w, maxima, tol, violated, TOGETHER)
             if n_violated == 0:
                 is_solved = ignored < 0 and error <= INEXACT * tol
                 break

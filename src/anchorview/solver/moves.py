@@ -50,11 +50,12 @@ def negative_gradient(hessian: Any, b: Any, x: Any, passive: Any, size: int, w: 
 
 
 @inlined
-def largest_violations(w: Any, maxima: Any, tol: float, violated: Any) -> int:
-    """Put the index with the largest w of each group into `violated`, largest first; return how many have w > tol.
+def largest_violations(w: Any, maxima: Any, tol: float, violated: Any, most: int) -> int:
+    """Find up to so many indices with the largest w > tol, in any order and one of each group; return how many.
 
-    A strict order over all indices would cost more than it saves in moves. The order of the groups is found by
-    counting, for each, how many are larger: no branch has to be guessed. `maxima` is work space, one entry per group.
+    A choice among all indices would cost more than it saves in moves. Which groups are among the largest is found by
+    counting, for each, how many are larger: no branch has to be guessed. `maxima` is work space, one entry per group,
+    and `violated` is as long.
     """
     n_groups, n_found = len(maxima), 0
     for g in range(n_groups):
@@ -65,18 +66,19 @@ def largest_violations(w: Any, maxima: Any, tol: float, violated: Any) -> int:
         n_found += largest > tol
     if n_found == 0:
         return n_found
+    count = 0
     for g in range(n_groups):
-        value = maxima[g]
         rank = np.int32(0)
-        for other in range(n_groups):
-            rank += np.int32(maxima[other] > value)
-        for other in range(g):  # of equal ones the first
-            rank += np.int32(maxima[other] == value)
-        place = np.int32(0)
-        for t in range(GROUP):
-            place = np.int32(t) if w[GROUP * g + t] == value else place
-        violated[rank] = GROUP * g + place
-    return n_found
+        if n_found > most:
+            for other in range(n_groups):
+                rank += np.int32(maxima[other] > maxima[g])
+        if (rank < most) & (maxima[g] > tol) & (count < most):
+            place = np.int32(0)
+            for t in range(GROUP):
+                place = np.int32(t) if w[GROUP * g + t] == maxima[g] else place
+            violated[count] = GROUP * g + place
+            count += 1
+    return count
 
 
 @inlined
