@@ -65,6 +65,7 @@ class SearchData:
     _sources: dict[Any, Representation] = field(default_factory=dict)
     _units: dict[Any, DataUnits] = field(default_factory=dict)
     _codes: dict[Any, CodeSet] = field(default_factory=dict)
+    _judged_codes: dict[Any, CodeSet] = field(default_factory=dict)
     _graphs: dict[Any, Graph] = field(default_factory=dict)
     _told: dict[int, Told] = field(default_factory=dict)
 
@@ -153,12 +154,37 @@ class SearchData:
         return mean_cosine(self.source(setting).landmarks) > PARALLEL
 
     def code_set(self, setting: Setting) -> CodeSet:
-        """Codes of a setting."""
+        """Codes of all rows for a setting."""
+        return self._encode(setting, None, self._codes)
+
+    def judged_codes(self, setting: Setting) -> CodeSet:
+        """Codes that a setting is judged by: of `coded_rows`."""
+        if self.coded_rows is None:
+            return self.code_set(setting)
+        return self._encode(setting, self.coded_rows, self._judged_codes)
+
+    def _encode(self, setting: Setting, rows: Rows | None, known: dict[Any, CodeSet]) -> CodeSet:
         l1, ridge = self._code_weights(setting)
         key = (*setting.source, l1, ridge)
-        if key not in self._codes:
-            self._codes[key] = encode(self.source(setting), l1, ridge, self.weights, self.n_threads)
-        return self._codes[key]
+        if key not in known:
+            known[key] = encode(self.source(setting), l1, ridge, self.weights, self.n_threads, rows)
+        return known[key]
+
+    @cached_property
+    def coded_rows(self) -> Rows | None:
+        """Rows whose codes settings are judged by; None if these are all.
+
+        What is told of rows is told of few, and the others only say which landmarks go together.
+        """
+        told = np.zeros(len(self.views), dtype=bool)
+        told[self.known_rows] = True
+        if self.pairs is not None:
+            told |= self.pairs.touched()
+        others = np.flatnonzero(~told)
+        if len(others) <= self.options.n_coded:
+            return None
+        chosen = np.random.RandomState(self.seed).choice(others, self.options.n_coded, replace=False)
+        return np.union1d(np.flatnonzero(told), chosen)
 
     def _code_weights(self, setting: Setting) -> tuple[float, float]:
         """Return λ_Z and μ of a setting."""
@@ -173,12 +199,14 @@ class SearchData:
         """Return λ_M of a setting."""
         if setting.units == "paper":
             return setting.must_link_weight
-        sizes = measure_codes(self.code_set(setting).codes, self.weights)
+        code_set = self.judged_codes(setting)
+        weights = self.weights if self.weights is None or code_set.rows is None else self.weights[code_set.rows]
+        sizes = measure_codes(code_set.codes, weights)
         return for_labels(setting.must_link_weight, 0.0, len(self.source(setting).landmarks), sizes.squares)[0]
 
     def has_dense_codes(self, setting: Setting) -> bool:
         """Whether codes have so many non-zeros that denser ones would take too long."""
-        codes = self.code_set(setting).codes
+        codes = self.judged_codes(setting).codes
         return bool(codes.nnz > self.options.dense_codes * codes.shape[0])
 
     def graph(self, setting: Setting) -> Graph:
@@ -198,5 +226,6 @@ class SearchData:
         best_first = sorted(self.judged, key=lambda setting: self.judged[setting].belief)
         best = {setting.scaling for setting in best_first[: self.options.n_kept]} | kept
         self._codes = {key: value for key, value in self._codes.items() if key[0] in best}
+        self._judged_codes = {key: value for key, value in self._judged_codes.items() if key[0] in best}
         self._sources = {key: value for key, value in self._sources.items() if key[0] in best}
         self._graphs = {key: value for key, value in self._graphs.items() if key[0] in best}
