@@ -10,9 +10,12 @@ import numpy as np
 from sklearn.exceptions import ConvergenceWarning
 
 from ..core.arrays import ClassIds, Matrix, Weights, is_sparse, unit_rows
+from ..features.neighbours import nearest_points
 from ..labelling.rule import NO_VOTE, SAME, keep_labelled
+from .sampling import some_of_each
 
 _MAX_ITER = 200
+_MAX_NEIGHBOURS = 2000  # labelled rows that others are compared with: in few dimensions more are hardly nearer
 _MAX_ROTATED = 1500  # rows; the decomposition of more takes longer than it saves
 
 
@@ -31,9 +34,26 @@ class NeighbourHead:
     rule: Any
 
     def scores(self, features: Any) -> Matrix:
-        """Return the evidence of the labelled neighbours."""
-        result: Matrix = self.rule.evidence(np.asarray(features))
-        return result
+        """Return the evidence of the labelled neighbours.
+
+        That of the rule, but which rows vote is told by products in single precision: all rows of a fit are read by
+        several such heads.
+        """
+        if self.rule.rule != "knn":
+            result: Matrix = self.rule.evidence(np.asarray(features))
+            return result
+        rows, reference = unit_rows(np.asarray(features, dtype=np.float64)), self.rule.reference
+        found, _ = nearest_points(reference.astype(np.float32), rows.astype(np.float32), self.rule.n_neighbors)
+        distances = np.linalg.norm(rows[:, None] - reference[found], axis=2)
+        return _count_votes(self.rule.class_ids[found], 1 / np.maximum(distances, SAME), self.rule.class_ids[-1] + 1)
+
+
+def _count_votes(class_ids: ClassIds, counted: Matrix, n_classes: int) -> Matrix:
+    """Return the logarithms of the votes of each row's neighbours."""
+    votes = np.zeros((len(class_ids), n_classes))
+    np.add.at(votes, (np.arange(len(votes))[:, None], class_ids), counted)
+    result: Matrix = np.log(votes + NO_VOTE * votes.sum(axis=1, keepdims=True))
+    return result
 
 
 @dataclass(frozen=True)
@@ -59,10 +79,7 @@ class WeightedNeighbours:
         weights = self.weights[nearest]
         counted = np.clip(self.n_neighbors - (np.cumsum(weights, axis=1) - weights), 0.0, weights)
         counted /= np.maximum(np.sqrt(np.take_along_axis(squared, nearest, axis=1)), SAME)
-        votes = np.zeros((len(rows), self.class_ids[-1] + 1))
-        np.add.at(votes, (np.arange(len(votes))[:, None], self.class_ids[nearest]), counted)
-        result: Matrix = np.log(votes + NO_VOTE * votes.sum(axis=1, keepdims=True))
-        return result
+        return _count_votes(self.class_ids[nearest], counted, self.class_ids[-1] + 1)
 
 
 @dataclass(frozen=True)
@@ -89,7 +106,9 @@ class LinearHead:
 def fit_neighbour_head(
     features: Matrix, classes: ClassIds, rule: str, n_neighbors: int, weights: Weights = None
 ) -> NeighbourHead | WeightedNeighbours:
-    """Keep the labelled rows. The nearest one is the nearest whatever its weight; in a vote weights count."""
+    """Keep the labelled rows, or some. The nearest is the nearest whatever its weight; in a vote weights count."""
+    some = some_of_each(classes, _MAX_NEIGHBOURS)
+    features, classes, weights = features[some], classes[some], None if weights is None else weights[some]
     kept = keep_labelled(features, classes, rule, n_neighbors)
     if weights is None or rule != "knn":
         return NeighbourHead(kept)
