@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import warnings
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any, Protocol
 
 import numpy as np
+from scipy import linalg
 from sklearn.exceptions import ConvergenceWarning
 
 from ..core.arrays import ClassIds, Matrix, Weights, is_sparse, unit_rows
@@ -16,7 +18,8 @@ from .sampling import some_of_each
 
 _MAX_ITER = 200
 _MAX_NEIGHBOURS = 2000  # labelled rows that others are compared with: in few dimensions more are hardly nearer
-_MAX_ROTATED = 1500  # rows; the decomposition of more takes longer than it saves
+_MAX_ROTATED = 3000  # rows; products with more than these take longer than rotating saves
+_SLIGHT = 1e-6  # part of the squares that is added to them: rows may be there twice
 
 
 class Head(Protocol):
@@ -141,20 +144,24 @@ def fit_linear_head(
         coefficients = np.vstack([-coefficients / 2, coefficients / 2])
         intercept = np.concatenate([-intercept / 2, intercept / 2])
     if rotation is not None:
-        coefficients = np.asarray(coefficients @ rotation)
+        coefficients = rotation(coefficients)
     converged = bool(np.max(model.n_iter_) < max_iter)
     return LinearHead(coefficients, intercept, model.classes_.astype(np.intp), n_classes, converged)
 
 
-def _rotate(features: Any) -> tuple[Matrix, Any]:
-    """Return rows of at most n features in place of n rows of many, and the rotation back.
+def _rotate(features: Any) -> tuple[Matrix, Callable[[Matrix], Matrix]]:
+    """Return rows of n features in place of n rows of many, and what turns coefficients back.
 
     The penalty of a logistic regression does not see rotations, so its solution lies in the span of the rows: with
-    X Xᵀ = U Λ Uᵀ, it can be found on the features U Λ^½, and Λ^-½ Uᵀ X turns its coefficients back.
+    X Xᵀ = L Lᵀ, it can be found on the rows of L, and L⁻¹ X turns its coefficients back.
     """
     gram = features @ features.T
-    values, vectors = np.linalg.eigh(np.asarray(gram.toarray() if is_sparse(gram) else gram, dtype=np.float64))
-    kept = values > 1e-10 * max(float(values[-1]), 1e-300)
-    root = np.sqrt(values[kept])
-    rotated: Matrix = vectors[:, kept] * root
-    return rotated, (vectors[:, kept] / root).T @ features
+    wide = np.asarray(gram.toarray() if is_sparse(gram) else gram, dtype=np.float64)
+    wide[np.diag_indices_from(wide)] += _SLIGHT * max(float(np.trace(wide)) / len(wide), 1e-300)
+    lower = linalg.cholesky(wide, lower=True)
+
+    def turn_back(coefficients: Matrix) -> Matrix:
+        weights = linalg.solve_triangular(lower, coefficients.T, lower=True, trans="T").T.astype(features.dtype)
+        return np.asarray(weights @ features)
+
+    return lower.astype(features.dtype), turn_back
