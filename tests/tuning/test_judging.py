@@ -82,6 +82,9 @@ def test_settings_are_judged_by_the_codes_of_some_rows(some_digits: Any) -> None
     assert np.isin(data.known_rows, some.rows).all()
     np.testing.assert_allclose(some.of(data.rows).toarray(), every.of(data.rows).toarray(), atol=1e-6)
     np.testing.assert_allclose(some.gram, (some.codes.T @ some.codes).toarray(), rtol=1e-4, atol=1e-6)
+    fresh = search_data(some_digits, options=OPTIONS).code_set(setting)  # not put together from two parts
+    np.testing.assert_allclose(every.codes.toarray(), fresh.codes.toarray(), atol=1e-6)
+    np.testing.assert_allclose(every.gram, fresh.gram, rtol=1e-4, atol=1e-6)
     judge(data, [setting])
     full = search_data(some_digits, options=OPTIONS)
     judge(full, [setting])

@@ -70,6 +70,14 @@ def encode(
     return CodeSet(encoder, stack_codes(blocks, m), gram, rows)
 
 
+def join_codes(first: CodeSet, second: CodeSet) -> CodeSet:
+    """Return the codes of all rows from those of some and those of the others."""
+    assert first.rows is not None and second.rows is not None
+    order = np.argsort(np.concatenate([first.rows, second.rows]), kind="stable")
+    both = sparse.vstack([first.codes, second.codes], format="csr")
+    return CodeSet(first.encoder, sparse.csr_array(both[order]), first.gram + second.gram)
+
+
 def embed_code_set(
     code_set: CodeSet,
     told: Told,

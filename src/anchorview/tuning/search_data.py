@@ -20,7 +20,7 @@ from ..supervision.pairs import ResolvedPairs
 from .graph import Graph, join_rows, make_space
 from .links import Told, joined_rows, pass_on
 from .options import SearchOptions
-from .representation import CodeSet, encode
+from .representation import CodeSet, encode, join_codes
 from .settings import Scaling, Setting
 from .units import measure_source
 
@@ -154,21 +154,29 @@ class SearchData:
         return mean_cosine(self.source(setting).landmarks) > PARALLEL
 
     def code_set(self, setting: Setting) -> CodeSet:
-        """Codes of all rows for a setting."""
-        return self._encode(setting, None, self._codes)
+        """Codes of all rows for a setting; those that it was judged by are not solved again."""
+        key = self._code_key(setting)
+        if key not in self._codes:
+            judged = self._judged_codes.get(key)
+            rest = None if judged is None else np.setdiff1d(np.arange(len(self.views)), judged.rows)
+            found = self._encode(setting, rest)
+            self._codes[key] = found if judged is None else join_codes(judged, found)
+        return self._codes[key]
 
     def judged_codes(self, setting: Setting) -> CodeSet:
         """Codes that a setting is judged by: of `coded_rows`."""
         if self.coded_rows is None:
             return self.code_set(setting)
-        return self._encode(setting, self.coded_rows, self._judged_codes)
+        key = self._code_key(setting)
+        if key not in self._judged_codes:
+            self._judged_codes[key] = self._encode(setting, self.coded_rows)
+        return self._judged_codes[key]
 
-    def _encode(self, setting: Setting, rows: Rows | None, known: dict[Any, CodeSet]) -> CodeSet:
-        l1, ridge = self._code_weights(setting)
-        key = (*setting.source, l1, ridge)
-        if key not in known:
-            known[key] = encode(self.source(setting), l1, ridge, self.weights, self.n_threads, rows)
-        return known[key]
+    def _code_key(self, setting: Setting) -> tuple[Any, ...]:
+        return *setting.source, *self._code_weights(setting)
+
+    def _encode(self, setting: Setting, rows: Rows | None) -> CodeSet:
+        return encode(self.source(setting), *self._code_weights(setting), self.weights, self.n_threads, rows)
 
     @cached_property
     def coded_rows(self) -> Rows | None:
@@ -206,8 +214,12 @@ class SearchData:
 
     def has_dense_codes(self, setting: Setting) -> bool:
         """Whether codes have so many non-zeros that denser ones would take too long."""
+        return self.count_nonzeros(setting) > self.options.dense_codes
+
+    def count_nonzeros(self, setting: Setting) -> float:
+        """Mean number of non-zeros of a setting's codes."""
         codes = self.judged_codes(setting).codes
-        return bool(codes.nnz > self.options.dense_codes * codes.shape[0])
+        return float(codes.nnz / codes.shape[0])
 
     def graph(self, setting: Setting) -> Graph:
         """Graph of all rows in the scaling of a setting."""
