@@ -384,11 +384,24 @@ class FSSMSCCV(MultiViewClassifier):
     def _with_all_labels(self, data: SearchData, given: FitInput) -> SearchData:
         """Return the data of a search, for the same fits on more rows."""
         rows, class_ids = self._labelled(given)
-        about_rows = {"present": given.present, "weights": given.weights, "sample_weights": given.sample_weight}
-        about_labels = {"rows": rows, "class_ids": class_ids, "pairs": self._pairs(given), "folds": []}
-        same = ("n_classes", "n_landmarks", "other_n_landmarks", "default_scaling", "seed", "n_threads", "options")
-        shared = {name: getattr(data, name) for name in (*same, "report")}
-        return SearchData(views=given.views, **about_rows, **about_labels, **shared)
+        return SearchData(
+            views=given.views,
+            present=given.present,
+            weights=given.weights,
+            rows=rows,
+            class_ids=class_ids,
+            n_classes=data.n_classes,
+            n_landmarks=data.n_landmarks,
+            other_n_landmarks=data.other_n_landmarks,
+            default_scaling=data.default_scaling,
+            folds=[],
+            seed=data.seed,
+            n_threads=data.n_threads,
+            options=data.options,
+            report=data.report,
+            sample_weights=given.sample_weight,
+            pairs=self._pairs(given),
+        )
 
     def _embed_rows(self, ensemble: Ensemble, setting: Setting) -> Matrix:
         """Set what `transform` needs, codes and embedding of one setting; return the votes of the rows."""

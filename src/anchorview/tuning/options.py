@@ -44,7 +44,7 @@ class SearchOptions:
     dense_codes: int = 100  # non-zeros per row above which no denser codes are tried: a row costs their cube
     max_search_rows: int = 20_000  # without a label, up to which the search looks at all rows
     n_sampled: int = 10_000  # of more rows it looks at so many: 20,000 chose no better and took twice as long
-    max_search_labels: int = 3000  # that settings are judged by: accuracies are then right to half a point, or one
+    max_search_labels: int = 3000  # that settings are judged by: accuracies are then right to a point; fits hear all
     n_coded: int = 2000  # rows, besides those that something is told of, whose codes settings are judged by
     max_sources: int = 2  # scalings in the average, where there are more rows: each is a product of all rows
     max_encoders: int = 2  # sets of codes in the average, where there are more rows: each costs about a fit

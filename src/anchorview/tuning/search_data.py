@@ -158,9 +158,11 @@ class SearchData:
         key = self._code_key(setting)
         if key not in self._codes:
             judged = self._judged_codes.get(key)
-            rest = None if judged is None else np.setdiff1d(np.arange(len(self.views)), judged.rows)
-            found = self._encode(setting, rest)
-            self._codes[key] = found if judged is None else join_codes(judged, found)
+            if judged is None or self.coded_rows is None:
+                self._codes[key] = self._encode(setting, None)
+            else:
+                rest = np.setdiff1d(np.arange(len(self.views)), self.coded_rows)
+                self._codes[key] = join_codes(judged, self._encode(setting, rest))
         return self._codes[key]
 
     def judged_codes(self, setting: Setting) -> CodeSet:
