@@ -128,3 +128,47 @@ def test_rows_that_lack_views_or_have_none(data: Any) -> None:
     assert (model.labels_[empty] == -1).all()
     others = np.setdiff1d(np.flatnonzero(y == -1), empty)
     assert (model.labels_ == target)[others].mean() > 0.8
+
+
+# Many labels
+
+
+@pytest.fixture(scope="module")
+def few_judge(data: Any) -> FSSMSCCV:
+    views, _, y = data
+    return make(search_options={"max_search_labels": 24}, warm_start=True).fit(views, y)
+
+
+def test_settings_are_judged_by_some_of_many_labels(few_judge: FSSMSCCV, data: Any) -> None:
+    _, target, y = data
+    held_out, hidden = few_judge.held_out_, y == -1
+    assert 16 <= len(held_out.rows) <= 24
+    assert np.array_equal(few_judge.classes_[held_out.class_ids], y[held_out.rows])
+    assert set(held_out.class_ids) == {0, 1, 2, 3}
+    assert "of 56 labels (max_search_labels)" in few_judge.status_
+    assert (few_judge.labels_[~hidden] == y[~hidden]).all()
+    assert (few_judge.labels_ == target)[hidden].mean() > 0.9
+
+
+@pytest.mark.parametrize("most", [300, 5000])
+def test_labels_that_judge_nothing_are_heard_in_the_fits(few_judge: FSSMSCCV, data: Any, most: int) -> None:
+    """Whether the search looks at some rows or at all."""
+    views, _, y = data
+    options = {"max_search_labels": 24, "max_search_rows": most}
+    model = make(search_options=options).fit(views, y)
+    judging = np.intersect1d(few_judge.held_out_.rows, model.held_out_.rows)
+    others = np.setdiff1d(np.flatnonzero(y != -1), judging)
+    wrong = y.copy()
+    wrong[others] = (y[others] + 1) % 4
+    assert (make(search_options=options).fit(views, wrong).predict_proba(views) != model.predict_proba(views)).any()
+    heads = [expert.head for group in model._groups for expert in group.experts() if not expert.saw_sure_rows]
+    sizes = {len(head.rule.reference) for head in heads if hasattr(head, "rule")}
+    assert sizes <= {56}
+
+
+def test_a_search_by_some_labels_goes_on_where_it_was(few_judge: FSSMSCCV, data: Any) -> None:
+    views, _, y = data
+    before, labels = dict(few_judge._judged), few_judge.labels_
+    few_judge.fit(views, y)
+    assert all(few_judge._judged[setting] is judgement for setting, judgement in before.items())
+    assert np.array_equal(few_judge.labels_, labels)

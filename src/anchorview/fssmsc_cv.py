@@ -41,7 +41,7 @@ from .tuning.estimate import judge_average, warn_unjudged
 from .tuning.experts import ExpertGroup, count_votes
 from .tuning.links import settle_pairs
 from .tuning.options import SearchOptions, make_options
-from .tuning.sampling import draw_rows
+from .tuning.sampling import draw_rows, some_of_each
 from .tuning.search import StopSearch, affordable, averaged_hidden, best_among, best_on_codes, choose_averaged, search
 from .tuning.search_data import Judgement, SearchData
 from .tuning.settings import FOR_FSSMSC, Scaling, Setting, one_name, scalings_to_try
@@ -297,7 +297,9 @@ class FSSMSCCV(MultiViewClassifier):
         rows = self._sample(given, options, rng)
         if rows is not None:
             check_finite(given.views, n_threads, given.present)  # rows by their own numbers, and before the work
-        searched = given if rows is None else given.take(rows)
+        fitted = given if rows is None else given.take(rows)
+        judging = self._judging_rows(fitted, options)
+        searched = fitted if judging is None else fitted.take(judging)
         scalings = self._scalings(searched.views, options)
         self._sampled = rows
         progress = Progress(self, self.verbose, None, 0.0)
@@ -312,9 +314,9 @@ class FSSMSCCV(MultiViewClassifier):
         usable = judgements if rows is None else affordable(judgements, options)
         chosen = choose_averaged(data, usable, self.n_averaged)
         progress.stage("fits", f"averaging {len(chosen)} of {len(judgements)} settings")
-        ensemble = Ensemble(data)
+        ensemble = Ensemble(data if judging is None else self._with_all_labels(data, fitted))
         with progress.watch():
-            ensemble.add(chosen, data.told())
+            ensemble.add(chosen, ensemble.data.told())
             if options.second_fit:
                 ensemble.add_sure_rows(chosen)
         progress.stage("labels", "reading labels off the average")
@@ -334,12 +336,17 @@ class FSSMSCCV(MultiViewClassifier):
         self._read_labels(given, settle(votes, self._temperature))
         self._summarise(judgements, chosen)
         estimate, held_out = judge_average(data, usable, self.n_averaged)
-        self.held_out_ = held_out if rows is None else replace(held_out, rows=rows[held_out.rows])
+        for taken in (judging, rows):
+            held_out = held_out if taken is None else replace(held_out, rows=taken[held_out.rows])
+        self.held_out_ = held_out
         warn_unjudged(estimate)
         self.best_score_, self.best_score_interval_ = estimate.score, estimate.interval
         said = [*filter(None, [estimate.describe()]), *(outcome.value for outcome in outcomes)]
         if rows is not None:
             said.append(f"searched and fitted on {len(rows):,} of {len(given.views):,} rows (max_search_rows).")
+        if judging is not None:
+            n_judging = len(searched.known.labelled)
+            said.append(f"settings were judged by {n_judging:,} of {sizes[0]:,} labels (max_search_labels).")
         self.status_ = " ".join([*describe_search(data, scalings, chosen, self._groups), *said])
         self.view_importance_ = None
         if self.measure_views:
@@ -362,6 +369,39 @@ class FSSMSCCV(MultiViewClassifier):
             return rows
         # The data may be others: the fingerprint of the rows tells. Labels that came since must not be left out.
         return before if np.isin(given.known.labelled, before).all() else rows
+
+    def _judging_rows(self, given: FitInput, options: SearchOptions) -> Rows | None:
+        """Return the rows by which settings are judged: all but labelled ones above a number of labels; None if all.
+
+        More labels would tell no more of a setting. Those left out are heard in the fits.
+        """
+        labelled = given.known.labelled
+        kept = labelled[some_of_each(given.known.class_ids[labelled], options.max_search_labels)]
+        if len(kept) == len(labelled):
+            return None
+        return np.union1d(np.flatnonzero(given.known.class_ids < 0), kept)
+
+    def _with_all_labels(self, data: SearchData, given: FitInput) -> SearchData:
+        """Return the data of a search, for the same fits on more rows."""
+        rows, class_ids = self._labelled(given)
+        return SearchData(
+            views=given.views,
+            present=given.present,
+            weights=given.weights,
+            rows=rows,
+            class_ids=class_ids,
+            n_classes=data.n_classes,
+            n_landmarks=data.n_landmarks,
+            other_n_landmarks=data.other_n_landmarks,
+            default_scaling=data.default_scaling,
+            folds=[],
+            seed=data.seed,
+            n_threads=data.n_threads,
+            options=data.options,
+            report=data.report,
+            sample_weights=given.sample_weight,
+            pairs=self._pairs(given),
+        )
 
     def _embed_rows(self, ensemble: Ensemble, setting: Setting) -> Matrix:
         """Set what `transform` needs, codes and embedding of one setting; return the votes of the rows."""

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 from scipy.special import softmax
 
-from anchorview.labelling.temperature import AnyClass, Mistakes, NearOne, choose_temperature, log_loss
+from anchorview.labelling.temperature import AnyClass, Mistakes, NearOne, choose_temperature, log_loss, spread
 
 PRIORS = (Mistakes(), AnyClass(), NearOne())
 
@@ -98,3 +98,21 @@ def test_it_is_in_units_of_the_scores(prior: Any, factor: float) -> None:
 def test_one_sure_mistake_is_not_worth_hundreds_of_rows() -> None:
     assert log_loss(np.array([[1.0, 0.0]]), np.array([1]))[0] == pytest.approx(-np.log(1e-3))
     np.testing.assert_allclose(log_loss(np.array([[0.5, 0.5], [0.2, 0.8]]), np.array([0, 1])), -np.log([0.5, 0.8]))
+
+
+@pytest.mark.parametrize("n_rows", [5, 30, 200])
+@pytest.mark.parametrize("noise", [0.1, 1.0, 3.0])
+def test_not_all_temperatures_need_to_be_tried(n_rows: int, noise: float) -> None:
+    """The best of them is found, or one as good; also where a few faultless rows make a second minimum."""
+    rng = np.random.default_rng(n_rows)
+    class_ids = rng.integers(4, size=n_rows)
+    scores = 3 * np.eye(4)[class_ids] + noise * rng.normal(size=(n_rows, 4))
+    any_class = 1 / (n_rows + 2)
+
+    def loss(temperature: float) -> float:
+        losses = -np.log(np.maximum(softmax(scores / temperature, axis=1), 1e-3))
+        own = losses[np.arange(n_rows), class_ids]
+        return float(np.mean((1 - any_class) * own + any_class * losses.mean(axis=1)))
+
+    least = min(loss(temperature) for temperature in spread(scores, None) * np.logspace(-2.5, 1, 57))
+    assert loss(choose_temperature(scores, class_ids, AnyClass())) <= least + 1e-3

@@ -8,7 +8,8 @@ from scipy import sparse
 from scipy.special import softmax
 from sklearn.linear_model import LogisticRegression
 
-from anchorview.tuning.heads import fit_linear_head
+from anchorview.labelling.rule import keep_labelled
+from anchorview.tuning.heads import fit_linear_head, fit_neighbour_head
 
 
 @pytest.mark.parametrize("shape", [(30, 200), (200, 30)])
@@ -27,3 +28,27 @@ def test_a_class_without_rows_is_the_least_likely() -> None:
     scores = fit_linear_head(rows, np.array([0, 3] * 15), 5, 1.0).scores(rows)
     assert scores.shape == (30, 5)
     assert (scores[:, [1, 2, 4]].max(axis=1) < scores[:, [0, 3]].min(axis=1)).all()
+
+
+@pytest.mark.parametrize("rule", ["nearest", "knn"])
+def test_the_neighbour_head_has_the_evidence_of_the_rule(rule: str) -> None:
+    rng = np.random.RandomState(0)
+    rows, classes, queries = rng.normal(size=(60, 4)), np.arange(60) % 3, rng.normal(size=(30, 4))
+    expected = keep_labelled(rows, classes, rule, 5).evidence(queries)
+    np.testing.assert_allclose(fit_neighbour_head(rows, classes, rule, 5).scores(queries), expected, atol=1e-9)
+
+
+@pytest.mark.parametrize("weights", [None, np.ones(9002)])
+@pytest.mark.parametrize("rule", ["nearest", "knn"])
+def test_of_many_labelled_rows_some_of_every_class_are_compared_with(rule: str, weights: np.ndarray | None) -> None:
+    rng = np.random.RandomState(0)
+    classes = np.r_[np.arange(9000) % 3, 3, 3]  # a rare class too
+    rows = np.eye(4)[classes] + 0.2 * rng.normal(size=(9002, 4))
+    head = fit_neighbour_head(rows, classes, rule, 5, weights)
+    reference = (head if hasattr(head, "reference") else head.rule).reference
+    assert 1000 < len(reference) < 3000
+    expected = np.arange(200) % 3
+    scores = head.scores(np.eye(4)[expected] + 0.1 * rng.normal(size=(200, 4)))
+    assert scores.shape == (200, 4)
+    assert (scores.argmax(axis=1) == expected).all()
+    assert head.scores(rows[-2:]).argmax(axis=1).tolist() == [3, 3] or rule == "knn"

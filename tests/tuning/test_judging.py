@@ -71,3 +71,22 @@ def test_the_search_goes_on_with_what_did_best(some_digits: Any) -> None:
     assert best_on_codes(data, base) == Setting("l2", 60, head="knn")
     data.judged = {}
     assert best_on_codes(data, base) == base
+
+
+def test_settings_are_judged_by_the_codes_of_some_rows(some_digits: Any) -> None:
+    """All that something is told of are among them, and their codes are those they always have."""
+    data = search_data(some_digits, options=replace(OPTIONS, n_coded=100))
+    setting = Setting("minmax", 60)
+    some, every = data.judged_codes(setting), data.code_set(setting)
+    assert some.rows is not None and len(some.rows) == len(data.rows) + 100
+    assert np.isin(data.known_rows, some.rows).all()
+    np.testing.assert_allclose(some.of(data.rows).toarray(), every.of(data.rows).toarray(), atol=1e-6)
+    np.testing.assert_allclose(some.gram, (some.codes.T @ some.codes).toarray(), rtol=1e-4, atol=1e-6)
+    fresh = search_data(some_digits, options=OPTIONS).code_set(setting)  # not put together from two parts
+    np.testing.assert_allclose(every.codes.toarray(), fresh.codes.toarray(), atol=1e-6)
+    np.testing.assert_allclose(every.gram, fresh.gram, rtol=1e-4, atol=1e-6)
+    judge(data, [setting])
+    full = search_data(some_digits, options=OPTIONS)
+    judge(full, [setting])
+    assert full.judged_codes(setting) is full.code_set(setting)
+    assert abs(data.judged[setting].accuracy - full.judged[setting].accuracy) < 0.15

@@ -19,11 +19,12 @@ from scipy import sparse
 from ..core.arrays import ClassIds, Matrix, Rows, Weights
 from ..features.neighbours import nearest_points
 from .poisson import solve_potential
+from .walks import sum_walks
 
 N_NEIGHBORS = 10
 _N_DIRECTIONS = 50
 _SAME = 1e-3  # distances below this part of the longest row are rounding: squares of float32 lose half the digits
-_LEFT = 0.01  # part of the sum over walks that may be left out
+_LEFT = 1e-4  # part of the sum over walks that may be left out: far from labels there is little of it, and it decides
 
 
 @dataclass(frozen=True)
@@ -95,11 +96,8 @@ def propagate(
     seeds = np.zeros((n, len(labels), n_classes), np.float32)
     for number, (rows, classes) in enumerate(labels):
         seeds[rows, number, classes] = 1.0
-    flat = seeds.reshape(n, -1)
-    spread = flat.copy()
-    for _ in range(int(np.ceil(np.log(_LEFT) / np.log(alpha)))):
-        spread = np.float32(alpha) * (graph @ spread) + flat
-    shares = spread.reshape(n, len(labels), n_classes)
+    spread = sum_walks(graph, seeds.reshape(n, -1), alpha, _LEFT)
+    shares = np.maximum(spread, 0, out=spread).reshape(n, len(labels), n_classes)  # below zero is what was left out
     total = shares.sum(axis=2, keepdims=True)
     shares = np.where(total > 0, shares / np.where(total > 0, total, 1), np.float32(1 / n_classes))
     return np.ascontiguousarray(shares.transpose(1, 0, 2))

@@ -3,17 +3,23 @@
 from __future__ import annotations
 
 import warnings
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any, Protocol
 
 import numpy as np
+from scipy import linalg
 from sklearn.exceptions import ConvergenceWarning
 
 from ..core.arrays import ClassIds, Matrix, Weights, is_sparse, unit_rows
+from ..features.neighbours import nearest_points
 from ..labelling.rule import NO_VOTE, SAME, keep_labelled
+from .sampling import some_of_each
 
 _MAX_ITER = 200
-_MAX_ROTATED = 1500  # rows; the decomposition of more takes longer than it saves
+_MAX_NEIGHBOURS = 2000  # labelled rows that others are compared with: in few dimensions more are hardly nearer
+_MAX_ROTATED = 3000  # rows; products with more than these take longer than rotating saves
+_SLIGHT = 1e-6  # part of the squares that is added to them: rows may be there twice
 
 
 class Head(Protocol):
@@ -31,9 +37,26 @@ class NeighbourHead:
     rule: Any
 
     def scores(self, features: Any) -> Matrix:
-        """Return the evidence of the labelled neighbours."""
-        result: Matrix = self.rule.evidence(np.asarray(features))
-        return result
+        """Return the evidence of the labelled neighbours.
+
+        That of the rule, but which rows vote is told by products in single precision: all rows of a fit are read by
+        several such heads.
+        """
+        if self.rule.rule != "knn":
+            result: Matrix = self.rule.evidence(np.asarray(features))
+            return result
+        rows, reference = unit_rows(np.asarray(features, dtype=np.float64)), self.rule.reference
+        found, _ = nearest_points(reference.astype(np.float32), rows.astype(np.float32), self.rule.n_neighbors)
+        distances = np.linalg.norm(rows[:, None] - reference[found], axis=2)
+        return _count_votes(self.rule.class_ids[found], 1 / np.maximum(distances, SAME), self.rule.class_ids[-1] + 1)
+
+
+def _count_votes(class_ids: ClassIds, counted: Matrix, n_classes: int) -> Matrix:
+    """Return the logarithms of the votes of each row's neighbours."""
+    votes = np.zeros((len(class_ids), n_classes))
+    np.add.at(votes, (np.arange(len(votes))[:, None], class_ids), counted)
+    result: Matrix = np.log(votes + NO_VOTE * votes.sum(axis=1, keepdims=True))
+    return result
 
 
 @dataclass(frozen=True)
@@ -59,10 +82,7 @@ class WeightedNeighbours:
         weights = self.weights[nearest]
         counted = np.clip(self.n_neighbors - (np.cumsum(weights, axis=1) - weights), 0.0, weights)
         counted /= np.maximum(np.sqrt(np.take_along_axis(squared, nearest, axis=1)), SAME)
-        votes = np.zeros((len(rows), self.class_ids[-1] + 1))
-        np.add.at(votes, (np.arange(len(votes))[:, None], self.class_ids[nearest]), counted)
-        result: Matrix = np.log(votes + NO_VOTE * votes.sum(axis=1, keepdims=True))
-        return result
+        return _count_votes(self.class_ids[nearest], counted, self.class_ids[-1] + 1)
 
 
 @dataclass(frozen=True)
@@ -89,7 +109,9 @@ class LinearHead:
 def fit_neighbour_head(
     features: Matrix, classes: ClassIds, rule: str, n_neighbors: int, weights: Weights = None
 ) -> NeighbourHead | WeightedNeighbours:
-    """Keep the labelled rows. The nearest one is the nearest whatever its weight; in a vote weights count."""
+    """Keep the labelled rows, or some. The nearest is the nearest whatever its weight; in a vote weights count."""
+    some = some_of_each(classes, _MAX_NEIGHBOURS)
+    features, classes, weights = features[some], classes[some], None if weights is None else weights[some]
     kept = keep_labelled(features, classes, rule, n_neighbors)
     if weights is None or rule != "knn":
         return NeighbourHead(kept)
@@ -122,20 +144,24 @@ def fit_linear_head(
         coefficients = np.vstack([-coefficients / 2, coefficients / 2])
         intercept = np.concatenate([-intercept / 2, intercept / 2])
     if rotation is not None:
-        coefficients = np.asarray(coefficients @ rotation)
+        coefficients = rotation(coefficients)
     converged = bool(np.max(model.n_iter_) < max_iter)
     return LinearHead(coefficients, intercept, model.classes_.astype(np.intp), n_classes, converged)
 
 
-def _rotate(features: Any) -> tuple[Matrix, Any]:
-    """Return rows of at most n features in place of n rows of many, and the rotation back.
+def _rotate(features: Any) -> tuple[Matrix, Callable[[Matrix], Matrix]]:
+    """Return rows of n features in place of n rows of many, and what turns coefficients back.
 
     The penalty of a logistic regression does not see rotations, so its solution lies in the span of the rows: with
-    X Xᵀ = U Λ Uᵀ, it can be found on the features U Λ^½, and Λ^-½ Uᵀ X turns its coefficients back.
+    X Xᵀ = L Lᵀ, it can be found on the rows of L, and L⁻¹ X turns its coefficients back.
     """
     gram = features @ features.T
-    values, vectors = np.linalg.eigh(np.asarray(gram.toarray() if is_sparse(gram) else gram, dtype=np.float64))
-    kept = values > 1e-10 * max(float(values[-1]), 1e-300)
-    root = np.sqrt(values[kept])
-    rotated: Matrix = vectors[:, kept] * root
-    return rotated, (vectors[:, kept] / root).T @ features
+    wide = np.asarray(gram.toarray() if is_sparse(gram) else gram, dtype=np.float64)
+    wide[np.diag_indices_from(wide)] += _SLIGHT * max(float(np.trace(wide)) / len(wide), 1e-300)
+    lower = linalg.cholesky(wide, lower=True)
+
+    def turn_back(coefficients: Matrix) -> Matrix:
+        weights = linalg.solve_triangular(lower, coefficients.T, lower=True, trans="T").T.astype(features.dtype)
+        return np.asarray(weights @ features)
+
+    return lower.astype(features.dtype), turn_back

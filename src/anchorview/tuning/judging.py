@@ -93,7 +93,7 @@ def _judge_of(data: SearchData, setting: Setting, embeddings: Embeddings) -> Cal
     if setting.head == "features":
         rows = stack_features(data.source(setting).scaler.take(data.views, data.known_rows, data.present))
     else:
-        rows = data.code_set(setting).codes[data.known_rows]
+        rows = data.judged_codes(setting).of(data.known_rows)
     key = (setting.l1, setting.ridge, setting.must_link_weight)
     known = embeddings.setdefault(key, []) if setting.head in ON_EMBEDDING else []
 
@@ -101,7 +101,7 @@ def _judge_of(data: SearchData, setting: Setting, embeddings: Embeddings) -> Cal
         told, embedding = data.told(fold), None
         if setting.head in ON_EMBEDDING:
             if fold == len(known):
-                known.append(_embed(data, setting, told))
+                known.append(_embed(data, setting, told, known[-1] if known else data.starts.get(setting.source)))
             embedding = known[fold]
         features = head_features(setting.head, rows, embedding)
         shown = np.searchsorted(data.known_rows, told.rows)
@@ -111,9 +111,8 @@ def _judge_of(data: SearchData, setting: Setting, embeddings: Embeddings) -> Cal
     return judge
 
 
-def _embed(data: SearchData, setting: Setting, told: Told) -> Matrix:
-    """Learn the landmarks' embedding from some of the labels, starting from one that is known for them."""
-    start = data.starts.get(setting.source)
-    embedding = embed_code_set(data.code_set(setting), told, data.must_link_weight(setting), start)
+def _embed(data: SearchData, setting: Setting, told: Told, start: Matrix | None) -> Matrix:
+    """Learn the landmarks' embedding from some of the labels, starting from that of another fold or setting."""
+    embedding = embed_code_set(data.judged_codes(setting), told, data.must_link_weight(setting), start)
     data.starts.setdefault(setting.source, embedding)
     return embedding

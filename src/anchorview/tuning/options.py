@@ -44,6 +44,8 @@ class SearchOptions:
     dense_codes: int = 100  # non-zeros per row above which no denser codes are tried: a row costs their cube
     max_search_rows: int = 20_000  # without a label, up to which the search looks at all rows
     n_sampled: int = 10_000  # of more rows it looks at so many: 20,000 chose no better and took twice as long
+    max_search_labels: int = 3000  # that settings are judged by: accuracies are then right to a point; fits hear all
+    n_coded: int = 2000  # rows, besides those that something is told of, whose codes settings are judged by
     max_sources: int = 2  # scalings in the average, where there are more rows: each is a product of all rows
     max_encoders: int = 2  # sets of codes in the average, where there are more rows: each costs about a fit
     max_graph_rows: int = 50_000  # exact neighbours take time by the square of the rows
@@ -60,7 +62,7 @@ class SearchOptions:
     picks_per_setting: int = 2  # half of the picks go to the best settings of different kinds
     second_fit: bool = True  # fit once more with the rows that the average is sure of
     sure_share: float = 0.8  # of the rows that are given a class, those it is surest of count as labelled
-    max_sure: int = 5000
+    max_sure: int = 2500  # of them; twice as many found no more rows right, and regressions took three times as long
 
 
 _NUMBERS: dict[str, Number] = {
@@ -79,6 +81,8 @@ _NUMBERS: dict[str, Number] = {
     "dense_codes": Number(0, integer=True),
     "max_search_rows": Number(1, integer=True),
     "n_sampled": Number(1, integer=True),
+    "max_search_labels": Number(2, integer=True),
+    "n_coded": Number(1, integer=True),
     "max_sources": Number(1, integer=True),
     "max_encoders": Number(1, integer=True),
     "max_graph_rows": Number(0, integer=True),

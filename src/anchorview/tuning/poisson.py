@@ -19,6 +19,7 @@ import numpy.typing as npt
 from scipy import sparse
 
 from ..core.arrays import ClassIds, Matrix, Rows
+from .walks import sum_walks
 
 _LEFT = 0.01  # part of the solution that may be missing
 
@@ -55,23 +56,8 @@ def solve_potential(
             own = np.eye(n_classes, dtype=np.float32)[classes]
             sources[rows, number] = own - own.mean(axis=0)
     root = inverse_root.astype(np.float32)[:, None]
-    solved = root * _chebyshev(graph, root * sources.reshape(n, -1), alpha)
+    solved = root * sum_walks(graph, root * sources.reshape(n, -1), alpha, _LEFT)
     return np.ascontiguousarray(solved.reshape(n, len(labels), n_classes).transpose(1, 0, 2))
-
-
-def _chebyshev(graph: sparse.csr_array, right: Matrix, alpha: float) -> Matrix:
-    """Solve (I − α S) x = b by Chebyshev's iteration: a tenth of the products that plain sums of walks take."""
-    condition = np.sqrt((1 + alpha) / (1 - alpha))
-    n_steps = int(np.ceil(np.log(_LEFT / 2) / np.log((condition - 1) / (condition + 1)))) if alpha > 0 else 0
-    solution, residual, step = np.zeros_like(right), right.copy(), right.copy()
-    factor = alpha
-    for _ in range(n_steps):
-        solution += step
-        residual -= step - np.float32(alpha) * (graph @ step)
-        previous, factor = factor, 1 / (2 / alpha - factor)
-        step = np.float32(factor * previous) * step + np.float32(2 * factor / alpha) * residual
-    result: Matrix = solution + step
-    return result
 
 
 @dataclass(frozen=True)

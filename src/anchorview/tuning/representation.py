@@ -1,4 +1,4 @@
-"""Codes of all rows for one setting, shared by everything that reads them."""
+"""Codes of all rows, or of some, for one setting, shared by everything that reads them."""
 
 from __future__ import annotations
 
@@ -7,8 +7,8 @@ from dataclasses import dataclass, field
 import numpy as np
 from scipy import sparse
 
-from ..core.arrays import Matrix, Weights
-from ..engine.blocks import iter_blocks, one_blas_thread
+from ..core.arrays import Matrix, Rows, Weights
+from ..engine.blocks import iter_blocks, one_blas_thread, row_blocks
 from ..features.representation import Representation
 from ..labelling.held_out import embed_from_sums
 from ..solver.codes import code_gram, stack_codes
@@ -18,45 +18,64 @@ from ..solver.objective import CodeSums
 from ..solver.problem import Problem
 from .links import Told
 
+_BLOCK_ROWS = 512  # of some rows, so that threads end together
 _KEPT = 6  # folds, of up to two rounds, whose sums are kept: a few MB each with 500 landmarks
 
 
 @dataclass(frozen=True)
 class CodeSet:
-    """Codes of all rows for one setting, without coupling, and their Gram matrix."""
+    """Codes of all rows, or of some, for one setting, without coupling, and their Gram matrix."""
 
     encoder: ElasticNetEncoder
     codes: sparse.csr_array
     gram: Matrix
+    rows: Rows | None = None  # the numbers of these rows, ascending; None if they are all
     _sums: dict[int, tuple[Told, CodeSums]] = field(default_factory=dict, repr=False, compare=False)
+
+    def of(self, rows: Rows) -> sparse.csr_array:
+        """Return the codes of some of these rows, by their numbers."""
+        return sparse.csr_array(self.codes[rows if self.rows is None else np.searchsorted(self.rows, rows)])
 
     def sums(self, told: Told) -> CodeSums:
         """Return what an embedding needs to know of the codes, which does not depend on λ_M; kept for some time."""
         if id(told) not in self._sums:
             rows, must, cannot = told.laplacians
-            forms = quadratic_forms(must, cannot, sparse.csr_array(self.codes[rows]))
+            forms = quadratic_forms(must, cannot, self.of(rows))
             if len(self._sums) == _KEPT:
                 self._sums.pop(next(iter(self._sums)))
             self._sums[id(told)] = told, CodeSums(self.gram, 0.0, 0.0, *forms)
         return self._sums[id(told)][1]
 
 
-def encode(source: Representation, l1: float, ridge: float, weights: Weights, n_threads: int) -> CodeSet:
-    """Solve the codes of all rows."""
+def encode(
+    source: Representation, l1: float, ridge: float, weights: Weights, n_threads: int, rows: Rows | None = None
+) -> CodeSet:
+    """Solve the codes of all rows, or of some, ascending."""
     encoder = ElasticNetEncoder(source.grams.complete, ridge, l1, source.grams)
     cross = source.cross
     encoder.prepare(cross.dtype)  # before the threads start
 
     def of_block(block: slice) -> tuple[sparse.csr_array, Matrix]:
-        codes = encoder.encode(cross.read(block), cross.present_in(block))
-        return codes, code_gram(codes, None if weights is None else weights[block])
+        part = block if rows is None else rows[block]
+        products = cross.read(block) if rows is None else cross.take(rows[block])
+        codes = encoder.encode(products, cross.present_in(part))
+        return codes, code_gram(codes, None if weights is None else weights[part])
 
     m = len(source.landmarks)
+    cut = cross.blocks if rows is None else row_blocks(len(rows), _BLOCK_ROWS)
     blocks, gram = [], np.zeros((m, m))
-    for codes, part in iter_blocks(of_block, cross.blocks, n_threads, "encoding"):
+    for codes, part in iter_blocks(of_block, cut, n_threads, "encoding"):
         blocks.append(codes)
         gram += part
-    return CodeSet(encoder, stack_codes(blocks, m), gram)
+    return CodeSet(encoder, stack_codes(blocks, m), gram, rows)
+
+
+def join_codes(first: CodeSet, second: CodeSet) -> CodeSet:
+    """Return the codes of all rows from those of some and those of the others."""
+    assert first.rows is not None and second.rows is not None
+    order = np.argsort(np.concatenate([first.rows, second.rows]), kind="stable")
+    both = sparse.vstack([first.codes, second.codes], format="csr")
+    return CodeSet(first.encoder, sparse.csr_array(both[order]), first.gram + second.gram)
 
 
 def embed_code_set(
@@ -64,7 +83,7 @@ def embed_code_set(
     told: Told,
     must_link_weight: float,
     start: Matrix | None = None,
-    tol: float = 1e-2,
+    tol: float = 3e-2,
 ) -> Matrix:
     """Learn the landmarks' embedding from the labels and pairs that a fit is told."""
     rows, must, cannot = told.laplacians

@@ -1,16 +1,40 @@
-"""Rows that a search looks at: all with a label, those in pairs, and some of the others."""
+"""Rows that fits look at: all with a label, those in pairs, and some of the others; and labels that judge settings."""
 
 from __future__ import annotations
 
 import numpy as np
 
-from ..core.arrays import Mask, Rows
+from ..core.arrays import ClassIds, Mask, Rows
 from .options import SearchOptions
 
 
 def some_of(rows: Rows, most: int, rng: np.random.RandomState) -> Rows:
     """Return at most so many of the rows, drawn at random."""
     return rows if len(rows) <= most else rng.choice(rows, max(most, 0), replace=False)
+
+
+def some_of_each(class_ids: ClassIds, most: int) -> Rows:
+    """Return the places of about so many labels, ascending: of each class the same share, two at least if it has them.
+
+    The same of the same labels, always.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> class_ids = np.repeat([0, 1, 2], [60, 30, 3])
+    >>> np.bincount(class_ids[some_of_each(class_ids, 31)])
+    array([20, 10,  2])
+    >>> len(some_of_each(class_ids, 93))
+    93
+    """
+    if len(class_ids) <= most:
+        return np.arange(len(class_ids))
+    rng, share = np.random.RandomState(0), most / len(class_ids)
+    kept = []
+    for number in np.unique(class_ids):
+        places = np.flatnonzero(class_ids == number)
+        kept.append(some_of(places, max(int(share * len(places)), 2), rng))
+    return np.sort(np.concatenate(kept))
 
 
 def draw_rows(

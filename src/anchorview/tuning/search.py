@@ -113,7 +113,7 @@ def _heavy(base: Setting, scalings: list[Scaling], ridge: float) -> list[Batch]:
 def _want_heavier(data: SearchData, base: Setting, scalings: list[Scaling], step: int) -> list[Scaling]:
     """Return the scalings for which the next large μ is worth trying: the first always, others if the last was best.
 
-    Not where codes of the largest μ so far are dense.
+    Not where codes would be dense, if their non-zeros grow once more as they did from the last μ but one to the last.
     """
     options, result = data.options, []
     for scaling in scalings:
@@ -121,9 +121,11 @@ def _want_heavier(data: SearchData, base: Setting, scalings: list[Scaling], step
         batches = [heads_of(replace(first, ridge=ridge)) for ridge in (base.ridge, *options.ridges)]
         batches += [batch for ridge in options.heavy_ridges[:step] for batch in _heavy(base, [scaling], ridge)]
         tried = [setting for batch in batches for setting in batch if setting in data.judged]
-        heaviest = max(tried, key=lambda setting: setting.ridge)
+        by_ridge = {setting.ridge: setting for setting in tried}
+        last = [data.count_nonzeros(by_ridge[ridge]) for ridge in sorted(by_ridge)[-2:]]
         best = min(tried, key=lambda setting: data.judged[setting].belief)
-        if not data.has_dense_codes(heaviest) and (step == 0 or best.ridge == heaviest.ridge):
+        sparse = last[-1] ** 2 <= options.dense_codes * last[0]
+        if sparse and (step == 0 or best.ridge == max(by_ridge)):
             result.append(scaling)
     return result
 

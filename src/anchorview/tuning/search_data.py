@@ -20,7 +20,7 @@ from ..supervision.pairs import ResolvedPairs
 from .graph import Graph, join_rows, make_space
 from .links import Told, joined_rows, pass_on
 from .options import SearchOptions
-from .representation import CodeSet, encode
+from .representation import CodeSet, encode, join_codes
 from .settings import Scaling, Setting
 from .units import measure_source
 
@@ -65,6 +65,7 @@ class SearchData:
     _sources: dict[Any, Representation] = field(default_factory=dict)
     _units: dict[Any, DataUnits] = field(default_factory=dict)
     _codes: dict[Any, CodeSet] = field(default_factory=dict)
+    _judged_codes: dict[Any, CodeSet] = field(default_factory=dict)
     _graphs: dict[Any, Graph] = field(default_factory=dict)
     _told: dict[int, Told] = field(default_factory=dict)
 
@@ -153,12 +154,47 @@ class SearchData:
         return mean_cosine(self.source(setting).landmarks) > PARALLEL
 
     def code_set(self, setting: Setting) -> CodeSet:
-        """Codes of a setting."""
-        l1, ridge = self._code_weights(setting)
-        key = (*setting.source, l1, ridge)
+        """Codes of all rows for a setting; those that it was judged by are not solved again."""
+        key = self._code_key(setting)
         if key not in self._codes:
-            self._codes[key] = encode(self.source(setting), l1, ridge, self.weights, self.n_threads)
+            judged = self._judged_codes.get(key)
+            if judged is None or self.coded_rows is None:
+                self._codes[key] = self._encode(setting, None)
+            else:
+                rest = np.setdiff1d(np.arange(len(self.views)), self.coded_rows)
+                self._codes[key] = join_codes(judged, self._encode(setting, rest))
         return self._codes[key]
+
+    def judged_codes(self, setting: Setting) -> CodeSet:
+        """Codes that a setting is judged by: of `coded_rows`."""
+        if self.coded_rows is None:
+            return self.code_set(setting)
+        key = self._code_key(setting)
+        if key not in self._judged_codes:
+            self._judged_codes[key] = self._encode(setting, self.coded_rows)
+        return self._judged_codes[key]
+
+    def _code_key(self, setting: Setting) -> tuple[Any, ...]:
+        return *setting.source, *self._code_weights(setting)
+
+    def _encode(self, setting: Setting, rows: Rows | None) -> CodeSet:
+        return encode(self.source(setting), *self._code_weights(setting), self.weights, self.n_threads, rows)
+
+    @cached_property
+    def coded_rows(self) -> Rows | None:
+        """Rows whose codes settings are judged by; None if these are all.
+
+        What is told of rows is told of few, and the others only say which landmarks go together.
+        """
+        told = np.zeros(len(self.views), dtype=bool)
+        told[self.known_rows] = True
+        if self.pairs is not None:
+            told |= self.pairs.touched()
+        others = np.flatnonzero(~told)
+        if len(others) <= self.options.n_coded:
+            return None
+        chosen = np.random.RandomState(self.seed).choice(others, self.options.n_coded, replace=False)
+        return np.union1d(np.flatnonzero(told), chosen)
 
     def _code_weights(self, setting: Setting) -> tuple[float, float]:
         """Return λ_Z and μ of a setting."""
@@ -173,13 +209,19 @@ class SearchData:
         """Return λ_M of a setting."""
         if setting.units == "paper":
             return setting.must_link_weight
-        sizes = measure_codes(self.code_set(setting).codes, self.weights)
+        code_set = self.judged_codes(setting)
+        weights = self.weights if self.weights is None or code_set.rows is None else self.weights[code_set.rows]
+        sizes = measure_codes(code_set.codes, weights)
         return for_labels(setting.must_link_weight, 0.0, len(self.source(setting).landmarks), sizes.squares)[0]
 
     def has_dense_codes(self, setting: Setting) -> bool:
         """Whether codes have so many non-zeros that denser ones would take too long."""
-        codes = self.code_set(setting).codes
-        return bool(codes.nnz > self.options.dense_codes * codes.shape[0])
+        return self.count_nonzeros(setting) > self.options.dense_codes
+
+    def count_nonzeros(self, setting: Setting) -> float:
+        """Mean number of non-zeros of a setting's codes."""
+        codes = self.judged_codes(setting).codes
+        return float(codes.nnz / codes.shape[0])
 
     def graph(self, setting: Setting) -> Graph:
         """Graph of all rows in the scaling of a setting."""
@@ -198,5 +240,6 @@ class SearchData:
         best_first = sorted(self.judged, key=lambda setting: self.judged[setting].belief)
         best = {setting.scaling for setting in best_first[: self.options.n_kept]} | kept
         self._codes = {key: value for key, value in self._codes.items() if key[0] in best}
+        self._judged_codes = {key: value for key, value in self._judged_codes.items() if key[0] in best}
         self._sources = {key: value for key, value in self._sources.items() if key[0] in best}
         self._graphs = {key: value for key, value in self._graphs.items() if key[0] in best}
