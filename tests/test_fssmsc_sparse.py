@@ -21,6 +21,7 @@ from anchorview.datasets import hide_labels
 from anchorview.features.landmarks import FULL_SPACE_ENTRIES
 from anchorview.features.scaling import ViewsScaler, fit_scaling
 from anchorview.features.text import leading_directions, products_of
+from support.settled import CHOSEN
 
 FOR_BOTH = ["minmax", "l2", "tfidf", "lsa", "none"]
 FORMS: dict[str, Any] = {
@@ -49,7 +50,8 @@ def draw_counts(n_rows: int, sizes: tuple[int, ...], seed: int, n_topics: int = 
 
 
 def build(**parameters: Any) -> FSSMSC:
-    return FSSMSC(**{"n_landmarks": 30, "random_state": 0, "n_jobs": 1, **parameters})
+    """A fit that chooses nothing but the scaling."""
+    return FSSMSC(**{**CHOSEN, "scaling": "auto", "n_landmarks": 30, "random_state": 0, "n_jobs": 1, **parameters})
 
 
 @pytest.fixture(scope="module")
@@ -75,8 +77,13 @@ def mixed(text: Any, form: Any) -> dict[str, Any]:
 # Sparse views are views
 
 
+@pytest.fixture(scope="module")
+def reference(text: Any) -> FSSMSC:
+    return build().fit(mixed(text, sparse.csr_array), text.y)
+
+
 @pytest.mark.parametrize("form", FORMS)
-def test_every_form_goes_through_every_method(text: Any, form: str) -> None:
+def test_every_form_goes_through_every_method(text: Any, reference: FSSMSC, form: str) -> None:
     X = mixed(text, FORMS[form])
     model = build().fit(X, text.y)
     assert (model.labels_ == text.target).mean() > 0.9
@@ -86,7 +93,6 @@ def test_every_form_goes_through_every_method(text: Any, form: str) -> None:
     np.testing.assert_array_equal(model.predict_proba(X).argmax(axis=1), model.predict(X))
     np.testing.assert_array_equal(build().fit_predict(X, text.y), model.labels_)
     np.testing.assert_allclose(build().fit_transform(X, text.y), model.embedding_, atol=1e-9)
-    reference = build().fit(mixed(text, sparse.csr_array), text.y)
     np.testing.assert_array_equal(model.embedding_, reference.embedding_)
 
 
@@ -207,7 +213,9 @@ def test_auto_is_lsa_for_sparse_views_and_minmax_for_dense_ones(text: Any) -> No
     auto = build(n_clusters=3).fit(X)  # no labels, which could choose another scaling of the dense view
     named = build(n_clusters=3, scaling={"left": "lsa", "dense": "minmax", "right": "lsa"}).fit(X)
     np.testing.assert_array_equal(auto.embedding_, named.embedding_)
-    chosen = build().fit(X, text.y).chosen_["scaling"]
+    defaults = FSSMSC(n_landmarks=30, random_state=0, n_jobs=1).fit(X, text.y)
+    assert (defaults.labels_ == text.target).mean() > 0.9
+    chosen = defaults.chosen_["scaling"]
     assert [kind for name, kind in zip(X, chosen, strict=True) if name != "dense"] == ["lsa", "lsa"]
 
 
