@@ -5,11 +5,11 @@ from __future__ import annotations
 from typing import Any
 
 import pytest
-from sklearn.utils.estimator_checks import parametrize_with_checks
+from sklearn.utils.estimator_checks import estimator_checks_generator, parametrize_with_checks
 
 import anchorview
 from anchorview import FSSMSC, FSSMSCCV, TableViews, baselines
-from support.settled import SETTLED
+from support.settled import CHOSEN, SETTLED
 
 # Small, and with one thread, so that a check takes tenths of a second.
 SMALL = {"n_landmarks": 12, "random_state": 0, "n_jobs": 1}
@@ -20,14 +20,32 @@ SHORT_SEARCH = {
     "l1s": (),
     "must_link_weights": (),
 }
-ESTIMATORS = [
+# With much to choose; check_estimator_sparse_array alone makes twenty fits.
+CHOOSING = [
     FSSMSC(**SMALL, max_iter=8),
+    FSSMSCCV(**SMALL, scaling=["none", "minmax"], n_averaged=2, n_splits=2, n_repeats=1, search_options=SHORT_SEARCH),
+]
+IN_SHORT = {  # what only a choice could break: what it reads, and whether it comes out the same again
+    "check_classifiers_train",
+    "check_estimators_dtypes",
+    "check_estimators_pickle",
+    "check_estimator_sparse_tag",
+    "check_fit_idempotent",
+    "check_methods_sample_order_invariance",
+    "check_sample_weights_list",
+}
+ESTIMATORS = [
+    FSSMSC(**SMALL, **CHOSEN, max_iter=8),
     # In single precision, its default, a row alone and among others agree to 3e-7; the checks want 1e-7.
     FSSMSC(**SMALL, **SETTLED, max_iter=8, solver="admm", solver_options={"dtype": "float64"}),
     FSSMSC(
         **SMALL, max_iter=8, scaling="standard", landmarks="random", units="paper", inference="knn"
     ),  # no sparse views
-    FSSMSCCV(**SMALL, scaling=["none", "minmax"], n_averaged=2, n_splits=2, n_repeats=1, search_options=SHORT_SEARCH),
+    FSSMSCCV(
+        **SMALL,
+        **{"scaling": "none", "n_averaged": 2, "n_splits": 2, "n_repeats": 1},
+        search_options={**SHORT_SEARCH, "poisson_strengths": (), "heavy_ridges": (), "second_fit": False},
+    ),
     TableViews(),
     baselines.AMGL(n_jobs=1),
     baselines.BestViewSpectral(3, n_init=2, random_state=0, n_jobs=1),
@@ -62,6 +80,26 @@ def known_failures(estimator: Any) -> dict[str, str]:
 @parametrize_with_checks(ESTIMATORS, expected_failed_checks=known_failures)
 def test_scikit_learn_checks(estimator: Any, check: Any) -> None:
     check(estimator)
+
+
+@pytest.mark.slow
+@pytest.mark.filterwarnings("ignore::UserWarning")
+@parametrize_with_checks(CHOOSING, expected_failed_checks=known_failures)
+def test_scikit_learn_checks_with_all_to_choose(estimator: Any, check: Any) -> None:
+    check(estimator)
+
+
+@pytest.mark.filterwarnings("ignore::UserWarning")
+@pytest.mark.parametrize("estimator", CHOOSING, ids=lambda estimator: type(estimator).__name__)
+def test_some_checks_with_all_to_choose(estimator: Any) -> None:
+    """The others, too, are run by `check.py --slow`."""
+    done = set()
+    for each, check in estimator_checks_generator(estimator):
+        name = check.func.__name__
+        if name in IN_SHORT and name not in done:  # each once: some come in three kinds of arrays
+            check(each)
+            done.add(name)
+    assert done == IN_SHORT
 
 
 def test_no_estimator_is_left_out() -> None:

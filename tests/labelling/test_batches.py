@@ -12,6 +12,8 @@ from scipy import sparse
 
 from anchorview import FSSMSC, FSSMSCCV, Views
 from anchorview.labelling.rule import RULES, calibrate_on_seen, keep_labelled
+from support.models import SHORT
+from support.settled import CHOSEN
 
 PRECISIONS = ("float32", "float64", "sparse")
 KINDS = (*(f"{rule}, {precision}" for rule in RULES for precision in PRECISIONS), "clusters", "tuned")
@@ -29,9 +31,10 @@ def fitted(some_digits: Any) -> dict[str, tuple[Any, Views]]:
         if dtype == "sparse":
             arrays = [sparse.csr_array(np.where(array > np.median(array), array, 0)) for array in arrays[:3]]
         views = Views(arrays)
-        model: Any = FSSMSC(n_landmarks=50, random_state=0, n_jobs=1)
+        scaling = "lsa" if dtype == "sparse" else "minmax"
+        model: Any = FSSMSC(**{**CHOSEN, "scaling": scaling}, n_landmarks=50, random_state=0, n_jobs=1)
         if kind == "tuned":
-            model = FSSMSCCV(n_landmarks=40, n_averaged=3, scaling="minmax", n_repeats=1, random_state=0, n_jobs=1)
+            model = FSSMSCCV(n_landmarks=40, n_averaged=3, n_repeats=1, random_state=0, n_jobs=1, search_options=SHORT)
         elif kind == "clusters":
             model.set_params(n_clusters=10)
         else:

@@ -11,10 +11,11 @@ from sklearn.model_selection import GridSearchCV, KFold, cross_val_score
 from anchorview import FSSMSC, LabelHidingKFold
 from anchorview.datasets import hide_labels, make_multiview_subspaces
 from anchorview.metrics import labelled_accuracy, labelled_scorer
+from support.settled import CHOSEN
 
 
 def build(**parameters: Any) -> FSSMSC:
-    return FSSMSC(**{"n_landmarks": 40, "random_state": 0, "n_jobs": 1, **parameters})
+    return FSSMSC(**{**CHOSEN, "n_landmarks": 40, "random_state": 0, "n_jobs": 1, **parameters})
 
 
 def test_rows_without_label_do_not_count() -> None:
