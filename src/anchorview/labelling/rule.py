@@ -232,7 +232,9 @@ def likeliest(read: Callable[[Matrix, int], Matrix], embedding: Any, n_threads: 
     if hasattr(embedding, "map_rows"):
         return TopTwo.joined(list(embedding.map_rows(partial(_read_labels, read=read))))
     blocks = row_blocks(len(embedding), READ_ROWS)
-    return TopTwo.joined([_read_labels(embedding[block], block, read, n_threads) for block in blocks])
+    if len(blocks) < n_threads:  # threads share a block
+        return TopTwo.joined([_read_labels(embedding[block], block, read, n_threads) for block in blocks])
+    return TopTwo.joined(map_blocks(lambda block: _read_labels(embedding[block], block, read), blocks, n_threads))
 
 
 def _read_labels(rows: Matrix, block: slice, read: Callable[[Matrix, int], Matrix], n_threads: int = 1) -> TopTwo:
