@@ -62,7 +62,7 @@ class SearchOptions:
     picks_per_setting: int = 2  # half of the picks go to the best settings of different kinds
     second_fit: bool = True  # fit once more with the rows that the average is sure of
     sure_share: float = 0.8  # of the rows that are given a class, those it is surest of count as labelled
-    max_sure: int = 2500  # of them; twice as many found no more rows right, and regressions took three times as long
+    max_sure: int = 2500  # of them; 5,000 found no more rows right (two data sets), and cost wide regressions far more
 
 
 _NUMBERS: dict[str, Number] = {
