@@ -5,7 +5,8 @@
 
 Each checkout runs in a process of its own that encodes the same rows again and again, in turn with the other. Printed
 are the median and the quartiles of the ratio of CPU seconds, and the largest difference of the codes. "digits" are rows
-with few non-zeros, "signed" ones with many; "double" is "digits" in double precision. Where arrays come to lie differs
+with few non-zeros, "signed" ones with many, "made" the rows of benchmarks/speed.py (200 features); "double" is "digits"
+in double precision. Each is encoded by one thread, and its microseconds a row are given. Where arrays come to lie differs
 from process to process, and may count: a kind named several times is run by new processes each time.
 """
 
@@ -23,7 +24,7 @@ from typing import Any
 import numpy as np
 
 HERE = Path(__file__).resolve().parents[1]
-KINDS = {"digits": 2000, "double": 2000, "signed": 250}  # rows that are encoded at a time
+KINDS = {"digits": 2000, "double": 2000, "signed": 250, "made": 2000}  # rows that are encoded at a time
 
 
 def make_products(kind: str) -> tuple[Any, Any]:
@@ -33,6 +34,9 @@ def make_products(kind: str) -> tuple[Any, Any]:
     rng = np.random.default_rng(0)
     if kind == "signed":
         views = [rng.normal(size=(3000, 100)) for _ in range(3)]
+    elif kind == "made":
+        made = datasets.make_multiview_subspaces(3000, 10, (100, 60, 40), noise=0.3, nonnegative=True, random_state=0)
+        views = [np.asarray(view, dtype=np.float64) for view in made.views.arrays]
     else:
         views = [np.asarray(view, dtype=np.float64) for view in datasets.load_handwritten().data]
     scaled = []
@@ -92,7 +96,8 @@ def compare(checkouts: list[Path], kind: str, repeats: int) -> None:
     best = seconds.min(axis=0)
     print(
         f"{kind}: {float(nonzeros):.0f} non-zeros a row; {middle:.3f} of the other's CPU seconds (quartiles {low:.3f} "
-        f"and {high:.3f}; of the fastest runs {best[0] / best[1]:.3f}); codes differ by "
+        f"and {high:.3f}; of the fastest runs {best[0] / best[1]:.3f}), {1e6 * best[0] / KINDS[kind]:.1f} µs a row "
+        f"instead of {1e6 * best[1] / KINDS[kind]:.1f}; codes differ by "
         f"{np.abs(codes[0] - codes[1]).max():.1e} at most"
     )
 
