@@ -6,7 +6,7 @@
 Each checkout runs in a process of its own that encodes the same rows again and again, in turn with the other. Printed
 are the median and the quartiles of the ratio of CPU seconds, and the largest difference of the codes. "digits" are rows
 with few non-zeros, "signed" ones with many, "made" the rows of benchmarks/speed.py (200 features); "double" is "digits"
-in double precision. Each is encoded by one thread, and its microseconds a row are given. Where arrays come to lie differs
+in double precision. One thread encodes them, and its microseconds a row are given. Where arrays come to lie differs
 from process to process, and may count: a kind named several times is run by new processes each time.
 """
 
