@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import operator
 import time
+from contextvars import ContextVar
 from typing import Any
 
 import numpy as np
@@ -104,3 +105,14 @@ def test_number_of_threads() -> None:
         assert [count_threads(n_jobs) for n_jobs in (None, 5, -1, -2, -1000)] == [3, 5, 3, 2, 1]
     with pytest.raises(ValueError, match="n_jobs=0 has no meaning"):
         count_threads(0)
+
+
+@pytest.mark.parametrize("n_threads", [1, 2])
+def test_blocks_see_what_the_caller_has_set_for_its_context(n_threads: int) -> None:
+    """As the client of Dask that is current in a `with` block, or what NumPy is to do about errors."""
+    current = ContextVar("current", default="nothing")
+    token = current.set("ours")
+    try:
+        assert map_blocks(lambda item: (item, current.get()), [1, 2, 3], n_threads) == [(k, "ours") for k in (1, 2, 3)]
+    finally:
+        current.reset(token)

@@ -15,7 +15,8 @@ import threading
 from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
-from functools import partial, reduce
+from contextvars import copy_context
+from functools import reduce
 from typing import Any, Protocol, TypeVar
 
 from threadpoolctl import ThreadpoolController
@@ -166,8 +167,9 @@ def iter_blocks(function: Callable[[T], R], items: Sequence[T], n_threads: int, 
                 yield work.run(function, item)
             return
         with ThreadPoolExecutor(n_threads, initializer=_hold_this_thread) as pool:
+            context = copy_context()  # of the caller, which a thread of the pool would not have: a Dask client, say
             try:
-                yield from pool.map(partial(work.run, function), items)
+                yield from pool.map(lambda item: context.copy().run(work.run, function, item), items)
             except BaseException:  # an interrupt must wait neither for the blocks still queued nor for those begun
                 work.stopped = True
                 pool.shutdown(wait=False, cancel_futures=True)
