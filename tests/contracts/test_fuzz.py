@@ -26,8 +26,8 @@ def run(identities: list[str], seconds: float = 60) -> list[Any]:
 
 
 def test_a_part_of_the_fuzzer_finds_nothing() -> None:
-    results = run([f"{topic}:1:{number}" for topic in BAD_TOPICS for number in range(7)])
-    assert len(results) == 56
+    results = run([f"{topic}:1:{number}" for topic in BAD_TOPICS for number in range(4)])
+    assert len(results) == 32
     assert [result for result in results if result[2].kind not in ("clear error", "fine")] == []
 
 

@@ -15,12 +15,12 @@ from joblib import Parallel, delayed
 from anchorview import FSSMSC, Views
 
 SECONDS = 80  # a fit that hangs is an error; spawned processes load everything anew
-N_FITS = 3
+N_FITS = 2
 
 
 def fit_labels(views: Views, y: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """Return labels of all rows and the probabilities of some, with two threads in the fit."""
-    model = FSSMSC(n_landmarks=40, n_jobs=2, random_state=0).fit(views, y)
+    """Return labels of all rows and the probabilities of some, with two threads in the fit, which judges settings."""
+    model = FSSMSC(n_landmarks=40, scaling="minmax", n_jobs=2, random_state=0).fit(views, y)
     return model.labels_, model.predict_proba(views[:50])
 
 
