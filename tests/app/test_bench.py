@@ -39,7 +39,7 @@ FLAGS += ["--disable-background-networking", "--disable-component-update", "--wi
 def data(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A folder with one tiny data set."""
     folder = tmp_path_factory.mktemp("data")
-    made = datasets.make_multiview_subspaces(120, 3, noise=0.1, random_state=0)
+    made = datasets.make_multiview_subspaces(240, 3, noise=0.1, random_state=0)
     views = {f"v{number}": view for number, view in enumerate(made.data)}
     np.savez(folder / "tiny.npz", y=made.target, view_names=made.view_names, **views)
     return folder
@@ -308,20 +308,20 @@ def test_methods_without_labels_have_no_curve(data: Path, tmp_path: Path) -> Non
 def test_a_killed_run_is_resumed(data: Path, tmp_path: Path) -> None:
     """The real command, killed after its first records; what it left is kept, and nothing of it made again."""
     out = tmp_path / "o"
-    words = ["bench", "comparison", "--data", str(data), "--method", "FSSMSC", "--method", "MVAR", "--repeats", "3"]
+    words = ["bench", "comparison", "--data", str(data), "--method", "FSSMSC", "--method", "MVAR", "--repeats", "5"]
     command = [sys.executable, "-c", "from anchorview.app.cli import run; run()", *words, "--out", str(out)]
     with started(command, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL) as process:
         while process.poll() is None and not ((out / "records.jsonl").exists() and len(lines(out)) >= 2):
             time.sleep(0.02)
     before = lines(out)
-    assert 2 <= len(before) < 7
+    assert 2 <= len(before) < 11
     run(command)
     after = lines(out)
     whole = [line for line in before if line.endswith("}")]
     assert after[: len(whole)] == whole
     keys = [json.dumps(json.loads(line)["key"], sort_keys=True) for line in after]
     assert len(keys) == len(set(keys))
-    assert sum('"task": "fit"' in key for key in keys) == 6
+    assert sum('"task": "fit"' in key for key in keys) == 10
     assert (out / "report.html").exists()
 
 
@@ -334,7 +334,7 @@ def test_a_killed_run_is_resumed(data: Path, tmp_path: Path) -> None:
         (["--method", "FSSMSK"], "no method 'FSSMSK'; there are FPMVS, LMVSC"),
         (["--select", "best"], "no way to select named 'best'"),
         (["--data", "EMPTY/../cut.mat"], "cannot be read as a MATLAB file"),
-        (["--data", "EMPTY/../short.npz"], "has 120 rows but y has 119"),
+        (["--data", "EMPTY/../short.npz"], "has 240 rows but y has 239"),
     ],
 )
 def test_bad_input_is_refused_and_nothing_written(
