@@ -305,8 +305,12 @@ def test_methods_without_labels_have_no_curve(data: Path, tmp_path: Path) -> Non
     assert "None of the methods asked for uses labels" in done.output
 
 
+@pytest.mark.slow
 def test_a_killed_run_is_resumed(data: Path, tmp_path: Path) -> None:
-    """The real command, killed after its first records; what it left is kept, and nothing of it made again."""
+    """The real command, killed after its first records; what it left is kept, and nothing of it made again.
+
+    bench/test_kills.py kills the same machinery with shorter jobs.
+    """
     out = tmp_path / "o"
     words = ["bench", "comparison", "--data", str(data), "--method", "FSSMSC", "--method", "MVAR", "--repeats", "5"]
     command = [sys.executable, "-c", "from anchorview.app.cli import run; run()", *words, "--out", str(out)]
