@@ -164,6 +164,7 @@ def test_three_ways_to_choose_parameters(data: Path, tmp_path: Path) -> None:
     assert len(tried) >= 4 + 2  # the shortened grid of MVAR, both of AMGL
 
 
+@pytest.mark.slow
 def test_our_tuned_method_stands_beside_the_others(data: Path, tmp_path: Path) -> None:
     """FSSMSCCV has a column of its own, marked; it does not see evaluation labels, so it has no cell for "oracle"."""
     words = ["comparison", "--data", str(data), "--method", "FSSMSC", "--method", "FSSMSCCV", "--method", "MVAR"]
