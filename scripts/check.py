@@ -1,7 +1,7 @@
 """Lint, types, import contracts and all tests: what CI runs. Stops with the first exit code that is not zero.
 
     python scripts/check.py           # the default suite
-    python scripts/check.py --slow    # the tests marked slow, which take minutes each
+    python scripts/check.py --slow    # the tests marked slow, up to minutes each
 
 Some tests look at pages in a real browser. Where chromium is missing, CI installs it (as root, on Debian); elsewhere,
 or if that fails, they are left out and the last lines say so.

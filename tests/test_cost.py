@@ -16,7 +16,7 @@ from sklearn.exceptions import NotFittedError
 
 from anchorview import FSSMSC, Views, cost, datasets
 from support.processes import run
-from support.settled import SETTLED
+from support.settled import CHOSEN, SETTLED
 
 
 def test_a_fit_that_cannot_succeed_is_refused_with_the_numbers() -> None:
@@ -65,13 +65,13 @@ CASES = {
     "signed": {"signed": True},
     "float64": {"dtype": np.float64},
     "all-labelled": {"labelled": 1.0},
-    "signed-all-labelled": {"signed": True, "labelled": 1.0},
+    "signed-all-labelled": {"signed": True, "labelled": 1.0, "n_rows": 25_000},
     "sparse": {"is_sparse": True},
     "many-classes": {"n_classes": 30},
     "missing": {"missing": True},
     "codes-in-files": {"memory_limit": 0},
     "admm": {"solver": "admm"},
-    "admm-all-labelled": {"solver": "admm", "labelled": 1.0},
+    "admm-all-labelled": {"solver": "admm", "labelled": 1.0, "n_rows": 25_000},
 }
 
 
@@ -106,11 +106,11 @@ def test_a_fit_takes_what_the_estimate_says(case: str) -> None:
     settings = dict(CASES[case])
     solver = settings.pop("solver", "active_set")
     scaling = {"scaling": "lsa"} if settings.get("is_sparse") else {}
-    limit = settings.pop("memory_limit", None)
+    limit, n_rows = settings.pop("memory_limit", None), settings.pop("n_rows", 50_000)
     options = {**SETTLED, **scaling, "solver": solver, "memory_limit": limit}
     model = FSSMSC(**options, n_landmarks=40, max_iter=3, n_jobs=1, random_state=0)
     model.fit(*make_rows(1000, **settings))  # loads everything
-    views, y = make_rows(50_000, **settings)
+    views, y = make_rows(n_rows, **settings)
     estimate = model.estimate_memory(X=views, y=y)
     tracemalloc.start()
     model.fit(views, y)
@@ -197,7 +197,7 @@ views, y = [np.abs(rng.standard_normal(({n_rows}, 10), dtype=np.float32))], rng.
 used = {{line.split()[0]: int(line.split()[1]) * 1024 for line in open("/proc/self/status") if "kB" in line}}
 resource.setrlimit(resource.{limit}, [used["{field}:"] + {room} * 2**20] * 2)
 try:
-    FSSMSC(n_landmarks={n_landmarks}, n_jobs=1, random_state=0).fit(views, y)
+    FSSMSC(**{settled}, n_landmarks={n_landmarks}, n_jobs=1, random_state=0).fit(views, y)
     print("fitted")
 except MemoryError as error:
     print("MemoryError:", error)
@@ -207,7 +207,7 @@ except MemoryError as error:
 def fit_under(limit: str, room: int, n_rows: int, n_landmarks: int = 40, before: str = "") -> str:
     """Fit in a process that may have so many MB more, and return what it prints; it must not be killed."""
     field = {"RLIMIT_AS": "VmSize", "RLIMIT_DATA": "VmData"}[limit]
-    values = {"n_rows": n_rows, "n_landmarks": n_landmarks, "before": before}
+    values = {"n_rows": n_rows, "n_landmarks": n_landmarks, "before": before, "settled": CHOSEN}
     script = LIMITED.format(limit=limit, field=field, room=room, **values)
     return run([sys.executable, "-c", script]).stdout
 

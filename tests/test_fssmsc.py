@@ -17,7 +17,7 @@ from sklearn.metrics import adjusted_rand_score
 
 from anchorview import FSSMSC, Views
 from anchorview.datasets import hide_labels, make_multiview_subspaces
-from support.settled import SETTLED
+from support.settled import CHOSEN, SETTLED
 
 OMITTED = ["l1", "must_link", "cannot_link", "smoothness", "coupling"]
 
@@ -619,6 +619,7 @@ def test_the_progress_bar_of_scikit_learn(data: Any) -> None:
 def test_single_precision_admm_gives_the_same_labels(digits: Any, digits_y: np.ndarray) -> None:
     labels = []
     for dtype in ("float32", "float64"):
-        model = FSSMSC(n_landmarks=200, solver="admm", ridge=0.0, random_state=0, solver_options={"dtype": dtype})
+        options = {**CHOSEN, "ridge": 0.0, "solver_options": {"dtype": dtype}}
+        model = FSSMSC(n_landmarks=200, solver="admm", random_state=0, **options)
         labels.append(model.fit(digits.views, digits_y).labels_)
     assert np.mean(labels[0] == labels[1]) >= 0.999

@@ -9,6 +9,7 @@ import pytest
 from scipy import sparse
 
 from anchorview import FSSMSC, datasets
+from support.settled import CHOSEN
 
 
 def check(model: FSSMSC, views: Any, y: Any) -> None:
@@ -64,6 +65,6 @@ def test_fifty_thousand_sparse_features(scaling: str) -> None:
     words[:, :40] = rng.integers(0, 50, size=(600, 40)) * 4 + target[:, None]  # words that rows of a topic share
     counts = sparse.csr_array((np.ones(36_000), words.ravel(), np.arange(0, 36_001, 60)), shape=(600, 50_000))
     y = datasets.hide_labels(target, 0.1, random_state=0)
-    model = FSSMSC(n_landmarks=60, scaling=scaling, random_state=0)
+    model = FSSMSC(**{**CHOSEN, "scaling": scaling}, n_landmarks=60, random_state=0)
     check(model, [counts], y)
     assert (model.labels_ == target).mean() > 0.5

@@ -11,6 +11,7 @@ from hypothesis import strategies as st
 from sklearn.model_selection import GridSearchCV
 
 from anchorview import FSSMSC, LabelHidingKFold
+from support.settled import CHOSEN
 
 
 @given(st.lists(st.integers(-1, 3), min_size=6, max_size=60), st.integers(2, 5), st.integers(1, 3))
@@ -37,7 +38,8 @@ def test_no_label_can_be_hidden() -> None:
 def test_label_hiding_in_a_grid_search(some_digits: Any) -> None:
     folds = LabelHidingKFold(3, random_state=0)
     grid = {"scaling": ["minmax", "l2"]}
-    search = GridSearchCV(FSSMSC(n_landmarks=60, random_state=0), grid, cv=folds).fit(some_digits.views, some_digits.y)
+    model = FSSMSC(**CHOSEN, n_landmarks=60, random_state=0)
+    search = GridSearchCV(model, grid, cv=folds).fit(some_digits.views, some_digits.y)
     assert search.best_score_ > 0.8
     assert set(search.cv_results_) >= {"split2_test_score", "mean_test_score"}
 

@@ -15,10 +15,11 @@ from anchorview.datasets import hide_labels, make_multiview_subspaces
 from anchorview.features.products import ViewCrossProducts
 from anchorview.plotting import plot_view_importance
 from anchorview.view_importance import ViewImportance, measure_views
+from support.settled import CHOSEN
 
 
 def build(**parameters: Any) -> FSSMSC:
-    return FSSMSC(**{"n_landmarks": 40, "random_state": 0, "n_jobs": 1, **parameters})
+    return FSSMSC(**{**CHOSEN, "n_landmarks": 40, "random_state": 0, "n_jobs": 1, **parameters})
 
 
 @pytest.fixture(scope="module")

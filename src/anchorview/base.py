@@ -423,11 +423,11 @@ class MultiViewClassifier(
         >>> import numpy as np
         >>> from anchorview import FSSMSC, datasets
         >>> digits = datasets.load_handwritten()
-        >>> start = FSSMSC(n_clusters=10, random_state=0).fit(digits.views)  # no label yet: one of each large group
+        >>> start = FSSMSC(10, n_landmarks=100, random_state=0).fit(digits.views)  # no label yet: one of each group
         >>> rows = start.suggest_labels(40)
         >>> y = np.full(2000, -1)
         >>> y[rows] = digits.target[rows]  # ask someone who knows
-        >>> model = FSSMSC(random_state=0).fit(digits.views, y)
+        >>> model = FSSMSC(n_landmarks=100, random_state=0).fit(digits.views, y)
         >>> len(model.classes_), bool((model.labels_ == digits.target).mean() > 0.9)
         (10, True)
         >>> bool(y[model.suggest_labels(20)].max() == -1)

@@ -543,7 +543,7 @@ class FSSMSC(MultiViewClassifier):
         >>> FSSMSC().estimate_memory(1_000_000, 200).total < 2e9
         True
         >>> data = datasets.load_handwritten()
-        >>> FSSMSC().estimate_memory(X=data.views, y=data.target).total < 1e8
+        >>> FSSMSC().estimate_memory(X=data.views[::8], y=data.target[::8]).total < 1e8
         True
         """
         n_threads = count_threads(self.n_jobs)

@@ -164,6 +164,7 @@ def test_three_ways_to_choose_parameters(data: Path, tmp_path: Path) -> None:
     assert len(tried) >= 4 + 2  # the shortened grid of MVAR, both of AMGL
 
 
+@pytest.mark.slow
 def test_our_tuned_method_stands_beside_the_others(data: Path, tmp_path: Path) -> None:
     """FSSMSCCV has a column of its own, marked; it does not see evaluation labels, so it has no cell for "oracle"."""
     words = ["comparison", "--data", str(data), "--method", "FSSMSC", "--method", "FSSMSCCV", "--method", "MVAR"]
@@ -305,8 +306,12 @@ def test_methods_without_labels_have_no_curve(data: Path, tmp_path: Path) -> Non
     assert "None of the methods asked for uses labels" in done.output
 
 
+@pytest.mark.slow
 def test_a_killed_run_is_resumed(data: Path, tmp_path: Path) -> None:
-    """The real command, killed after its first records; what it left is kept, and nothing of it made again."""
+    """The real command, killed after its first records; what it left is kept, and nothing of it made again.
+
+    bench/test_kills.py kills the same machinery with shorter jobs.
+    """
     out = tmp_path / "o"
     words = ["bench", "comparison", "--data", str(data), "--method", "FSSMSC", "--method", "MVAR", "--repeats", "5"]
     command = [sys.executable, "-c", "from anchorview.app.cli import run; run()", *words, "--out", str(out)]

@@ -12,6 +12,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+from sklearn.utils import Bunch
 from typer.main import get_command
 from typer.testing import CliRunner
 
@@ -48,9 +49,13 @@ def test_demo_prints_scores_and_draws(tmp_path: Path, monkeypatch: pytest.Monkey
     assert picture.read_bytes() == content
 
 
-def test_heading_and_matrix_of_the_demo_are_of_the_same_draw(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_heading_and_matrix_of_the_demo_are_of_the_same_draw(
+    tmp_path: Path, digits: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
     """The heading was the mean of all draws, the matrix that of the last."""
     made: list[Any] = []
+    some = Bunch(views=digits.views[::4], target=digits.target[::4])
+    monkeypatch.setattr("anchorview.datasets.load_handwritten", lambda: some)
 
     def keep(*arguments: Any, **options: Any) -> Any:
         made.append(plot_summary(*arguments, **options))

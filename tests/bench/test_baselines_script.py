@@ -7,12 +7,15 @@ import sys
 from pathlib import Path
 
 import numpy as np
+import pytest
 
 from anchorview import datasets
 from support.processes import run
 
 
+@pytest.mark.slow
 def test_the_benchmark_command_runs_and_remembers(tmp_path: Path) -> None:
+    """What scripts share, from files to records and back, test_accuracy_script.py tries in one process."""
     data = datasets.make_multiview_subspaces(120, 3, (6, 5), noise=0.05, random_state=0)
     np.savez(tmp_path / "toy.npz", v0=data.data[0], v1=data.data[1], y=data.target, view_names=["a", "b"])
     script = Path(__file__).parents[2] / "benchmarks" / "baselines.py"

@@ -10,6 +10,7 @@ import pytest
 from anchorview import FSSMSC, FSSMSCCV, Views
 from anchorview.datasets import hide_labels
 from anchorview.features.scaling import fit_scaling
+from support.settled import CHOSEN
 
 TARGET = np.random.default_rng(0).integers(4, size=500)
 Y = hide_labels(TARGET, 0.1, stratified=True, random_state=0)
@@ -22,8 +23,14 @@ def embedding(n_features: int = 40, seed: int = 0) -> np.ndarray:
     return (rows / np.linalg.norm(rows, axis=1, keepdims=True)).astype(np.float32)
 
 
-def accuracy(views: Any, **parameters: Any) -> float:
-    model = FSSMSC(n_landmarks=80, random_state=0, **parameters).fit(views, Y)
+def build(scaling: str = "auto", n_landmarks: int = 80) -> FSSMSC:
+    """A fit that chooses everything, or with a scaling given nothing."""
+    settled = {} if scaling == "auto" else {**CHOSEN, "scaling": scaling}
+    return FSSMSC(n_landmarks=n_landmarks, random_state=0, **settled)
+
+
+def accuracy(views: Any, scaling: str = "auto") -> float:
+    model = build(scaling).fit(views, Y)
     assert np.isfinite(model.embedding_).all() and np.isfinite(model.confidence_).all()
     assert 0 < model.nonzeros_ <= 150
     return float((model.labels_ == TARGET)[Y == -1].mean())
@@ -62,7 +69,7 @@ def test_one_view_of_one_feature() -> None:
 
 @pytest.mark.parametrize("scaling", ["auto", "none", "standard", "l2"])
 def test_rows_that_are_all_the_same(scaling: str) -> None:
-    model = FSSMSC(n_landmarks=20, scaling=scaling, random_state=0).fit([np.ones((500, 3))], Y)
+    model = build(scaling, n_landmarks=20).fit([np.ones((500, 3))], Y)
     assert set(model.labels_) <= set(TARGET) and np.isfinite(model.embedding_).all()
 
 

@@ -7,6 +7,8 @@ from pathlib import Path
 
 import pytest
 
+from anchorview import datasets
+
 DOCS = Path(__file__).parents[2] / "docs"
 NAMES = ("inputs.md", "realdata.md", "confidence.md", "accuracy.md", "baselines.md", "models.md", "label_studio.md")
 NAMES += ("report.md", "scale.md")
@@ -53,8 +55,15 @@ def test_a_wrong_example_is_found():
     assert "Expected" in run(">>> 1 + 1\n3\n", {})
 
 
+# Four seconds each; test_relabel.py and test_view_importance.py try the same on less.
+LONG = (">>> noisy = y.copy()", ">>> from anchorview.view_importance import measure_views")
 EXAMPLES = [
-    pytest.param(page, block, id=f"{page}: {block.splitlines()[0][4:44]}")
+    pytest.param(
+        page,
+        block,
+        id=f"{page}: {block.splitlines()[0][4:44]}",
+        marks=[pytest.mark.slow] if block.startswith(LONG) else [],
+    )
     for page, blocks in BLOCKS.items()
     for block in blocks[1:]
 ]
@@ -69,9 +78,15 @@ def test_example(page, block):
     assert run(block, dict(prepared(page))) == ""
 
 
-def test_the_examples_of_the_readme_run():
-    names = {}
-    blocks = re.findall(r"```python\n(.*?)```", (DOCS.parent / "README.md").read_text(), flags=re.DOTALL)
+@pytest.mark.parametrize("n_rows", [pytest.param(2000, marks=pytest.mark.slow), 1000])
+def test_the_examples_of_the_readme_run(n_rows, monkeypatch):
+    """On all digits, or on every other one."""
+    digits, rows = datasets.load_handwritten(), slice(None, None, 2000 // n_rows)
+    digits.data = [array[rows] for array in digits.data]
+    digits.views, digits.target = digits.views[rows], digits.target[rows]
+    monkeypatch.setattr(datasets, "load_handwritten", lambda: digits)
+    names, readme = {}, (DOCS.parent / "README.md").read_text().replace("2000", str(n_rows))
+    blocks = re.findall(r"```python\n(.*?)```", readme, flags=re.DOTALL)
     assert len(blocks) == 2
     for block in blocks:
         exec(block, names)

@@ -28,7 +28,7 @@ def interrupted(**seconds: float) -> dict[str, dict[str, int]]:
 
 
 def test_signals_at_any_moment() -> None:
-    ends = interrupted(fit=2, refit=2, search=5)
+    ends = interrupted(fit=0.5, refit=0.5, search=2)
     assert {end for part in ends.values() for end in part} <= GOOD, ends
     assert all(sum(part.values()) >= 3 for part in ends.values())
 

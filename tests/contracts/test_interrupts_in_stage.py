@@ -14,13 +14,24 @@ from tests.support.dense_codes import make_labels, make_views
 
 from anchorview import FSSMSC, FSSMSCCV
 from anchorview.core import ticker
+from support.models import SHORT
+from support.settled import CHOSEN
 
 SCRIPT = Path(__file__).parents[1] / "support" / "dense_codes.py"
 WITHIN = 4.0  # seconds on a busy machine; a twentieth of one on an idle one
 
 
-@pytest.mark.parametrize("n_threads", [1, 2])
-@pytest.mark.parametrize("what", ["fit", "predict", pytest.param("search", marks=pytest.mark.slow)])
+@pytest.mark.parametrize(
+    ("what", "n_threads"),
+    [
+        ("fit", 1),
+        ("predict", 2),
+        *(
+            pytest.param(what, n_threads, marks=pytest.mark.slow)
+            for what, n_threads in (("fit", 2), ("predict", 1), ("search", 1), ("search", 2))
+        ),
+    ],
+)
 def test_a_signal_while_dense_codes_are_computed_is_answered_soon(what: str, n_threads: int) -> None:
     command = [sys.executable, str(SCRIPT), what, str(n_threads)]
     run = subprocess.run(command, capture_output=True, text=True, timeout=240, check=False)  # kills it if it hangs
@@ -44,7 +55,8 @@ def test_a_long_stage_says_how_many_blocks_are_done(
     kind: type[FSSMSC | FSSMSCCV], n_threads: int, caplog: pytest.LogCaptureFixture, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(ticker, "_EVERY", 0.0)  # every stage is long
-    model = kind(n_landmarks=30, random_state=0, n_jobs=n_threads, verbose=True)
+    chosen = CHOSEN if kind is FSSMSC else {"scaling": "minmax", "n_repeats": 1, "search_options": SHORT}
+    model = kind(n_landmarks=30, random_state=0, n_jobs=n_threads, verbose=True, **chosen)
     lines = messages(model, caplog)
     assert any("encoding: 1 of 4 blocks, about 0 s left" in line for line in lines), lines
     caplog.clear()

@@ -15,12 +15,16 @@ from joblib import Parallel, delayed
 from anchorview import FSSMSC, Views
 
 SECONDS = 80  # a fit that hangs is an error; spawned processes load everything anew
-N_FITS = 3
+N_FITS = 2
+STARTS = [  # joblib's loky, below, starts processes anew as well
+    pytest.param(how, marks=[pytest.mark.slow] if how == "spawn" else [])
+    for how in sorted({"fork", "spawn"} & set(multiprocessing.get_all_start_methods()))
+]
 
 
 def fit_labels(views: Views, y: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """Return labels of all rows and the probabilities of some, with two threads in the fit."""
-    model = FSSMSC(n_landmarks=40, n_jobs=2, random_state=0).fit(views, y)
+    """Return labels of all rows and the probabilities of some, with two threads in the fit, which judges settings."""
+    model = FSSMSC(n_landmarks=40, scaling="minmax", n_jobs=2, random_state=0).fit(views, y)
     return model.labels_, model.predict_proba(views[:50])
 
 
@@ -51,7 +55,7 @@ def send_labels(pipe: Any, views: Views, y: np.ndarray) -> None:
 
 
 @pytest.mark.filterwarnings("ignore:.*fork.*:DeprecationWarning")
-@pytest.mark.parametrize("how", sorted({"fork", "spawn"} & set(multiprocessing.get_all_start_methods())))
+@pytest.mark.parametrize("how", STARTS)
 def test_fits_in_processes(how: str, given: Any, expected: tuple[np.ndarray, np.ndarray]) -> None:
     """Without multiprocessing's pool, whose end waits for processes that hang."""
     context: Any = multiprocessing.get_context(how)

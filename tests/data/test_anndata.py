@@ -14,6 +14,7 @@ from anchorview import FSSMSC, FSSMSCCV, Views
 from anchorview.baselines import MVAR
 from anchorview.datasets import hide_labels, make_multiview_subspaces
 from anchorview.export import write_results
+from support.settled import CHOSEN
 
 anndata = pytest.importorskip("anndata")
 mudata = pytest.importorskip("mudata")
@@ -41,7 +42,7 @@ def make(as_sparse: bool = False) -> Any:
 
 
 def build(**parameters: Any) -> FSSMSC:
-    return FSSMSC(n_landmarks=30, random_state=0, **parameters)
+    return FSSMSC(**{**CHOSEN, "n_landmarks": 30, "random_state": 0, **parameters})
 
 
 def test_views_by_name_and_labels_from_obs() -> None:

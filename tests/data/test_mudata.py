@@ -20,6 +20,7 @@ from anchorview import FSSMSC, Views
 from anchorview.datasets import make_multiview_subspaces
 from anchorview.export import results_frame, write_results
 from support.processes import run
+from support.settled import CHOSEN
 
 RNA = np.arange(12, dtype=np.float32).reshape(4, 3) + 1
 PEAKS = sparse.csr_matrix(np.array([[0, 7, 0, 1, 0], [2, 0, 0, 0, 0], [0, 0, 3, 0, 4]], dtype=np.float32))
@@ -234,7 +235,7 @@ def test_a_fit_goes_there_and_back(make: Any) -> None:
     made = make_multiview_subspaces(60, 3, (6, 4), noise=0.1, random_state=0)
     cells = [f"cell{row}" for row in range(60)]
     mdata = make({"rna": (made.data[0], cells), "atac": (made.data[1], cells)})
-    model = FSSMSC(n_landmarks=20, random_state=0).fit(Views(mdata), made.target)
+    model = FSSMSC(**CHOSEN, n_landmarks=20, random_state=0).fit(Views(mdata), made.target)
     write_results(model, mdata)
     assert mdata.obs["anchorview_label"].tolist() == model.labels_.tolist()
     np.testing.assert_array_equal(mdata.obsm["X_anchorview"], model.embedding_)
@@ -251,9 +252,10 @@ def test_mudata_goes_straight_into_the_estimator(make: Any) -> None:
     rows = np.array([int(name.removeprefix("cell")) for name in mdata.obs_names])  # cells come in the data's own order
     truth = np.array(["ash", "birch", "cedar"])[made.target[rows]]
     mdata.obs["type"] = np.where(np.arange(90) % 3 == 0, truth, None)
-    model = FSSMSC(n_landmarks=20, scaling={"atac": "l2"}, random_state=0).fit(mdata, mdata.obs["type"])
+    chosen = {**CHOSEN, "scaling": {"atac": "l2"}, "n_landmarks": 20, "random_state": 0}
+    model = FSSMSC(**chosen).fit(mdata, mdata.obs["type"])
     assert model.view_names_ == ["rna", "atac"] and model.classes_.tolist() == ["ash", "birch", "cedar"]
-    same = FSSMSC(n_landmarks=20, scaling={"atac": "l2"}, random_state=0).fit(Views(mdata), mdata.obs["type"])
+    same = FSSMSC(**chosen).fit(Views(mdata), mdata.obs["type"])
     np.testing.assert_array_equal(model.labels_, same.labels_)
     assert (model.labels_ == truth).mean() > 0.9
     np.testing.assert_array_equal(model.predict(mdata)[1::3], model.labels_[1::3])

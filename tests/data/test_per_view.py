@@ -19,6 +19,7 @@ from sklearn.preprocessing import MaxAbsScaler, StandardScaler
 
 from anchorview import FSSMSC, PerView, Views
 from anchorview.datasets import hide_labels, make_multiview_subspaces
+from support.settled import CHOSEN
 
 MADE = make_multiview_subspaces(90, 3, (6, 4), random_state=1)
 A, B = MADE.data
@@ -32,7 +33,7 @@ def gaps() -> Views:
 
 
 def build(**parameters: Any) -> FSSMSC:
-    return FSSMSC(n_landmarks=20, random_state=0, scaling="l2", **parameters)
+    return FSSMSC(**{**CHOSEN, "n_landmarks": 20, "random_state": 0, "scaling": "l2", **parameters})
 
 
 def scaled(array: np.ndarray) -> np.ndarray:

@@ -15,6 +15,7 @@ from anchorview import FSSMSC, Constraints, Views
 from anchorview.data.labels import check_weights, encode_labels
 from anchorview.data.tables import table_matrix
 from anchorview.datasets import hide_labels, make_multiview_subspaces
+from support.settled import CHOSEN
 
 pl = pytest.importorskip("polars")
 pa = pytest.importorskip("pyarrow")
@@ -49,7 +50,7 @@ def table(kind: str, name: str, rows: slice = slice(None)) -> Any:
 
 
 def build(**parameters: Any) -> FSSMSC:
-    return FSSMSC(n_landmarks=30, random_state=0, **parameters)
+    return FSSMSC(**{**CHOSEN, "n_landmarks": 30, "random_state": 0, **parameters})
 
 
 @pytest.fixture(scope="module")

@@ -18,6 +18,7 @@ from sklearn.preprocessing import FunctionTransformer, StandardScaler
 
 from anchorview import FSSMSC, Views
 from anchorview.datasets import hide_labels, make_multiview_subspaces
+from support.settled import CHOSEN
 
 A = np.arange(12.0).reshape(6, 2)
 B = np.arange(100, 118, dtype=np.int16).reshape(6, 3)
@@ -355,7 +356,7 @@ def data() -> Any:
 
 
 def model(**parameters: Any) -> FSSMSC:
-    return FSSMSC(**{"n_landmarks": 20, "random_state": 0, **parameters})
+    return FSSMSC(**{**CHOSEN, "n_landmarks": 20, "random_state": 0, **parameters})
 
 
 def test_train_test_split(data: Any) -> None:

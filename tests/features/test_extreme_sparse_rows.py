@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import cache
 from typing import Any
 
 import numpy as np
@@ -14,9 +15,11 @@ from scipy import sparse
 from anchorview import FSSMSC, FSSMSCCV
 from anchorview.core.arrays import unit_rows, unit_sparse_rows
 from anchorview.datasets import hide_labels
+from support.settled import CHOSEN
 
 FACTORS = [("float32", 3e19), ("float32", 1e-22), ("float64", 1e160), ("float64", 1e300), ("float64", 1e-170)]
 TOPICS = np.arange(200) % 4
+Y = hide_labels(TOPICS, 0.2, random_state=0)
 
 
 def counts(dtype: str = "float64") -> list[sparse.csr_array]:
@@ -35,43 +38,52 @@ def times(views: list[sparse.csr_array], factors: npt.NDArray[Any]) -> list[spar
     return [sparse.csr_array(sparse.diags_array(factors.astype(view.dtype)) @ view) for view in views]
 
 
-def build(scaling: str = "l2") -> FSSMSC:
-    return FSSMSC(n_landmarks=40, scaling=scaling, random_state=0, n_jobs=1)
+def build(scaling: str) -> FSSMSC:
+    """With a scaling, or "auto" to choose it, or "all" to choose everything."""
+    settled = {} if scaling == "all" else {**CHOSEN, "scaling": scaling}
+    return FSSMSC(**settled, n_landmarks=40, random_state=0, n_jobs=1)
 
 
-@pytest.mark.parametrize("scaling", ["l2", "tfidf", "auto", "minmax"])
-@pytest.mark.parametrize(("dtype", "factor"), FACTORS)
+@cache
+def fitted(dtype: str, scaling: str) -> FSSMSC:
+    """Return the model of rows of ordinary size."""
+    return build(scaling).fit(counts(dtype), Y)
+
+
+def with_all(scalings: list[str]) -> list[Any]:
+    """Return the cases of all factors and scalings, and one of each precision with everything to choose."""
+    return [(*case, scaling) for case in FACTORS for scaling in scalings] + [(*FACTORS[n], "all") for n in (0, 4)]
+
+
+@pytest.mark.parametrize(("dtype", "factor", "scaling"), with_all(["l2", "tfidf", "auto", "minmax"]))
 def test_a_fit_does_not_see_the_size(dtype: str, factor: float, scaling: str) -> None:
     """Such rows had no codes at all, and labels as good as chance."""
-    y, ordinary = hide_labels(TOPICS, 0.2, random_state=0), counts(dtype)
-    expected = build(scaling).fit(ordinary, y)
+    ordinary, expected = counts(dtype), fitted(dtype, scaling)
     assert (expected.labels_ == TOPICS).mean() > 0.9
     large = times(ordinary, np.full(200, factor))
-    model = build(scaling).fit(large, y)
+    model = build(scaling).fit(large, Y)
     assert (np.diff(model.codes_.indptr) > 0).all()
     np.testing.assert_array_equal(model.labels_, expected.labels_)
     np.testing.assert_array_equal(model.predict(large), expected.labels_)
     np.testing.assert_allclose(model.predict_proba(large), expected.predict_proba(ordinary), atol=1e-3)
 
 
-@pytest.mark.parametrize("scaling", ["l2", "tfidf", "auto"])
-@pytest.mark.parametrize(("dtype", "factor"), FACTORS)
+@pytest.mark.parametrize(("dtype", "factor", "scaling"), with_all(["l2", "tfidf", "auto"]))
 def test_rows_of_all_sizes_side_by_side(dtype: str, factor: float, scaling: str) -> None:
     """Each row is scaled by itself; new rows too, by a model that was fitted on ordinary ones."""
-    y, ordinary = hide_labels(TOPICS, 0.2, random_state=0), counts(dtype)
+    ordinary, expected = counts(dtype), fitted(dtype, scaling)
     mixed = times(ordinary, np.where(np.arange(200) % 3 == 0, factor, 1.0))
-    expected = build(scaling).fit(ordinary, y)
     np.testing.assert_array_equal(expected.predict(mixed), expected.labels_)
-    np.testing.assert_array_equal(build(scaling).fit(mixed, y).labels_, expected.labels_)
+    np.testing.assert_array_equal(build(scaling).fit(mixed, Y).labels_, expected.labels_)
 
 
 @pytest.mark.parametrize(("dtype", "factor"), FACTORS[::2])
 def test_the_tuned_model(dtype: str, factor: float) -> None:
-    y, ordinary = hide_labels(TOPICS, 0.2, random_state=0), counts(dtype)
+    ordinary = counts(dtype)
     options: dict[str, Any] = {"scaling": "l2", "n_landmarks": 40, "n_averaged": 2, "n_repeats": 1, "random_state": 0}
-    expected = FSSMSCCV(**options).fit(ordinary, y)
+    expected = FSSMSCCV(**options).fit(ordinary, Y)
     large = times(ordinary, np.full(200, factor))
-    model = FSSMSCCV(**options).fit(large, y)
+    model = FSSMSCCV(**options).fit(large, Y)
     np.testing.assert_array_equal(model.labels_, expected.labels_)
     np.testing.assert_array_equal(model.predict(large), expected.predict(ordinary))
 

@@ -20,7 +20,7 @@ from anchorview.labelling.temperature import Mistakes, choose_temperature
 from anchorview.metrics import expected_calibration_error
 from anchorview.solver.objective import landmark_graph
 from support.fits import Solved, solve, swap_neighbours
-from support.settled import SETTLED
+from support.settled import CHOSEN, SETTLED
 
 
 def build(**parameters: Any) -> FSSMSC:
@@ -78,7 +78,7 @@ def test_confidence_on_digits_is_calibrated(
 ) -> None:
     model = digits_model
     if inference != "nearest":
-        model = FSSMSC(random_state=0, inference=inference).fit(digits.views, digits_y)
+        model = FSSMSC(**{**CHOSEN, "inference": inference}, random_state=0).fit(digits.views, digits_y)
     hidden = digits_y == -1
     right = (model.labels_ == digits.target)[hidden]
     assert expected_calibration_error(right, model.confidence_[hidden]) < 0.03  # 0.01 when this was written

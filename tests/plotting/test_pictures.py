@@ -16,6 +16,7 @@ from anchorview import FSSMSC, FSSMSCCV, datasets, plotting
 from anchorview.core.colours import distinct_colours
 from anchorview.plotting.classes import NO_LABEL
 from support.processes import run
+from support.settled import CHOSEN
 
 
 @pytest.fixture(autouse=True)
@@ -161,14 +162,14 @@ def test_summary_reads_true_labels_by_their_ids(some_digits: Any) -> None:
     pandas = pytest.importorskip("pandas")
     ids = np.array([f"row {n}" for n in range(len(some_digits.y))])
     views = {f"v{n}": pandas.DataFrame(view, index=ids) for n, (_, view) in enumerate(some_digits.views.items())}
-    model = FSSMSC(n_landmarks=50, random_state=0).fit(views, some_digits.y)
+    model = FSSMSC(**CHOSEN, n_landmarks=50, random_state=0).fit(views, some_digits.y)
     straight = plotting.plot_summary(model, some_digits.target).get_suptitle()
     shuffled = pandas.Series(some_digits.target, index=ids).sample(frac=1.0, random_state=0)
     assert plotting.plot_summary(model, shuffled).get_suptitle() == straight
 
 
 def test_summary_without_truth_shows_the_classes(some_digits: Any) -> None:
-    model = FSSMSC(n_landmarks=50, random_state=0).fit(some_digits.views, some_digits.y)
+    model = FSSMSC(**CHOSEN, n_landmarks=50, random_state=0).fit(some_digits.views, some_digits.y)
     figure = plotting.plot_summary(model)
     assert figure.get_suptitle() == f"FSSMSC, {(some_digits.y >= 0).sum()} labels of {len(some_digits.y)} rows"
     widths = [sum(bar.get_width() for bar in bars) for bars in zip(*figure.axes[1].containers[:2], strict=True)]

@@ -148,7 +148,9 @@ def test_texts_with_few_words_in_common() -> None:
     assert np.mean(model.labels_[hidden] == given["truth"][hidden]) > 0.7
 
 
+@pytest.mark.slow
 def test_labels_do_not_depend_on_the_kernels_of_blas() -> None:
+    """`test_rounding_does_not_decide` makes such noise here; contracts/test_blas_kernels.py compares two kernels."""
     found = []
     for kernel in ("Prescott", "Nehalem"):  # every x86 runs these; elsewhere the variable says nothing
         environment = {**os.environ, "OPENBLAS_CORETYPE": kernel, "OMP_NUM_THREADS": "1"}

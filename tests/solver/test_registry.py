@@ -11,6 +11,7 @@ from anchorview import FSSMSC, Views
 from anchorview.core.progress import Iteration, Outcome
 from anchorview.solver.registry import SOLVERS
 from support.problems import drop_views, random_case
+from support.settled import CHOSEN
 
 CASE = random_case(0, n=60, m=15, k=3, n_labelled=12)
 
@@ -20,7 +21,7 @@ def refusal(name: str, **changes: Any) -> str | None:
     views = Views(CASE.views, mask=changes.pop("mask", None))
     y = np.r_[CASE.classes, np.full(48, -1)]
     weights = changes.pop("sample_weight", None)
-    model = FSSMSC(n_landmarks=15, solver=name, max_iter=5, tol=1.0, random_state=0, **changes)
+    model = FSSMSC(**CHOSEN, n_landmarks=15, solver=name, max_iter=5, tol=1.0, random_state=0, **changes)
     try:
         model.fit(views, y, sample_weight=weights)
     except ValueError as error:

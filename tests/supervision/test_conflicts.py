@@ -14,7 +14,7 @@ from anchorview import Constraints
 from anchorview.supervision.conflicts import Conflict, Contradiction, conflict_message, count_violations, find_conflicts
 from support.pairs import constraint_sets, dense_labels, dense_pairs
 
-quick = settings(deadline=None, max_examples=60)
+quick = settings(deadline=None, max_examples=30)
 
 
 def test_contradictions_are_found_and_named() -> None:

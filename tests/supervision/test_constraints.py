@@ -18,7 +18,7 @@ from sklearn.model_selection import GridSearchCV, KFold, cross_validate
 from anchorview import Constraints
 from support.pairs import constraint_sets, dense_pairs
 
-quick = settings(deadline=None, max_examples=60)
+quick = settings(deadline=None, max_examples=30)
 
 
 # --- input -------------------------------------------------------------------------------------------------------

@@ -22,7 +22,7 @@ from anchorview.supervision.known import label_laplacians, supervision_laplacian
 from support.pairs import constraint_sets, dense_labels, dense_pairs
 from support.problems import random_case
 
-quick = settings(deadline=None, max_examples=60)
+quick = settings(deadline=None, max_examples=30)
 
 
 def laplacian_of(weights: npt.NDArray) -> npt.NDArray:

@@ -47,7 +47,7 @@ class PerView(TransformerMixin, BaseEstimator):
     >>> from anchorview import FSSMSC, PerView, datasets
     >>> digits = datasets.load_handwritten()
     >>> y = datasets.hide_labels(digits.target, 0.05, random_state=0)
-    >>> pipeline = make_pipeline(PerView({"pix": PCA(30, random_state=0)}), FSSMSC(random_state=0))
+    >>> pipeline = make_pipeline(PerView({"pix": PCA(30, random_state=0)}), FSSMSC(n_landmarks=100, random_state=0))
     >>> pipeline.fit(digits.views, y)[0].transform(digits.views[:5])
     Views(5 rows; fou: 76, fac: 216, kar: 64, pix: 30, zer: 47, mor: 6)
     >>> pipeline.predict(digits.views[:3])
