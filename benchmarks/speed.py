@@ -81,6 +81,7 @@ def main() -> None:
     parser = make_parser(__doc__, __file__)
     parser.add_argument("--fashion", type=Path, help="folder with fashion.npz (see benchmarks/fashion.py)")
     parser.add_argument("--quick", action="store_true", help="small sizes only")
+    parser.add_argument("--most", type=int, help="only up to so many rows")
     parser.add_argument("--methods", nargs="+", choices=(*ALL, "accuracy"), help="only these")
     parser.add_argument("--report", action="store_true", help="tables and plot of what is recorded; run nothing")
     options = parser.parse_args()
@@ -88,6 +89,7 @@ def main() -> None:
     places = options.data + ([] if options.fashion is None else [options.fashion / "fashion.npz"])
     runs = Runs(records, DataSets(places), fresh=options.fresh, compute=not options.report)
     plan = [task for task in make_plan(options.quick) if options.methods is None or task.method in options.methods]
+    plan = [task for task in plan if options.most is None or task.n <= options.most]
     write_tables(run(plan, runs), options.out)
 
 

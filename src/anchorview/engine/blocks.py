@@ -242,15 +242,15 @@ class OneThread:
     def hold(self, holder: object, holds: bool = True) -> None:
         """Hold the pools to one thread; or no longer, and restore what was before if nobody else holds them.
 
-        The first and the last holder ask the pools, which takes longer than the work on a single row.
+        Every holder settles, not the first and the last alone: others may change the limit in between, and a holder that
+        was never released must not keep it from being set.
         """
         with self.lock:
             if holds:
                 self.holders[holder] = threading.get_ident()
             else:
                 self.holders.pop(holder, None)
-            if len(self.holders) <= holds:
-                self._settle()
+            self._settle()
 
     def forget_other_threads(self) -> None:
         """Drop the holders that a fork has left behind: only the thread that forked lives on in the child."""

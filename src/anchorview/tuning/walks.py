@@ -27,7 +27,7 @@ def sum_walks(graph: sparse.csr_array, right: Matrix, alpha: float, left: float)
     >>> import numpy as np
     >>> from scipy import sparse
     >>> pair = sparse.csr_array(np.array([[0, 1], [1, 0]], np.float32))
-    >>> sum_walks(pair, np.array([[1], [0]], np.float32), 0.5, 1e-4).ravel().round(3).tolist()
+    >>> sum_walks(pair, np.array([[1], [0]], np.float32), 0.5, 1e-4).ravel().astype(float).round(3).tolist()
     [1.333, 0.667]
     """
     condition = np.sqrt((1 + alpha) / (1 - alpha))
