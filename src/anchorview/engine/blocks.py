@@ -242,8 +242,8 @@ class OneThread:
     def hold(self, holder: object, holds: bool = True) -> None:
         """Hold the pools to one thread; or no longer, and restore what was before if nobody else holds them.
 
-        Every holder settles, not the first and the last alone: others may change the limit in between, and a holder that
-        was never released must not keep it from being set.
+        Every holder settles, not the first and the last alone: others may change the limit in between, and a holder
+        that was never released must not keep it from being set.
         """
         with self.lock:
             if holds:
