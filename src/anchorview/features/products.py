@@ -13,7 +13,7 @@ import numpy as np
 
 from ..core.arrays import LONG, PARALLEL, Mask, Matrix, Presence, Rows, Weights, squared_norms
 from ..data.views import Views
-from ..engine.blocks import row_blocks, rows_of
+from ..engine.blocks import one_blas_thread, row_blocks, rows_of
 from .scaling import BLOCK_ROWS, ScaledRows, ViewsScaler
 
 _FEW_ROWS = 16_384  # below this, smaller blocks keep all threads busy
@@ -133,8 +133,9 @@ class ViewCrossProducts:
 
     def _compute_rows(self, rows: Rows) -> Matrix:
         out = np.empty((len(rows), self._landmarks.shape[1]), dtype=self.dtype)
-        for part in row_blocks(len(rows), BLOCK_ROWS):
-            self._scaler.take(self._views, rows[part], self._present).product(self._landmarks, out=out[part])
+        with one_blas_thread():  # several round otherwise
+            for part in row_blocks(len(rows), BLOCK_ROWS):
+                self._scaler.take(self._views, rows[part], self._present).product(self._landmarks, out=out[part])
         if self._present is not None:
             out *= self._shares(self._present[rows])[:, None]
         return out
@@ -176,5 +177,6 @@ class ViewCrossProducts:
         """Return Σ_v ‖X_v‖² over all rows (not for prediction); blocks that were not read yet are read for it."""
         for block in self.blocks:
             if block.start not in self._squares:
-                self._compute_block(block)
+                with one_blas_thread():
+                    self._compute_block(block)
         return float(sum(self._squares[block.start] for block in self.blocks))
