@@ -44,7 +44,8 @@ def check(found: list[tuple[np.ndarray, np.ndarray]], expected: tuple[np.ndarray
     assert len(found) == N_FITS
     for labels, probabilities in found:
         np.testing.assert_array_equal(labels, expected[0])
-        np.testing.assert_array_equal(probabilities, expected[1])
+        # Not to the last bit: a process that has compiled a kernel itself may round otherwise than one that loads it.
+        np.testing.assert_allclose(probabilities, expected[1], rtol=1e-9, atol=1e-12)
 
 
 def send_labels(pipe: Any, views: Views, y: np.ndarray) -> None:

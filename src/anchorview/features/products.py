@@ -8,6 +8,8 @@ from __future__ import annotations
 import threading
 import weakref
 from dataclasses import dataclass
+from functools import partial
+from typing import Any
 
 import numpy as np
 
@@ -33,6 +35,11 @@ class _Prepared:
 _recent: dict[tuple[int, str], tuple[weakref.ref[Matrix], _Prepared]] = {}  # by identity of the landmarks
 
 
+def _forget(recent: dict[Any, Any], key: Any, _: Any) -> None:
+    """Drop what was prepared for landmarks that are gone; given all it needs, as modules may be gone too by then."""
+    recent.pop(key, None)
+
+
 def _prepare(landmarks: Matrix, dtype: np.dtype[np.floating]) -> _Prepared:
     """Prepare landmarks for products, once for each array of them while it lives: a single row takes less time."""
     key = id(landmarks), dtype.name
@@ -44,7 +51,7 @@ def _prepare(landmarks: Matrix, dtype: np.dtype[np.floating]) -> _Prepared:
     columns = np.ascontiguousarray(landmarks.T, dtype=np.float64 if is_double else dtype)
     prepared = _Prepared(columns, is_double)
     if columns.nbytes <= _KEPT_BYTES:
-        _recent[key] = weakref.ref(landmarks, lambda _: _recent.pop(key, None)), prepared
+        _recent[key] = weakref.ref(landmarks, partial(_forget, _recent, key)), prepared
     return prepared
 
 
