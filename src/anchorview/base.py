@@ -20,7 +20,7 @@ from .data.reading import ColumnGroups
 from .data.refusals import check_no_empty, check_no_empty_view
 from .data.validation import column_of, find_present, read_views
 from .data.views import Views
-from .engine.blocks import count_threads, map_blocks, one_blas_thread, row_blocks
+from .engine.blocks import count_threads, map_blocks, row_blocks
 from .engine.sources.dask_rows import join_sources
 from .features.auto import FOR_SPARSE
 from .features.products import ViewCrossProducts
@@ -222,11 +222,9 @@ class MultiViewClassifier(
         check_is_fitted(self)
         views = self._read_views(X, reset=False)
         class_ids, empty = np.empty(len(views), dtype=np.intp), np.zeros(len(views), dtype=bool)
-        n_threads = count_threads(self.n_jobs)
-        with one_blas_thread():  # once, for all that holds it in between
-            for chunk, found, is_empty in self._iter_chunks(views, self._class_ids, n_threads):
-                class_ids[chunk] = found
-                empty[chunk] = False if is_empty is None else is_empty
+        for chunk, found, is_empty in self._iter_chunks(views, self._class_ids):
+            class_ids[chunk] = found
+            empty[chunk] = False if is_empty is None else is_empty
         predicted: npt.NDArray[Any] = self.classes_[class_ids]
         return mark_unknown(predicted, empty) if empty.any() else predicted
 
@@ -272,10 +270,10 @@ class MultiViewClassifier(
         return self._iter_chunks(views, self._probabilities)
 
     def _iter_chunks(
-        self, views: Views, work: Callable[[Views, Presence, int], Any], n_threads: int | None = None
+        self, views: Views, work: Callable[[Views, Presence, int], Any]
     ) -> Iterator[tuple[slice, Any, Mask | None]]:
         """Work on rows chunk by chunk: rows of a store are read once, and memory does not grow with them."""
-        n_threads = count_threads(self.n_jobs) if n_threads is None else n_threads
+        n_threads = count_threads(self.n_jobs)
         if views.is_on_cluster:
             yield from self._iter_on_cluster(views, work.__name__)
             return
