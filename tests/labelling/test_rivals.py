@@ -152,13 +152,14 @@ def test_labels_are_the_same_at_true_sizes(rule: str) -> None:
     model = keep_labelled(labelled, class_ids, rule, 5)
     looked_at: list[int] = []
     with pytest.MonkeyPatch.context() as patch:
-        nearness = LabelledNeighbours._nearness
+        looking = "_nearness" if rule == "knn" else "_write_nearness"
+        look = getattr(LabelledNeighbours, looking)
 
-        def watched(self: LabelledNeighbours, *among: Any) -> Any:
-            looked_at.extend(map(len, among))
-            return nearness(self, *among)
+        def watched(self: LabelledNeighbours, *given: Any) -> Any:
+            looked_at.extend(len(among) for among in given[-2:-1] or given)  # of a group
+            return look(self, *given)
 
-        patch.setattr(LabelledNeighbours, "_nearness", watched)
+        patch.setattr(LabelledNeighbours, looking, watched)
         found = model.evidence(rows)
     assert looked_at and np.mean(looked_at) < 1000
     expected = by_all(model, rows)

@@ -5,8 +5,8 @@ from __future__ import annotations
 import numpy as np
 
 from anchorview.core.compiled import compiled
+from anchorview.core.vectors import WIDTH
 from anchorview.solver.moves import blocking_index, most_negative
-from anchorview.solver.panel import WIDTH
 from anchorview.solver.passive_set import ANY, add_indices, remove_index, solve_factor, start_from
 
 M = 20

@@ -8,7 +8,8 @@ A vote of several neighbours counts how they agree, and five that agree may be n
 not shares of a sum, and every class has some beforehand (`doubt`): far from all labelled rows these outweigh the rest.
 
 With many labelled rows, most of them are too far from a group of rows to be nearest to any of it, and are not looked at
-(`rivals`); what is said stays the same.
+(`rivals`); the nearest one of each class is found without a matrix of distances (`nearest`). What is said stays the
+same.
 
 Everything here is in double precision, and distances that matter are computed from differences: what is said of a row
 does not depend on the rows beside it.
@@ -17,7 +18,7 @@ does not depend on the rows beside it.
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, fields, replace
 from functools import cached_property, partial
 from typing import Any
 
@@ -40,6 +41,9 @@ NO_VOTE = 1e-3  # share of the votes that a class without any has
 _FARTHEST = np.finfo(np.float64).max
 READ_ROWS = 2**16  # whose probabilities are held at a time
 _PAIRS = 2**16  # differences of rows made at a time
+_WORTH_COMPILING = (
+    2**22
+)  # similarities: fewer take some ten milliseconds, as long as it takes to load what was compiled
 _ALL = slice(None)  # labelled rows
 
 
@@ -72,14 +76,23 @@ class LabelledNeighbours:
     def _starts(self, among: Rows | slice = _ALL) -> Rows:
         return np.flatnonzero(np.diff(self.class_ids[among], prepend=-1))
 
+    @property
+    def _n_classes(self) -> int:
+        return int(self.class_ids[-1]) + 1
+
     @cached_property
     def _of_all(self) -> tuple[Matrix, Matrix]:
         """The middle of all labelled rows, and what rows are multiplied by: computed once for many single rows."""
         return _centre(self.reference)
 
+    @cached_property
+    def _points(self) -> Matrix:
+        """The factor of `_of_all` as `nearest` reads it."""
+        return np.ascontiguousarray(self._of_all[1][:-1].T)
+
     def __getstate__(self) -> dict[str, Any]:
         """Leave out what can be computed again."""
-        return {name: value for name, value in self.__dict__.items() if name != "_of_all"}
+        return {field.name: getattr(self, field.name) for field in fields(self)}
 
     def _nearness(self, among: Rows | slice = _ALL) -> Callable[[Matrix], Matrix]:
         """Return the function that gives minus the squared distances of rows to the labelled rows, by one product."""
@@ -102,7 +115,7 @@ class LabelledNeighbours:
             result: Matrix = np.maximum.reduceat(nearness, self._starts(among), axis=1)
             return result
         row, neighbour, distances = self._nearest(rows, nearness, self.reference[among])
-        votes = np.zeros((len(rows), self.class_ids[-1] + 1))
+        votes = np.zeros((len(rows), self._n_classes))
         np.add.at(votes, (row, self.class_ids[among][neighbour]), 1.0 / np.maximum(distances, SAME))
         counted: Matrix = np.log(votes + NO_VOTE * votes.sum(axis=1, keepdims=True))
         return counted
@@ -148,10 +161,15 @@ class LabelledNeighbours:
 
     def _compare(self, embedding: Matrix, n_threads: int, entries: int) -> Matrix:
         """Return the evidence from all labelled rows."""
-        nearness = self._nearness()
+        compiled = self.rule != "knn" and len(embedding) * len(self.reference) >= _WORTH_COMPILING
+        among, nearness = np.arange(len(self.reference)), self._nearness()
 
         def of_block(block: slice) -> Matrix:
             rows = self._unit(embedding[block])
+            if compiled:
+                found = np.empty((len(rows), self._n_classes), dtype=embedding.dtype)
+                self._write_nearness(rows, np.arange(len(rows)), among, found)
+                return found
             return self._evidence(rows, nearness(rows)).astype(embedding.dtype)
 
         blocks = row_blocks(len(embedding), max(1, entries // len(self.reference)))
@@ -161,23 +179,33 @@ class LabelledNeighbours:
         """Return the same evidence, for each group of rows from its rivals."""
         rows = self._unit(embedding)
         groups = group_rows(rows)
+        result = np.empty((len(rows), self._n_classes), dtype=embedding.dtype)
 
-        def of_groups(block: slice) -> Matrix:
+        def of_groups(block: slice) -> None:
             members = [rows[group] for group in groups[block]]
-            pairs = zip(members, rivals.of(members), strict=True)
-            found = [self._compare_group(part, among, entries) for part, among in pairs]
-            return np.concatenate(found).astype(embedding.dtype)
+            for group, part, among in zip(groups[block], members, rivals.of(members), strict=True):
+                if self.rule == "knn":
+                    result[group] = self._vote(part, among, entries)
+                else:
+                    self._write_nearness(rows, group, among, result)
 
         together = max(1, min(TOGETHER, entries // (COPIES * len(self.reference))))
-        found = np.concatenate(map_blocks(of_groups, row_blocks(len(groups), together), n_threads))
-        result = np.empty_like(found)
-        result[np.concatenate(groups)] = found
+        map_blocks(of_groups, row_blocks(len(groups), together), n_threads)
         return result
 
-    def _compare_group(self, rows: Matrix, among: Rows, entries: int) -> Matrix:
+    def _vote(self, rows: Matrix, among: Rows, entries: int) -> Matrix:
         nearness = self._nearness(among)
         blocks = row_blocks(len(rows), max(1, entries // len(among)))
         return np.concatenate([self._evidence(rows[block], nearness(rows[block]), among) for block in blocks])
+
+    def _write_nearness(self, rows: Matrix, members: Rows, among: Rows, nearness: Matrix) -> None:
+        """Write the nearness of some rows to the nearest of each class among (some of) the labelled rows."""
+        from ..core.vectors import WIDTH  # with numba, which small problems do without
+        from .nearest import write_nearness
+
+        starts = np.append(self._starts(among), len(among))
+        panel = np.empty((rows.shape[1] + 3, WIDTH))
+        write_nearness(rows, members, self._of_all[0], self._points, among, starts, panel, nearness)
 
     def logits(self, evidence: Matrix) -> Matrix:
         """Turn evidence into the logits of a softmax, but for the temperature.

@@ -20,7 +20,8 @@ import numpy as np
 import numpy.typing as npt
 
 from ..core.compiled import compiled, inlined
-from .panel import WIDTH, subtract_rows
+from ..core.vectors import WIDTH
+from .panel import subtract_rows
 
 FAST = {"reassoc", "contract", "arcp", "nsz"}  # vectorised sums; NaN and infinity keep their meaning
 ANY = -math.inf  # no least gradient: all indices enter

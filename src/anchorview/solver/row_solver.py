@@ -39,9 +39,9 @@ class RowSolver:
     def __init__(
         self, hessian: Matrix, linear: Matrix, pattern: tuple[npt.NDArray[Any], ...], upper: float, tol: float
     ) -> None:
+        from ..core.vectors import WIDTH
         from .kernels import MOVES, NEEDED
         from .moves import GROUP
-        from .panel import WIDTH
         from .passive_set import make_zeros
 
         self._hessian, self._linear, self._pattern = hessian, linear, pattern
@@ -140,7 +140,7 @@ def factor_patterns(hessian: Matrix, codes: sparse.csr_array) -> tuple[npt.NDArr
 
     A set on which H is numerically singular gets offset −1.
     """
-    from .panel import WIDTH
+    from ..core.vectors import WIDTH
     from .passive_set import ANY, add_indices
 
     m, lengths = len(hessian), np.diff(codes.indptr).astype(np.int64)
