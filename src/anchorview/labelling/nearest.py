@@ -9,6 +9,7 @@ for every pair. Here the largest so far stays in registers, and what is left is 
 
 from __future__ import annotations
 
+import math
 from typing import Any
 
 import numpy as np
@@ -19,6 +20,7 @@ from numba.extending import intrinsic
 from ..core.compiled import compiled
 from ..core.vectors import PLACE, VECTOR, WIDTH, ZEROS, add_product, load, place_of, store
 
+_ROUNDING = 8 * float(np.finfo(np.float64).eps)
 _TOGETHER = 4  # labelled rows: their sums, of eight numbers each, are as many as the registers hold
 
 
@@ -64,6 +66,62 @@ def write_nearness(
             _raise_to_largest(points, among, starts[c], starts[c + 1], panel, k + 2)
             for t in range(min(WIDTH, n_members - first)):
                 nearness[members[first + t], c] = panel[k + 2, t] - panel[k + 1, t]
+
+
+@compiled(fastmath={"nnan", "nsz", "contract"}, error_model="numpy")
+def list_rivals(
+    rows: Any, members: Any, middle: Any, columns: Any, squares: Any, reach: Any, starts: Any, work: Any, found: Any
+) -> int:
+    """Write the numbers of labelled rows that could be nearest of their class to a row of a group; return how many.
+
+    Parameters
+    ----------
+    rows, members, middle : ndarray
+        As above; the members are the rows of the group.
+    columns : ndarray of shape (k, n_labelled)
+        r − c of the labelled rows.
+    squares, reach : ndarray of shape (n_labelled,)
+        |r − c|², and |r − a| with the mean of the class as a (see `rivals`).
+    starts : ndarray of shape (n_classes + 1,)
+        Where each class begins, and the number of labelled rows.
+    work : ndarray of shape (2, at least n_labelled and k)
+        Work space.
+    found : ndarray of shape (n_labelled,)
+        Takes the numbers.
+    """
+    k, n_labelled = columns.shape
+    centre, apart = work[0], work[1]
+    for d in range(k):
+        total = 0.0
+        for i in members:
+            total += rows[i, d]
+        centre[d] = total / len(members)
+    radius, largest, length = 0.0, 0.0, 0.0  # squared
+    for i in members:
+        square = 0.0
+        for d in range(k):
+            square += (rows[i, d] - centre[d]) ** 2
+        radius = max(radius, square)
+    for d in range(k):
+        length += (centre[d] - middle[d]) ** 2
+    for j in range(n_labelled):
+        largest = max(largest, squares[j])
+        apart[j] = squares[j]
+    slack = _ROUNDING * (16 + k) * (largest + length + radius)
+    radius = math.sqrt(radius)
+    for d in range(k):
+        twice = 2.0 * (centre[d] - middle[d])
+        for j in range(n_labelled):
+            apart[j] -= twice * columns[d, j]  # in the end |q − r|² − |q − c|²
+    count = 0
+    for c in range(len(starts) - 1):
+        most = np.inf
+        for j in range(starts[c], starts[c + 1]):
+            most = min(most, apart[j] + 2.0 * radius * reach[j])
+        for j in range(starts[c], starts[c + 1]):
+            found[count] = j  # overwritten by the next one, if this one is ruled out
+            count += apart[j] - 2.0 * radius * reach[j] <= most + slack or not slack < np.inf
+    return count
 
 
 def _largest(context: Any, points: Any, among: Any, first: Any, last: Any, panel: Any, target: Any) -> Any:

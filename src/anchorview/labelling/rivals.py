@@ -70,49 +70,57 @@ class Rivals:
     Examples
     --------
     >>> labelled = np.array([[0.0], [2.0], [9.0], [10.0]])
-    >>> group = np.array([[0.1], [0.2]])
-    >>> Rivals(labelled, np.array([0, 2])).of([group])  # the nearest of two classes
+    >>> rows, group = np.array([[0.1], [0.2]]), np.array([0, 1])
+    >>> Rivals(labelled, np.array([0, 2])).of(rows, [group])  # the nearest of two classes
     [array([0, 2])]
-    >>> Rivals(labelled, None, 2).of([group])  # the nearest two
+    >>> Rivals(labelled, None, 2).of(rows, [group])  # the nearest two
     [array([0, 1])]
-    >>> Rivals(labelled, None, 2).are_few(group)
+    >>> Rivals(labelled, None, 2).are_few(rows)
     True
     """
 
     def __init__(self, reference: Matrix, starts: Rows | None, count: int = 1) -> None:
         self._middle = reference.mean(axis=0)  # small distances far from the origin would be rounded away
-        self._points = reference - self._middle
+        self._points = np.asfortranarray(reference - self._middle)
         self._squares = squared_norms(self._points)
         self._count, self._starts = min(count, len(reference)), starts
         if starts is not None:
-            self._sizes = np.diff(starts, append=len(reference))
-            means = np.add.reduceat(self._points, starts) / self._sizes[:, None]
-            self._from_mean = np.sqrt(squared_norms(self._points - np.repeat(means, self._sizes, axis=0)))
+            sizes = np.diff(starts, append=len(reference))
+            means = np.add.reduceat(self._points, starts) / sizes[:, None]
+            self._from_mean = np.sqrt(squared_norms(self._points - np.repeat(means, sizes, axis=0)))
 
-    def of(self, groups: Sequence[Matrix]) -> list[Rows]:
-        """Return for each group, given by its rows, the labelled rows that could be nearest; their numbers ascend."""
-        centres = np.array([rows.mean(axis=0) for rows in groups])
-        radius = np.sqrt([squared_norms(rows - centre).max() for rows, centre in zip(groups, centres, strict=True)])
+    def of(self, rows: Matrix, groups: Sequence[Rows]) -> list[Rows]:
+        """Return for each group of the rows the labelled rows that could be nearest; their numbers ascend."""
+        if self._starts is not None:
+            return [self._of_classes(rows, group, self._starts) for group in groups]
+        members = [rows[group] for group in groups]
+        centres = np.array([part.mean(axis=0) for part in members])
+        radius = np.sqrt([squared_norms(part - centre).max() for part, centre in zip(members, centres, strict=True)])
         centres -= self._middle
         squares = squared_norms(centres)
         rounding = 8 * (16 + centres.shape[1]) * np.finfo(np.float64).eps
         slack = rounding * (self._squares.max() + squares + radius**2)[:, None]
         squared = self._squares - 2 * (centres @ self._points.T) + squares[:, None]
-        if self._starts is None:
-            reach = 2 * radius[:, None] * np.sqrt(np.maximum(squared, 0.0) + slack)
-            most = np.partition(squared + reach, self._count - 1, axis=1)[:, self._count - 1, None] + slack
-        else:
-            reach = 2 * radius[:, None] * self._from_mean
-            most = np.minimum.reduceat(squared + reach, self._starts, axis=1) + slack
-            most = np.repeat(most, self._sizes, axis=1)
+        reach = 2 * radius[:, None] * np.sqrt(np.maximum(squared, 0.0) + slack)
+        most = np.partition(squared + reach, self._count - 1, axis=1)[:, self._count - 1, None] + slack
         ruled_out = squared - reach > most  # never so where numbers are too large to be compared
         return [np.flatnonzero(~out) for out in ruled_out]
+
+    def _of_classes(self, rows: Matrix, group: Rows, starts: Rows) -> Rows:
+        from .nearest import list_rivals  # numba, which small problems do without
+
+        n_labelled, k = self._points.shape
+        work, found = np.empty((2, max(n_labelled, k))), np.empty(n_labelled, dtype=np.intp)
+        columns = self._points.T  # contiguous: the points are kept by columns
+        bounds = np.append(starts, n_labelled)
+        count = list_rivals(rows, group, self._middle, columns, self._squares, self._from_mean, bounds, work, found)
+        return found[:count].copy()
 
     def are_few(self, sample: Matrix) -> bool:
         """Tell by one row in `EVERY` whether groups of all rows have few rivals: then these are worth finding."""
         groups = group_rows(sample, GROUP_ROWS // EVERY)
-        some = [sample[group] for group in groups[:: -(-len(groups) // _SAMPLE)]]
-        left = [len(self.of([rows])[0]) * len(rows) for rows in some]  # one by one: with many labels each is large
+        some = groups[:: -(-len(groups) // _SAMPLE)]
+        left = [len(self.of(sample, [group])[0]) * len(group) for group in some]  # one by one: each may be large
         return sum(left) <= _WORTH * len(self._points) * sum(map(len, some))
 
 

@@ -182,10 +182,9 @@ class LabelledNeighbours:
         result = np.empty((len(rows), self._n_classes), dtype=embedding.dtype)
 
         def of_groups(block: slice) -> None:
-            members = [rows[group] for group in groups[block]]
-            for group, part, among in zip(groups[block], members, rivals.of(members), strict=True):
+            for group, among in zip(groups[block], rivals.of(rows, groups[block]), strict=True):
                 if self.rule == "knn":
-                    result[group] = self._vote(part, among, entries)
+                    result[group] = self._vote(rows[group], among, entries)
                 else:
                     self._write_nearness(rows, group, among, result)
 
