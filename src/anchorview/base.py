@@ -20,7 +20,7 @@ from .data.reading import ColumnGroups
 from .data.refusals import check_no_empty, check_no_empty_view
 from .data.validation import column_of, find_present, read_views
 from .data.views import Views
-from .engine.blocks import count_threads, map_blocks, row_blocks
+from .engine.blocks import count_threads, map_blocks, one_blas_thread, row_blocks
 from .engine.sources.dask_rows import join_sources
 from .features.auto import FOR_SPARSE
 from .features.products import ViewCrossProducts
@@ -281,8 +281,9 @@ class MultiViewClassifier(
         for chunk in chunks:
             part = views if len(chunks) == 1 and not views.is_stored else views[chunk]
             try:
-                present, empty = self._find_present(part)
-                result = work(part, present, n_threads)
+                with one_blas_thread():  # once for all steps: to set and restore the limit takes longer than a row
+                    present, empty = self._find_present(part)
+                    result = work(part, present, n_threads)
             except ValueError:
                 if len(chunks) > 1:  # the same, by the numbers that rows have in all of them
                     check_finite(views, n_threads, self._find_present(views)[0])

@@ -241,7 +241,9 @@ def find_present(views: Views) -> Mask | None:
     present = np.ones((len(views), len(views.names)), dtype=bool) if views.present is None else views.present.copy()
     for number, array in enumerate(views.arrays):
         if not holds_sparse(array) and array.dtype.kind == "f":
-            present[_nan_rows_in_store(array) if is_stored(array) else _nan_rows(array), number] = False
+            missing = _nan_rows_in_store(array) if is_stored(array) else _nan_rows(array)
+            if len(missing):
+                present[missing, number] = False
     return None if present.all() else present
 
 
@@ -259,9 +261,10 @@ def _find_nan_rows(rows: npt.NDArray[Any], block: slice) -> list[Rows]:
 def _nan_rows(array: npt.NDArray[Any]) -> Rows:
     """Return the rows that are NaN throughout; only rows that begin with NaN are read as a whole."""
     step = max(1, _BLOCK_CELLS // array.shape[1])
-    missing = [np.empty(0, dtype=np.intp)]
+    missing = []
     for start in range(0, len(array), step):
-        rows = start + np.flatnonzero(np.isnan(array[start : start + step, 0]))
-        if len(rows):
+        begins = np.isnan(array[start : start + step, 0])
+        if begins.any():
+            rows = start + np.flatnonzero(begins)
             missing.append(rows[np.isnan(array[rows]).all(axis=1)])
-    return np.concatenate(missing)
+    return np.concatenate(missing) if missing else np.empty(0, dtype=np.intp)

@@ -245,6 +245,8 @@ class OneThread:
         Every holder settles, not the first and the last alone: others may change the limit in between, and a holder
         that was never released must not keep it from being set.
         """
+        if not self.pools:
+            return
         with self.lock:
             if holds:
                 self.holders[holder] = threading.get_ident()

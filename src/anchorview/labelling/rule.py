@@ -23,7 +23,6 @@ from functools import cached_property, partial
 from typing import Any
 
 import numpy as np
-from scipy.special import softmax
 
 from ..core.arrays import ClassIds, Matrix, Rows, squared_norms, unit_rows
 from ..engine.blocks import map_blocks, one_blas_thread, row_blocks
@@ -74,7 +73,11 @@ class LabelledNeighbours:
     doubt: float = 0.0
 
     def _starts(self, among: Rows | slice = _ALL) -> Rows:
-        return np.flatnonzero(np.diff(self.class_ids[among], prepend=-1))
+        return self._starts_of_all if among is _ALL else _starts(self.class_ids[among])
+
+    @cached_property
+    def _starts_of_all(self) -> Rows:
+        return _starts(self.class_ids)
 
     @property
     def _n_classes(self) -> int:
@@ -84,6 +87,11 @@ class LabelledNeighbours:
     def _of_all(self) -> tuple[Matrix, Matrix]:
         """The middle of all labelled rows, and what rows are multiplied by: computed once for many single rows."""
         return _centre(self.reference)
+
+    @cached_property
+    def _floor(self) -> float:
+        """The least squared distance that counts."""
+        return _SMALLEST * float(np.mean(squared_norms(self.reference)))
 
     @cached_property
     def _points(self) -> Matrix:
@@ -148,27 +156,28 @@ class LabelledNeighbours:
         """
         entries = block_entries // _COPIES if self.rule == "knn" else block_entries
         parts = row_blocks(len(embedding), READ_ROWS)
-        with one_blas_thread():
-            return np.concatenate([self._of_part(embedding[part], n_threads, entries) for part in parts])
+        found = [self._of_part(embedding[part], n_threads, entries) for part in parts]
+        return found[0] if len(found) == 1 else np.concatenate(found)
 
     def _of_part(self, embedding: Matrix, n_threads: int, entries: int) -> Matrix:
         """Return the evidence for some rows: from the rivals of their groups if these are few, else from all."""
         if may_pay(len(embedding), len(self.reference)):
-            rivals = Rivals(self.reference, None if self.rule == "knn" else self._starts(), self.n_neighbors)
-            if rivals.are_few(self._unit(embedding[::EVERY])):
-                return self._compare_groups(embedding, rivals, n_threads, entries)
+            with one_blas_thread():
+                rivals = Rivals(self.reference, None if self.rule == "knn" else self._starts(), self.n_neighbors)
+                if rivals.are_few(self._unit(embedding[::EVERY])):
+                    return self._compare_groups(embedding, rivals, n_threads, entries)
         return self._compare(embedding, n_threads, entries)
 
     def _compare(self, embedding: Matrix, n_threads: int, entries: int) -> Matrix:
         """Return the evidence from all labelled rows."""
         compiled = self.rule != "knn" and len(embedding) * len(self.reference) >= _WORTH_COMPILING
-        among, nearness = np.arange(len(self.reference)), self._nearness()
+        nearness = self._nearness()
 
         def of_block(block: slice) -> Matrix:
             rows = self._unit(embedding[block])
             if compiled:
                 found = np.empty((len(rows), self._n_classes), dtype=embedding.dtype)
-                self._write_nearness(rows, np.arange(len(rows)), among, found)
+                self._write_nearness(rows, np.arange(len(rows)), np.arange(len(self.reference)), found)
                 return found
             return self._evidence(rows, nearness(rows)).astype(embedding.dtype)
 
@@ -218,8 +227,7 @@ class LabelledNeighbours:
             with np.errstate(divide="ignore"):  # no doubt: minus infinity adds nothing
                 doubted: Matrix = np.logaddexp(evidence, np.log(self.doubt).astype(evidence.dtype))
             return doubted
-        floor = _SMALLEST * float(np.mean(squared_norms(self.reference)))
-        logits: Matrix = -((np.maximum(-evidence, 0.0) + floor) ** 0.25)
+        logits: Matrix = -((np.maximum(-evidence, 0.0) + self._floor) ** 0.25)
         return logits
 
     def read(self, embedding: Matrix, n_threads: int = 1) -> Matrix:
@@ -232,8 +240,16 @@ class LabelledNeighbours:
 
     def tempered(self, logits: Matrix) -> Matrix:
         """Class probabilities out of the logits."""
-        result: Matrix = softmax(logits / self.temperature, axis=1)
+        result: Matrix = logits / self.temperature
+        result -= result.max(axis=1, keepdims=True)
+        np.exp(result, out=result)
+        result /= result.sum(axis=1, keepdims=True)
         return result
+
+
+def _starts(class_ids: ClassIds) -> Rows:
+    """Return where each class begins."""
+    return np.flatnonzero(np.diff(class_ids, prepend=-1))
 
 
 def _centre(reference: Matrix) -> tuple[Matrix, Matrix]:

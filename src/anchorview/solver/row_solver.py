@@ -42,7 +42,7 @@ class RowSolver:
         from ..core.vectors import WIDTH
         from .kernels import MOVES, NEEDED
         from .moves import GROUP
-        from .passive_set import make_zeros
+        from .passive_set import make_all_zeros
 
         self._hessian, self._linear, self._pattern = hessian, linear, pattern
         self._upper, self._tol = upper, tol
@@ -50,18 +50,25 @@ class RowSolver:
         padded = -(-m // GROUP) * GROUP
         self._state = np.zeros(NEEDED + 1, np.int64)
         self._state[MOVES] = -1
-        self._factor = make_zeros((_CAPACITY, _CAPACITY))
-        self._x, self._passive = make_zeros((padded,)), make_zeros((m,), np.int32)
-        self._before = make_zeros((WIDTH,), np.int32), make_zeros((m + 1, WIDTH)), make_zeros((1, m))
-        self._behind = (
-            make_zeros((m,)),
-            self._passive,
-            make_zeros((m,), np.int32),
-            make_zeros((padded // GROUP,), np.int32),
-            make_zeros((padded,), linear.dtype),
-            make_zeros((padded // GROUP,), linear.dtype),
-            make_zeros((2, m)),
+        double, single, whole = np.float64, linear.dtype, np.int32
+        self._factor, self._x, self._passive, *others = make_all_zeros(
+            [
+                ((_CAPACITY, _CAPACITY), double),
+                ((padded,), double),
+                ((m,), whole),
+                ((WIDTH,), whole),
+                ((m + 1, WIDTH), double),
+                ((1, m), double),
+                ((m,), double),
+                ((m,), whole),
+                ((padded // GROUP,), whole),
+                ((padded,), single),
+                ((padded // GROUP,), single),
+                ((2, m), double),
+            ]
         )
+        self._before, (current, *rest) = others[:3], others[3:]
+        self._behind = current, self._passive, *rest
         self._indptr = np.zeros(n_rows + 1, np.int64)
         self._indices = np.empty(n_rows * _USUAL + m, np.int32)
         self._data = np.empty(len(self._indices), linear.dtype)
