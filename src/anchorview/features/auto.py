@@ -20,8 +20,9 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from ..core.arrays import PARALLEL, Mask
+from ..core.arrays import PARALLEL, Mask, Matrix, Rows
 from ..data.views import Views
+from ..engine.blocks import row_blocks
 from ..engine.sources.base import holds_sparse
 
 SCALINGS = ("auto", "minmax", "symmetric", "standard", "l2", "tfidf", "lsa", "none")
@@ -29,6 +30,7 @@ FOR_SPARSE = ("auto", "minmax", "l2", "tfidf", "lsa", "none")
 _TEXT_ZEROS, _TEXT_FEATURES = 0.95, 100  # a dense view with as many zeros and features is text that was filled in
 _SOME_ROWS = 1000
 _RANGE_ROWS = 20_000  # that ranges are taken from: they grow with the rows, and cosines with the ranges
+_RANGE_BLOCK = 512  # of them that are looked at together
 _SIGNED = 0.1  # share of either sign among values that are not zero; a few are noise about zero
 _SAME_LENGTH = 0.01  # deviation of lengths, to their mean
 
@@ -155,12 +157,41 @@ def mean_cosine(rows: npt.NDArray[Any]) -> float:
 
 def scaled_cosine(array: npt.NDArray[Any], has_view: Mask | None = None) -> float:
     """Return the mean cosine between rows of a dense view once they are scaled to 0 … 1 and to unit length."""
-    many = some_rows(array, has_view, _RANGE_ROWS)
-    if len(many) < 2:
+    step = max(1, len(array) // _RANGE_ROWS)
+    many = np.asarray(array[::step])
+    kept, low, high = _ranges(many, None if has_view is None else has_view[::step])
+    if len(kept) < 2:
         return 0.0
     with np.errstate(over="ignore", invalid="ignore"):
-        width = np.ptp(many, axis=0)
-        some = many[:: max(1, len(many) // _SOME_ROWS)]
-        scaled = (some - many.min(axis=0))[:, width > 0] / width[width > 0]
+        width = high - low
+        some = many[kept[:: max(1, len(kept) // _SOME_ROWS)]].astype(np.float64)
+        scaled = (some - low)[:, width > 0] / width[width > 0]
     lengths = np.linalg.norm(scaled, axis=1, keepdims=True)
     return mean_cosine(np.nan_to_num(scaled / np.where(lengths > 0, lengths, 1)))  # entries of 0 … 1 need no guard
+
+
+def _ranges(rows: npt.NDArray[Any], has_view: Mask | None) -> tuple[Rows, Matrix, Matrix]:
+    """Return which rows have the view and are finite, and their least and largest values, column by column.
+
+    Block by block: the second look at a block finds it in the cache. NaN and infinity show up in the extremes.
+    """
+    low, high, kept = np.full(rows.shape[1], np.inf), np.full(rows.shape[1], -np.inf), [np.empty(0, dtype=np.intp)]
+    for block in row_blocks(len(rows), _RANGE_BLOCK):
+        numbers = np.arange(block.start, block.stop)
+        if has_view is not None:
+            numbers = numbers[has_view[block]]
+        part = rows[block] if len(numbers) == block.stop - block.start else rows[numbers]
+        least, largest = _extremes(part)
+        if not (np.isfinite(least).all() and np.isfinite(largest).all()):
+            finite = np.isfinite(part).all(axis=1)
+            numbers, (least, largest) = numbers[finite], _extremes(part[finite])
+        if len(numbers):
+            low, high = np.minimum(low, least), np.maximum(high, largest)
+            kept.append(numbers)
+    return np.concatenate(kept), low, high
+
+
+def _extremes(rows: npt.NDArray[Any]) -> tuple[Matrix, Matrix]:
+    if len(rows) == 0:
+        return np.zeros(rows.shape[1]), np.zeros(rows.shape[1])
+    return rows.min(axis=0).astype(np.float64), rows.max(axis=0).astype(np.float64)
