@@ -38,6 +38,7 @@ _LOADING = {
 _THREAD = 72 * 2**20  # address space that a thread reserves: its stack, and 64 MB for what it allocates
 _BLOCK = 4096  # rows of E that a thread works on
 _DISTANCES = 2**20  # that a thread holds when labels are read
+_FOUND = 52.0  # bytes of a row: the first two classes, how likely they are, its label, and the class it might have else
 _INDEX = 4  # bytes of an index
 
 
@@ -100,6 +101,8 @@ class FitSizes:
         Whether rows and codes are on a cluster, and text is scaled there.
     vote_bytes : int
         What is kept of a row while readings of E wait for that of the embedding.
+    nearest_only : bool
+        Whether labels are read from the nearest labelled rows for certain: then no distances are held.
     """
 
     n_rows: int
@@ -118,6 +121,7 @@ class FitSizes:
     codes_in_files: bool = False
     on_cluster: bool = False
     vote_bytes: int = 0
+    nearest_only: bool = False
 
 
 def estimate_memory(sizes: FitSizes) -> MemoryEstimate:
@@ -160,10 +164,11 @@ def _kept(s: FitSizes) -> dict[str, float]:
     products = s.n_rows * s.n_landmarks * s.itemsize
     row = s.n_landmarks * (2 * s.itemsize + 8) + 3 * s.nonzeros * (s.itemsize + _INDEX)
     block = min(_BLOCK, s.n_rows) * row + 2 * square
+    distances = 0 if s.nearest_only else min(_DISTANCES, s.n_rows * s.n_labelled)
     return {
         "landmarks": 2 * s.n_landmarks * s.n_features * s.itemsize + 12 * square + grams,
         "products": products if products <= CACHE_BYTES else 0,
-        "blocks": s.n_threads * max(block, min(_DISTANCES, s.n_rows * s.n_labelled) * s.itemsize),
+        "blocks": s.n_threads * max(block, distances * s.itemsize),
     }
 
 
@@ -182,8 +187,12 @@ def _active_set(s: FitSizes) -> list[dict[str, float]]:
         return [
             # Where rows start: their lengths, those in one piece, and the sums of these.
             {"codes": 3.0 * 8 * stored + moved, "rows": 16.0 * n + votes, **kept},
-            # Labels, as below; of all rows embedding, confidence, and class numbers given, found and joined.
-            {"codes": 8.0 * stored + moved, "rows": n * (s.itemsize * k + 40.0) + probabilities + votes, **kept},
+            # Labels, as below, but by each thread; of all rows embedding, class numbers given, and what was found.
+            {
+                "codes": 8.0 * stored + moved,
+                "rows": n * (s.itemsize * k + 8 + _FOUND) + s.n_threads * probabilities + votes,
+                **kept,
+            },
         ]
     return [
         # Codes on their own; of the rows that move, which are the labelled ones, old codes, new ones, and for the
@@ -246,6 +255,7 @@ def fit_sizes(model: Any, given: Any, plan: Any, n_threads: int) -> FitSizes:
         lsa="lsa" in plan.scaling and not on_cluster,
         on_cluster=on_cluster,
         n_patterns=1 if given.present is None else len(patterns(given.present)[0]),
+        nearest_only=model.inference in ("nearest", "paper"),
     )
 
 

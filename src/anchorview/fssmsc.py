@@ -45,7 +45,7 @@ from .cost import (
 )
 from .data.reading import ColumnGroups
 from .data.views import Views
-from .engine.blocks import count_threads, map_blocks, one_blas_thread, rows_of
+from .engine.blocks import count_threads, iter_blocks, one_blas_thread, rows_of
 from .engine.sources.dask_rows import DaskRows
 from .engine.sources.dask_tasks import WorkerWatch
 from .features.auto import FOR_SPARSE, ScalingChoice
@@ -775,7 +775,7 @@ class FSSMSC(MultiViewClassifier):
             votes = cross.noted(block) if isinstance(cross, WatchedProducts) else rule.votes(cross.read(block))
             return TopTwo.of(rule.settle(votes, embedded[block]))
 
-        return TopTwo.joined(map_blocks(read, cross.blocks, n_threads, "reading labels"))
+        return TopTwo.joined(iter_blocks(read, cross.blocks, n_threads, "reading labels"), embedded.shape[0])
 
     def _probabilities(self, views: Views, present: Presence, n_threads: int) -> Matrix:
         rule = self._rule

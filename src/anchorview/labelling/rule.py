@@ -17,7 +17,7 @@ does not depend on the rows beside it.
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass, fields, replace
 from functools import cached_property, partial
 from typing import Any
@@ -25,7 +25,7 @@ from typing import Any
 import numpy as np
 
 from ..core.arrays import ClassIds, Matrix, Rows, squared_norms, unit_rows
-from ..engine.blocks import map_blocks, one_blas_thread, row_blocks
+from ..engine.blocks import iter_blocks, map_blocks, one_blas_thread, row_blocks
 from .rivals import COPIES, EVERY, TOGETHER, Rivals, group_rows, may_pay
 from .runner_up import TopTwo
 from .temperature import Mistakes, choose_temperature, spread
@@ -40,9 +40,7 @@ NO_VOTE = 1e-3  # share of the votes that a class without any has
 _FARTHEST = np.finfo(np.float64).max
 READ_ROWS = 2**16  # whose probabilities are held at a time
 _PAIRS = 2**16  # differences of rows made at a time
-_WORTH_COMPILING = (
-    2**22
-)  # similarities: fewer take some ten milliseconds, as long as it takes to load what was compiled
+_WORTH_COMPILING = 2**22  # similarities: fewer take ten milliseconds, about as long as to load compiled code
 _ALL = slice(None)  # labelled rows
 
 
@@ -272,12 +270,16 @@ def likeliest(read: Callable[[Matrix, int], Matrix], embedding: Any, n_threads: 
     embedding : ndarray of shape (n_rows, k), or rows on a cluster
         The rows.
     """
+    parts: Iterable[TopTwo]
+    n_rows = embedding.shape[0]
+    blocks = row_blocks(n_rows, READ_ROWS)
     if hasattr(embedding, "map_rows"):
-        return TopTwo.joined(list(embedding.map_rows(partial(_read_labels, read=read))))
-    blocks = row_blocks(len(embedding), READ_ROWS)
-    if len(blocks) < n_threads:  # threads share a block
-        return TopTwo.joined([_read_labels(embedding[block], block, read, n_threads) for block in blocks])
-    return TopTwo.joined(map_blocks(lambda block: _read_labels(embedding[block], block, read), blocks, n_threads))
+        parts = embedding.map_rows(partial(_read_labels, read=read))
+    elif len(blocks) < n_threads:  # threads share a block
+        parts = (_read_labels(embedding[block], block, read, n_threads) for block in blocks)
+    else:
+        parts = iter_blocks(lambda block: _read_labels(embedding[block], block, read), blocks, n_threads)
+    return TopTwo.joined(parts, n_rows)
 
 
 def _read_labels(rows: Matrix, block: slice, read: Callable[[Matrix, int], Matrix], n_threads: int = 1) -> TopTwo:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable
 from dataclasses import dataclass, fields
 
 import numpy as np
@@ -59,9 +59,19 @@ class TopTwo:
         return cls(first, probabilities.max(axis=1), *runner_up(probabilities, first))
 
     @classmethod
-    def joined(cls, parts: Sequence[TopTwo]) -> TopTwo:
-        """Return those of several blocks of rows, at least one."""
-        return cls(*(np.concatenate([getattr(part, field.name) for part in parts]) for field in fields(cls)))
+    def joined(cls, parts: Iterable[TopTwo], n_rows: int) -> TopTwo:
+        """Return those of all rows from those of blocks, at least one: each is copied as it comes, and freed."""
+        whole: TopTwo | None = None
+        start = 0
+        for part in parts:
+            arrays = [getattr(part, field.name) for field in fields(cls)]
+            whole = cls(*(np.empty(n_rows, array.dtype) for array in arrays)) if whole is None else whole
+            stop = start + len(part.class_ids)
+            for field, array in zip(fields(cls), arrays, strict=True):
+                getattr(whole, field.name)[start:stop] = array
+            start = stop
+        assert whole is not None and start == n_rows
+        return whole
 
     def other_than(self, class_ids: ClassIds) -> tuple[ClassIds, Matrix]:
         """Return the likeliest class of each row other than the one it has, and its probability."""
