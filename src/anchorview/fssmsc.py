@@ -45,7 +45,7 @@ from .cost import (
 )
 from .data.reading import ColumnGroups
 from .data.views import Views
-from .engine.blocks import count_threads, iter_blocks, one_blas_thread, rows_of
+from .engine.blocks import count_threads, even_size, iter_blocks, map_blocks, one_blas_thread, row_blocks, rows_of
 from .engine.sources.dask_rows import DaskRows
 from .engine.sources.dask_tasks import WorkerWatch
 from .features.auto import FOR_SPARSE, ScalingChoice
@@ -64,7 +64,7 @@ from .labelling.held_out import (
 )
 from .labelling.held_out_labels import HeldOutLabels
 from .labelling.relabel import correct_labels
-from .labelling.rule import LabelledNeighbours, keep_labelled, likeliest
+from .labelling.rule import READ_ROWS, LabelledNeighbours, keep_labelled, likeliest
 from .labelling.runner_up import TopTwo
 from .plan import OMITTABLE, Plan, make_plan
 from .solver.codes import Codes, embed_codes, map_codes
@@ -771,11 +771,20 @@ class FSSMSC(MultiViewClassifier):
         if not isinstance(rule, Readings):
             return likeliest(rule.read, embedded, n_threads)
 
-        def read(block: slice) -> TopTwo:
-            votes = cross.noted(block) if isinstance(cross, WatchedProducts) else rule.votes(cross.read(block))
-            return TopTwo.of(rule.settle(votes, embedded[block]))
+        def votes_of(block: slice) -> Matrix:
+            return cross.noted(block) if isinstance(cross, WatchedProducts) else rule.votes(cross.read(block))
 
-        return TopTwo.joined(iter_blocks(read, cross.blocks, n_threads, "reading labels"), embedded.shape[0])
+        def read(numbers: slice, n_threads: int = 1) -> TopTwo:
+            blocks = cross.blocks[numbers]  # together: of many rows most labelled ones can be left out (`rivals`)
+            rows = slice(blocks[0].start, blocks[-1].stop)
+            votes = np.concatenate(map_blocks(votes_of, blocks, n_threads))
+            return TopTwo.of(rule.settle(votes, embedded[rows], n_threads))
+
+        n_blocks, most = len(cross.blocks), max(1, READ_ROWS // max(1, cross.blocks[0].stop))
+        parts = row_blocks(n_blocks, even_size(n_blocks, most, n_threads))
+        if len(parts) == 1:  # threads share it
+            return read(parts[0], n_threads)
+        return TopTwo.joined(iter_blocks(read, parts, n_threads, "reading labels"), embedded.shape[0])
 
     def _probabilities(self, views: Views, present: Presence, n_threads: int) -> Matrix:
         rule = self._rule

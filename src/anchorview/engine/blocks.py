@@ -66,6 +66,20 @@ def row_blocks(n_rows: int, size: int) -> list[slice]:
     return [slice(start, min(start + size, n_rows)) for start in range(0, n_rows, size)]
 
 
+def even_size(count: int, most: int, n_threads: int) -> int:
+    """Return a size of blocks, at most so large, such that each thread gets as many; that of all in one if it may be.
+
+    Examples
+    --------
+    >>> even_size(70, 64, 1), even_size(70, 30, 2), even_size(70, 100, 2)
+    (35, 18, 70)
+    """
+    n_blocks = -(-count // most)
+    if n_blocks > 1:
+        n_blocks = -(-n_blocks // n_threads) * n_threads
+    return max(1, -(-count // max(n_blocks, 1)))
+
+
 def reduce_rows(
     function: Callable[..., Any],
     combine: Callable[[Any, Any], Any],

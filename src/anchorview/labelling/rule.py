@@ -25,7 +25,7 @@ from typing import Any
 import numpy as np
 
 from ..core.arrays import ClassIds, Matrix, Rows, squared_norms, unit_rows
-from ..engine.blocks import iter_blocks, map_blocks, one_blas_thread, row_blocks
+from ..engine.blocks import even_size, iter_blocks, map_blocks, one_blas_thread, row_blocks
 from .rivals import COPIES, EVERY, TOGETHER, Rivals, group_rows, may_pay
 from .runner_up import TopTwo
 from .temperature import Mistakes, choose_temperature, spread
@@ -272,7 +272,7 @@ def likeliest(read: Callable[[Matrix, int], Matrix], embedding: Any, n_threads: 
     """
     parts: Iterable[TopTwo]
     n_rows = embedding.shape[0]
-    blocks = row_blocks(n_rows, READ_ROWS)
+    blocks = row_blocks(n_rows, even_size(n_rows, READ_ROWS, n_threads))
     if hasattr(embedding, "map_rows"):
         parts = embedding.map_rows(partial(_read_labels, read=read))
     elif len(blocks) < n_threads:  # threads share a block
