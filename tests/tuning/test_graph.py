@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import pickle
+
 import numpy as np
 import pytest
 from scipy import sparse
@@ -73,6 +75,18 @@ def test_a_row_of_the_fit_keeps_its_shares_and_a_new_one_takes_the_mean() -> Non
     np.testing.assert_allclose(head.scores(rows.weights(landmarks @ landmarks.T)), share_scores(shares), atol=1e-3)
     middle = np.exp(head.scores(rows.weights(np.array([[5.0, 0.0]]) @ landmarks.T)))[0]
     assert 0.2 < middle[0] < 0.9
+
+
+def test_rows_alone_have_the_weights_that_they_have_together_and_nothing_is_kept_with_the_graph() -> None:
+    landmarks = np.random.RandomState(0).normal(size=(40, 6))
+    space = make_space(landmarks)
+    rows = FittedRows(space, space.coordinates(landmarks @ landmarks.T))
+    before = pickle.dumps(rows)
+    new = np.random.RandomState(1).normal(size=(5, 6)) @ landmarks.T
+    together = rows.weights(new).toarray()
+    alone = [rows.weights(new[[number]]).toarray()[0] for number in range(5)]
+    np.testing.assert_allclose(alone, together, rtol=1e-5)
+    assert pickle.dumps(rows) == before
 
 
 def test_the_potential_solves_its_equation() -> None:

@@ -36,6 +36,8 @@ class PointDistances:
     ----------
     points, queries : ndarrays with as many columns
         Finite numbers.
+    half_squares : ndarray of shape (n_points,), optional
+        |p|²/2, if they are known: for one query they take longer than all else.
 
     Examples
     --------
@@ -44,10 +46,10 @@ class PointDistances:
     array([[1., 3.]])
     """
 
-    def __init__(self, points: Matrix, queries: Matrix) -> None:
+    def __init__(self, points: Matrix, queries: Matrix, half_squares: Matrix | None = None) -> None:
         self.shape = len(queries), len(points)
         self._points, self._queries = points, queries
-        self._half_squares = squared_norms(points) / 2
+        self._half_squares = squared_norms(points) / 2 if half_squares is None else half_squares
 
     def halves(self, block: slice, dtype: npt.DTypeLike) -> Matrix:
         """Return |p|²/2 − qᵀp; `dtype` is that of the points."""

@@ -23,7 +23,13 @@ from .ranking import AsComputed, Exact, Ranking
 
 
 def nearest_points(
-    points: Matrix, queries: Matrix, count: int, n_threads: int = 1, *, block_entries: int = 2**20
+    points: Matrix,
+    queries: Matrix,
+    count: int,
+    n_threads: int = 1,
+    *,
+    half_squares: Matrix | None = None,
+    block_entries: int = 2**20,
 ) -> tuple[Rows, Matrix]:
     """Return the points nearest to each query, nearest first, as their precision has it.
 
@@ -33,6 +39,8 @@ def nearest_points(
         Finite numbers.
     count : int
         How many; all points if there are fewer.
+    half_squares : ndarray of shape (n_points,), optional
+        Half the squared lengths of the points, if they are known.
     block_entries : int
         Distances computed at a time, by each thread; by default 4 MB in single precision, which a cache can hold.
 
@@ -48,7 +56,7 @@ def nearest_points(
     >>> index.tolist(), distances.tolist()
     ([[2, 1]], [[1.0, 3.0]])
     """
-    part = PointDistances(points, queries)
+    part = PointDistances(points, queries, half_squares)
     index, distances = _search([part], AsComputed(part), min(count, len(points)), n_threads, block_entries)
     return index, distances[0]
 

@@ -9,14 +9,15 @@ E = X Uᵀ less the mean of that row: no second look at the features.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
+from functools import cached_property
 from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 from scipy import sparse
 
-from ..core.arrays import ClassIds, Matrix, Rows, Weights
+from ..core.arrays import ClassIds, Matrix, Rows, Weights, squared_norms
 from ..features.neighbours import nearest_points
 from .poisson import solve_potential
 from .walks import sum_walks
@@ -116,6 +117,16 @@ class FittedRows:
     space: GraphSpace
     points: npt.NDArray[np.float32]
 
+    @cached_property
+    def _lengths(self) -> tuple[Matrix, float]:
+        """Half the squares of the points, and what counts as no distance: computed once for many single rows."""
+        squares = squared_norms(self.points)
+        return squares / 2, _SAME * max(float(np.sqrt(squares.max(initial=0.0))), 1e-30)
+
+    def __getstate__(self) -> dict[str, Any]:
+        """Leave out what can be computed again."""
+        return {field.name: getattr(self, field.name) for field in fields(self)}
+
     def weights(self, cross: Matrix) -> sparse.csr_array:
         """Return weights of the nearest rows of the graph, for rows of E: each adds up to 1, near ones count more.
 
@@ -125,8 +136,8 @@ class FittedRows:
 
     def weights_at(self, queries: npt.NDArray[np.float32]) -> sparse.csr_array:
         """Return the same for rows given by their coordinates."""
-        index, distances = nearest_points(self.points, queries, N_NEIGHBORS)
-        rounding = _SAME * max(float(np.linalg.norm(self.points, axis=1).max(initial=0.0)), 1e-30)
+        half_squares, rounding = self._lengths
+        index, distances = nearest_points(self.points, queries, N_NEIGHBORS, half_squares=half_squares)
         same = distances <= rounding
         found = np.where(same.any(axis=1, keepdims=True), same, 1 / np.maximum(distances, rounding))
         found /= found.sum(axis=1, keepdims=True)
