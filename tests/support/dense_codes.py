@@ -63,7 +63,7 @@ def main(what: str, n_threads: int) -> dict[str, Any]:
     model: Any = FSSMSC(n_landmarks=N_LANDMARKS, landmarks="random", scaling="minmax", random_state=0, n_jobs=n_threads)
     n_rows, views = ROWS_OF[what], make_views(ROWS_OF[what])
     if what == "search":  # codes come first, and no setting is judged before the signal
-        options = {"feature_strengths": (), "graph_strengths": ()}
+        options = {"feature_strengths": (), "graph_strengths": (), "poisson_strengths": ()}
         model = FSSMSCCV(n_landmarks=N_LANDMARKS, scaling="minmax", random_state=0, n_jobs=n_threads)
         model.set_params(search_options=options)
     if what == "predict":
