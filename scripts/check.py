@@ -57,11 +57,12 @@ def main() -> int:
     compiling = subprocess.Popen([sys.executable, "-c", KERNELS], env=environment)
     for name, command in steps:
         start = time.perf_counter()
-        if command[:2] == PYTEST[:2]:
+        if name.endswith("tests"):
             compiling.wait()  # should it fail, the tests tell
         code = subprocess.call([sys.executable, *command], env=environment)
         print(f"{name}: {'ok' if code == 0 else f'FAILED ({code})'} in {time.perf_counter() - start:.0f} s", flush=True)
         if code != 0:
+            compiling.kill()  # nobody waits for it any more
             return code
     if not has_browser:
         print(f"{'!' * 79}\nNOT RUN: the tests in a real browser. Install chromium and run this again.\n{'!' * 79}")

@@ -281,7 +281,7 @@ class MultiViewClassifier(
         for chunk in chunks:
             part = views if len(chunks) == 1 and not views.is_stored else views[chunk]
             try:
-                with one_blas_thread():  # once for all steps: to set and restore the limit takes longer than a row
+                with one_blas_thread():  # once for all steps: each sets and restores the limit if nobody holds it
                     present, empty = self._find_present(part)
                     result = work(part, present, n_threads)
             except ValueError:

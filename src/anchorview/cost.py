@@ -102,7 +102,7 @@ class FitSizes:
     vote_bytes : int
         What is kept of a row while readings of E wait for that of the embedding.
     nearest_only : bool
-        Whether labels are read from the nearest labelled rows for certain: then no distances are held.
+        Whether labels are read from the nearest labelled rows for certain: then only small fits hold distances.
     """
 
     n_rows: int

@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from hypothesis.extra import numpy as hnp
 
 from anchorview import Views
-from anchorview.features.auto import resolve_scaling
+from anchorview.features.auto import resolve_scaling, scaled_cosine
 from anchorview.features.scaling import ViewsScaler, check_finite, fit_scaling, working_dtype
 
 SCALINGS = ("minmax", "symmetric", "standard", "l2", "none")  # of dense views
@@ -342,3 +342,37 @@ def test_rows_that_all_point_the_same_way_are_centred() -> None:
 def test_a_constant_or_empty_view_is_not_parallel() -> None:
     assert resolve_scaling(Views([np.ones((5, 3))]), "auto") == ["minmax"]
     assert resolve_scaling(Views([np.full((5, 3), np.nan)]), "auto") == ["minmax"]
+
+
+def cosine_of_all(array: Any, has_view: Any) -> float:
+    """The mean cosine between rows, each column scaled to 0 … 1: written out, for as many rows as are looked at."""
+    rows = array.astype(np.float64)[np.ones(len(array), dtype=bool) if has_view is None else has_view]
+    rows = rows[np.isfinite(rows).all(axis=1)]
+    if len(rows) < 2:
+        return 0.0
+    rows = rows[:, np.ptp(rows, axis=0) > 0]
+    scaled = (rows - rows.min(axis=0)) / np.ptp(rows, axis=0)
+    lengths = np.linalg.norm(scaled, axis=1, keepdims=True)
+    unit = scaled / np.where(lengths > 0, lengths, 1)
+    squares = (unit**2).sum(axis=1).mean() if unit.size else 0.0
+    return float((unit.mean(axis=0) ** 2).sum() / squares) if squares else 0.0
+
+
+@given(
+    seed=st.integers(0, 10_000),
+    n_rows=st.sampled_from([0, 1, 2, 30, 511, 512, 513, 999]),  # around the blocks that ranges are taken from
+    kind=st.sampled_from(["float64", "float32", "int64", "bool", "nan", "infinite", "constant"]),
+    masked=st.booleans(),
+)
+@settings(max_examples=60, deadline=None)
+def test_the_cosine_of_scaled_rows_is_that_of_all_finite_ones(seed: int, n_rows: int, kind: str, masked: bool) -> None:
+    rng = np.random.default_rng(seed)
+    array: Any = rng.normal(size=(n_rows, 5)) * 10 ** rng.uniform(-3, 3, size=5) + 5.0 * rng.normal()
+    if kind in ("nan", "infinite"):
+        array[rng.random(array.shape) < 0.01] = np.nan if kind == "nan" else np.inf
+    elif kind == "constant":
+        array[:, 1:] = 3.0
+    else:
+        array = array > 5.0 if kind == "bool" else array.astype(kind)
+    has_view = rng.random(n_rows) < 0.7 if masked else None
+    assert scaled_cosine(array, has_view) == pytest.approx(cosine_of_all(array, has_view), abs=1e-9)

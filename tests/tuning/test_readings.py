@@ -10,7 +10,7 @@ from scipy.special import softmax
 from sklearn.linear_model import LogisticRegression
 from sklearn.utils import Bunch
 
-from anchorview import FSSMSC, Constraints, Views
+from anchorview import FSSMSC, Constraints, Views, fssmsc
 from anchorview.datasets import hide_labels
 from anchorview.tuning.reading_fits import GRAPH_ROWS, _draw, _thin, keep_labels
 from anchorview.tuning.readings import GraphReading, LinearReading, Readings
@@ -206,3 +206,17 @@ def test_an_unknown_reading_is_refused(tilted: Any) -> None:
     for wrong in ("linear+nearest", "euclidean+linear", "nearest+", "nearest+linear+linear"):
         with pytest.raises(ValueError, match="is not known; choose one of .*'nearest\\+linear'"):
             fit([tilted.rows], tilted.y, wrong)
+
+
+@pytest.mark.parametrize("inference", ["nearest+linear", "knn+graph", "linear"])
+def test_labels_read_in_several_parts_are_those_of_one(inference: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    rng = np.random.default_rng(0)
+    target = rng.integers(3, size=1700)
+    rows = rng.normal(size=(1700, 8)) + 2.0 * rng.normal(size=(3, 8))[target]
+    y = hide_labels(target, 0.05, random_state=0)
+    whole = fit(rows, y, inference, n_jobs=1)
+    monkeypatch.setattr(fssmsc, "READ_ROWS", 1000)  # one block of 512 rows at a time
+    for n_jobs in (1, 2):
+        parts = fit(rows, y, inference, n_jobs=n_jobs)
+        np.testing.assert_array_equal(parts.labels_, whole.labels_)
+        np.testing.assert_allclose(parts.confidence_, whole.confidence_, rtol=1e-6)

@@ -175,7 +175,7 @@ class LabelledNeighbours:
             rows = self._unit(embedding[block])
             if compiled:
                 found = np.empty((len(rows), self._n_classes), dtype=embedding.dtype)
-                self._write_nearness(rows, np.arange(len(rows)), np.arange(len(self.reference)), found)
+                self._write_nearness(rows, np.arange(len(rows)), _ALL, found)
                 return found
             return self._evidence(rows, nearness(rows)).astype(embedding.dtype)
 
@@ -204,14 +204,15 @@ class LabelledNeighbours:
         blocks = row_blocks(len(rows), max(1, entries // len(among)))
         return np.concatenate([self._evidence(rows[block], nearness(rows[block]), among) for block in blocks])
 
-    def _write_nearness(self, rows: Matrix, members: Rows, among: Rows, nearness: Matrix) -> None:
+    def _write_nearness(self, rows: Matrix, members: Rows, among: Rows | slice, nearness: Matrix) -> None:
         """Write the nearness of some rows to the nearest of each class among (some of) the labelled rows."""
         from ..core.vectors import WIDTH  # with numba, which small problems do without
         from .nearest import write_nearness
 
-        starts = np.append(self._starts(among), len(among))
+        numbers = among if isinstance(among, np.ndarray) else np.arange(len(self.reference))
+        starts = np.append(self._starts(among), len(numbers))
         panel = np.empty((rows.shape[1] + 3, WIDTH))
-        write_nearness(rows, members, self._of_all[0], self._points, among, starts, panel, nearness)
+        write_nearness(rows, members, self._of_all[0], self._points, numbers, starts, panel, nearness)
 
     def logits(self, evidence: Matrix) -> Matrix:
         """Turn evidence into the logits of a softmax, but for the temperature.
