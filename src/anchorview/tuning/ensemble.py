@@ -65,7 +65,7 @@ class Ensemble:
             return PoissonHead(graph.potential(labels, data.n_classes, setting.strength)[0]), None
         embedding = None
         if setting.head == "features":
-            features = stack_features(data.source(setting).scaler.take(data.views, told.rows, data.present))
+            features = stack_features(data.features(setting, told.rows))
         else:
             if setting.head != "codes":
                 embedding = self._embedding(setting, told, embeddings)
@@ -78,7 +78,11 @@ class Ensemble:
         data = self.data
         source = data.source(setting)
         place = setting.source
-        group = self.groups.setdefault(place, ExpertGroup(source.scaler, source.landmarks))
+        if place not in self.groups:
+            completer = data.completer(setting)
+            weights = completer.l1, completer.ridge
+            self.groups[place] = ExpertGroup(source.scaler, source.landmarks, completion=weights)
+        group = self.groups[place]
         if setting.head == "features":
             return group.on_features
         if setting.head in ON_GRAPH:
@@ -143,7 +147,7 @@ class Ensemble:
                     for expert in experts:
                         expert.vote(codes, votes, block)
                 if group.on_features:
-                    features = stack_features(group.scaler.read(data.views, block, data.present))
+                    features = stack_features(data.features(group.on_features[0].setting, block))
                     for expert in group.on_features:
                         expert.vote(features, votes, block)
                 for expert in group.on_graph:
