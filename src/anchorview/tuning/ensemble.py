@@ -65,7 +65,7 @@ class Ensemble:
             return PoissonHead(graph.potential(labels, data.n_classes, setting.strength)[0]), None
         embedding = None
         if setting.head == "features":
-            features = stack_features(data.features(setting, told.rows))
+            features = stack_features(data.source(setting).scaler.take(data.views, told.rows, data.present))
         else:
             if setting.head != "codes":
                 embedding = self._embedding(setting, told, embeddings)
@@ -147,7 +147,7 @@ class Ensemble:
                     for expert in experts:
                         expert.vote(codes, votes, block)
                 if group.on_features:
-                    features = stack_features(data.features(group.on_features[0].setting, block))
+                    features = stack_features(group.scaler.read(data.views, block, data.present))
                     for expert in group.on_features:
                         expert.vote(features, votes, block)
                 for expert in group.on_graph:

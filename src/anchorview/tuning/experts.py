@@ -13,7 +13,6 @@ from scipy.special import softmax
 from ..core.arrays import ClassIds, Matrix, Presence, Weights, is_sparse, unit_rows, unit_sparse_rows
 from ..data.views import Views
 from ..engine.blocks import iter_blocks
-from ..features.completed_products import complete_features
 from ..features.products import ViewCrossProducts
 from ..features.representation import landmark_gram
 from ..features.scaling import ScaledRows, ViewsScaler, check_finite
@@ -88,7 +87,7 @@ class ExpertGroup:
 
     @cached_property
     def _completer(self) -> ElasticNetEncoder | None:
-        """What completes rows that lack views, for experts that read no codes."""
+        """What completes rows that lack views, for experts on the graph."""
         if self.completion is None:
             return None
         known = [encoder.grams for encoder, _ in self.on_codes if encoder.grams is not None]
@@ -110,11 +109,11 @@ class ExpertGroup:
     ) -> None:
         """Add the votes of every expert for all rows; the codes of one encoder may be kept."""
         cross = ViewCrossProducts(views, self.scaler, self.landmarks, present=present, for_prediction=True)
-        completer = None if present is None or not (self.on_graph or self.on_features) else self._completer
+        completer = None if present is None or not self.on_graph else self._completer
 
         def of_block(block: slice) -> sparse.csr_array | None:
             codes_kept = None
-            if self.on_codes or self.on_graph or completer is not None:
+            if self.on_codes or self.on_graph:
                 products, has_views = cross.read(block), cross.present_in(block)
                 if not np.isfinite(products.sum()):  # NaN and infinity pass through the product
                     check_finite(views, present=present)
@@ -130,10 +129,7 @@ class ExpertGroup:
                     for expert in self.on_graph:
                         expert.vote(weights, votes, block)
             if self.on_features:
-                rows = self.scaler.read(views, block, present)
-                if completer is not None:
-                    rows = complete_features(rows, products, has_views, completer, self.landmarks)
-                features = stack_features(rows)
+                features = stack_features(self.scaler.read(views, block, present))
                 for expert in self.on_features:
                     expert.vote(features, votes, block)
             return codes_kept

@@ -61,6 +61,7 @@ class SearchData:
     report: Callable[[Judgement], None]
     sample_weights: Weights = None  # of all rows, as they were given: where labels are learned and judged
     pairs: ResolvedPairs | None = None  # between rows of positive weight
+    completes_features: bool = False  # for a reading of completed products that is judged on features (`joining`)
     judged: dict[Setting, Judgement] = field(default_factory=dict)
     planned: set[Setting] = field(default_factory=set)  # settings that the search expects to judge, judged ones too
     starts: dict[Any, Matrix] = field(default_factory=dict)  # embeddings of each set of landmarks
@@ -216,17 +217,13 @@ class SearchData:
         l1, ridge = for_codes(usual.l1, usual.ridge, self._data_units(setting))
         return ElasticNetEncoder(grams.complete, ridge, l1, grams)
 
-    def features(self, setting: Setting, rows: Rows | slice) -> ScaledRows:
-        """Return scaled rows, what they lack filled in from their codes."""
-        source = self.source(setting)
-        numbers = np.arange(rows.start, rows.stop) if isinstance(rows, slice) else rows
-        if isinstance(rows, slice):
-            scaled = source.scaler.read(self.views, rows, self.present)
-        else:
-            scaled = source.scaler.take(self.views, rows, self.present)
-        if self.present is None:
+    def known_features(self, setting: Setting) -> ScaledRows:
+        """Return the scaled rows of `known_rows`; zero where these lack a view, or filled in from their codes."""
+        source, rows = self.source(setting), self.known_rows
+        scaled = source.scaler.take(self.views, rows, self.present)
+        if self.present is None or not self.completes_features:
             return scaled
-        products, present = source.cross.take(numbers), self.present[numbers]
+        products, present = source.cross.take(rows), self.present[rows]
         return complete_features(scaled, products, present, self.completer(setting), source.landmarks)
 
     def must_link_weight(self, setting: Setting) -> float:
