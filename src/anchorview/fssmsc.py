@@ -374,7 +374,9 @@ class FSSMSC(MultiViewClassifier):
             Labels; -1 (None or "" among strings) where there is none; or the name of a column of ``obs``, if X is an
             AnnData or MuData object. Without `y`, rows are clustered.
         sample_weight : array-like of shape (n_rows,), optional
-            Weights of the rows: a weight of 2 is the row twice.
+            Weights of the rows. Weights of 0 and 1 give the fit without the rows of weight 0, to rounding. A weight of
+            2 is the row twice: to rounding where nothing is drawn at random (landmarks and settings given, the nearest
+            row of the embedding read), else in the mean over seeds: rows are drawn by their weights (docs/realdata.md).
         constraints : Constraints, optional
             Pairs of rows that must, or must not, share a cluster; alone or together with labels.
 

@@ -260,9 +260,10 @@ class FSSMSCCV(MultiViewClassifier):
         sample_weight : array-like of shape (n_rows,), optional
             Weights of the rows, everywhere: a weight of 2 is the row twice, in landmarks, embedding, regressions,
             votes, the graph, and where hidden labels are judged. Two things cannot be the same: landmarks are drawn
-            at random, and copies of a row may be dealt out to different folds or be neighbours in the graph. A row of
-            weight 0 is as if it were not there, but for its own label. (The one nearest labelled row is the nearest
-            whatever its weight; a class known from rows of weight 0 only is known from these.)
+            at random, by the weights, so they agree in the mean over seeds only; and copies of a row may be dealt out
+            to different folds or be neighbours in the graph. A row of weight 0 is as if it were not there, but for its
+            own label. (The one nearest labelled row is the nearest whatever its weight; a class known from rows of
+            weight 0 only is known from these.)
         constraints : Constraints, optional
             Pairs of rows that must, or must not, share a class. Embeddings learn from them, must-links of weight 1 or
             more pass labels on to whatever else reads labels, and `labels_` heed them. Where a label is hidden to

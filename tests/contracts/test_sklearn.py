@@ -67,7 +67,10 @@ def known_failures(estimator: Any) -> dict[str, str]:
     """Checks that cannot hold, as for scikit-learn's own KMeans; tests/test_fssmsc_weights.py checks what does."""
     if not isinstance(estimator, FSSMSC | FSSMSCCV):
         return {}
-    reason = "landmarks are drawn at random from the rows, so repeated rows draw others than weighted ones"
+    reason = (
+        "the check repeats and reorders the rows, and wants the same numbers for one seed; draws agree in the mean over "
+        "seeds, and there are as many landmarks as a third of the rows, copies or not (docs/realdata.md)"
+    )
     failures = {f"check_sample_weight_equivalence_on_{kind}_data": reason for kind in ("dense", "sparse")}
     if getattr(estimator, "solver", None) == "admm":
         weighted = ("sample_weights_list", "sample_weights_not_overwritten", "classifiers_one_label_sample_weights")

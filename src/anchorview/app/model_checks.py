@@ -145,6 +145,9 @@ def _check_group(group: Any, sizes: list[int], n_classes: int) -> None:
             _check_expert(expert, n_features, n_classes)
     for expert in group.on_features:
         _check_expert(expert, sum(group.scaler.sizes), n_classes)
+    if group.completion is not None:
+        _require(isinstance(group.completion, tuple) and len(group.completion) == 2, "completion")
+        _require(all(_is_number(weight) and weight >= 0 for weight in group.completion), "completion")
     if group.on_graph:
         _check_fitted_rows(group.fitted_rows, n_landmarks)
     for expert in group.on_graph:
