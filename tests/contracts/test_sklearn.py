@@ -68,8 +68,8 @@ def known_failures(estimator: Any) -> dict[str, str]:
     if not isinstance(estimator, FSSMSC | FSSMSCCV):
         return {}
     reason = (
-        "the check repeats and reorders the rows, and wants the same numbers for one seed; draws agree in the mean over "
-        "seeds, and there are as many landmarks as a third of the rows, copies or not (docs/realdata.md)"
+        "the check repeats and reorders the rows and wants the same numbers for one seed; draws agree in the mean "
+        "over seeds, and there are as many landmarks as a third of the rows, copies or not (docs/realdata.md)"
     )
     failures = {f"check_sample_weight_equivalence_on_{kind}_data": reason for kind in ("dense", "sparse")}
     if getattr(estimator, "solver", None) == "admm":
