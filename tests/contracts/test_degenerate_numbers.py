@@ -18,7 +18,16 @@ from anchorview.solver.spectrum import largest_curvature
 from anchorview.solver.trace_ratio import solve_trace_ratio
 from anchorview.tuning.graph import make_space
 
-KINDS = ("rank 1", "rank 2", "rank 3", "rank 5", "classes of equal rows", "tight classes", "constant", "every row twice")
+KINDS = (
+    "rank 1",
+    "rank 2",
+    "rank 3",
+    "rank 5",
+    "classes of equal rows",
+    "tight classes",
+    "constant",
+    "every row twice",
+)
 N_CLASSES = 4
 
 
