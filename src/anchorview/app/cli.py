@@ -19,6 +19,7 @@ from .export import export
 from .fit import fit
 from .predict import predict
 from .report import report
+from .speaking import say
 from .tune import tune
 
 if TYPE_CHECKING:
@@ -38,15 +39,15 @@ class _Command(TyperGroup):
         try:
             return super().invoke(ctx)
         except KeyboardInterrupt:
-            typer.echo("Stopped.", err=True)
+            say("Stopped.", err=True)
             raise typer.Exit(INTERRUPTED) from None
         except CommandError as error:
-            typer.echo(f"Error: {error}", err=True)
+            say(f"Error: {error}", err=True)
             raise typer.Exit(error.code) from None
         except BrokenPipeError:
             raise  # whoever read the output has seen enough: typer ends without a word
         except OSError as error:
-            typer.echo(f"Error: {error}", err=True)
+            say(f"Error: {error}", err=True)
             raise typer.Exit(FAILED) from None
 
 

@@ -88,7 +88,7 @@ def _conflicts(conflicts: Any, model: Any, n_rows: int) -> None:
     for conflict in conflicts:
         require(isinstance(conflict, Conflict), "constraint_conflicts_")
         for row in (conflict.first, conflict.second):
-            require(isinstance(row, int | np.integer) and 0 <= row < n_rows, "constraint_conflicts_")
+            require(isinstance(row, int | np.integer) and 0 <= int(row) < n_rows, "constraint_conflicts_")
 
 
 def _held_out(held_out: Any, model: Any, n_rows: int) -> None:

@@ -13,7 +13,8 @@ from contextlib import contextmanager
 from types import FrameType
 from typing import Any
 
-import typer
+from ..core.printable import printable
+from .speaking import in_markup, say
 
 _LOGGER = logging.getLogger("anchorview")
 _EVERY = 2.0  # seconds between plain lines of one stage
@@ -37,7 +38,7 @@ class Reporter:
     def say(self, text: str) -> None:
         """Write a line that stays."""
         if not self.quiet:
-            typer.echo(text)
+            say(printable(text))
 
     def step(self, text: str) -> None:
         """Say what begins now."""
@@ -57,9 +58,9 @@ class Reporter:
         if self.quiet:
             return
         if self._status is not None:
-            self._status.update(_escaped(text))
+            self._status.update(in_markup(text))
         else:
-            typer.echo(f"{time.perf_counter() - self._start:7.1f} s  {text}", err=True)
+            say(f"{time.perf_counter() - self._start:7.1f} s  {printable(text)}", err=True)
 
     @contextmanager
     def working(self) -> Iterator[None]:
@@ -124,7 +125,3 @@ class _Handler(logging.Handler):
         """Show one line."""
         told = record.args if isinstance(record.args, tuple) and len(record.args) == 2 else ()
         self._reporter.line(str(told[1]) if told else record.getMessage())  # the reporter has a clock of its own
-
-
-def _escaped(text: str) -> str:
-    return text.replace("[", "\\[")
