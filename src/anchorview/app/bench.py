@@ -14,6 +14,7 @@ from rich.console import Console
 
 from ..core.printable import printable
 from .speaking import say
+from .stopping import exit_code
 
 if TYPE_CHECKING:  # what runs an experiment takes seconds to load: not for --help
     from ..bench.output import Output
@@ -86,13 +87,13 @@ def _command(names: tuple[str, ...]) -> Callable[..., None]:
         seed: SeedOption = 0,
     ) -> None:
         from ..bench.experiments import EXPERIMENTS
-        from ..bench.locks import InUseError
         from ..bench.methods import choose_methods
         from ..bench.output import Output
         from ..bench.reading import read_descriptions
         from ..bench.settings import Settings
         from ..bench.sources import find_sources
         from ..bench.worker import Worker
+        from ..core.locks import InUseError
 
         with ExitStack() as stack:
             try:
@@ -143,7 +144,7 @@ def _run(names: tuple[str, ...], settings: Settings, output: Output, worker: Wor
                 _tell(f"{section.title}: done.")
     except KeyboardInterrupt:
         _tell(f"Stopped. What is finished is kept in {output.folder}; the same command goes on from there.")
-        return 130
+        return exit_code()
     except OSError as error:
         _refuse(f"{error}. What is finished is kept in {output.folder}; the same command goes on from there.", 1)
     console.print(f"{runner.n_made} runs made, {len(output.records)} records kept.", highlight=False)

@@ -11,6 +11,7 @@ from typing import Any
 
 import numpy as np
 
+from ..core.no_space import NoSpaceError
 from ..core.progress import Outcome
 from ..data.validation import find_present
 from ..fssmsc import FSSMSC
@@ -20,7 +21,7 @@ from .inputs.gathering import RunData, gather
 from .inputs.labels import check_labels
 from .inputs.tables import require
 from .progress import Reporter
-from .run_folder import RunFolder
+from .run_folder import MARK, RunFolder
 from .run_record import write_record
 from .settings import RunSettings
 from .view_spec import ViewSpec, parse_views
@@ -125,6 +126,8 @@ def run_fit(settings: RunSettings, output: Path, force: bool, reporter: Reporter
         try:
             record = _write(model, data, settings, folder, reporter, seconds)
             folder.finish()
+        except NoSpaceError as error:
+            raise CommandError(str(error)) from None
         except OSError as error:
             raise CommandError(f"{folder.target} cannot be written: {error.strerror or error}.") from None
         except ValueError as error:  # numbers beyond what a model can hold
@@ -149,12 +152,16 @@ def _write(
     seconds["map"] = time.perf_counter() - start
     start = time.perf_counter()
     reporter.step("writing the results")
-    write_label_table(fitted_labels(model, data.ids, data.labels.values, xy), folder.path)
-    np.save(folder.path / EMBEDDING, model.embedding_)
+    with folder.writing("labels.csv"):
+        write_label_table(fitted_labels(model, data.ids, data.labels.values, xy), folder.path)
+    with folder.writing(EMBEDDING):
+        np.save(folder.path / EMBEDDING, model.embedding_)
     model.verbose = False
     saved = model if data.table is None else Pipeline([("table", data.table), ("model", model)])
-    save(saved, folder.path / MODEL)
-    (folder.path / SETTINGS).write_text(settings.to_toml(folder.target), encoding="utf-8")
+    with folder.writing(MODEL):
+        save(saved, folder.path / MODEL)
+    with folder.writing(SETTINGS):
+        (folder.path / SETTINGS).write_text(settings.to_toml(folder.target), encoding="utf-8")
     seconds["writing"] = time.perf_counter() - start
     start = time.perf_counter()
     reporter.step("writing the report")
@@ -169,7 +176,8 @@ def _write(
         command=shlex.join(["anchorview", "fit", "--config", f"{folder.target.name}/{SETTINGS}", "-o", "again"]),
         files=_files(settings),
     )
-    write_run_page(summary, folder.path / PAGE)
+    with folder.writing(PAGE):
+        write_run_page(summary, folder.path / PAGE)
     seconds["report"] = time.perf_counter() - start
     about = {
         "status": "ok" if has_converged(model) else "not converged",
@@ -182,7 +190,8 @@ def _write(
         "has_ids": data.ids is not None,
         "labels": {str(name): count for name, count in data.labels.counts.items()},
     }
-    return write_record(folder.path, summary, about, model.classes_.tolist())
+    with folder.writing(MARK):
+        return write_record(folder.path, summary, about, model.classes_.tolist())
 
 
 def has_converged(model: Any) -> bool:

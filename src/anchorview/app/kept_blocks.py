@@ -7,7 +7,7 @@ import shutil
 from pathlib import Path
 from typing import Any
 
-from ..bench.locks import InUseError, hold
+from ..core.locks import InUseError, hold
 from ..report.files import replacing
 from .csv_cells import mark_table
 from .errors import CommandError, DataError
