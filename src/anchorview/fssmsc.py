@@ -446,7 +446,7 @@ class FSSMSC(MultiViewClassifier):
         read_from = result.codes if choice.inference == "paper" else result.encoded
         self.codes_ = result.codes
         embedded = self._embed_all(read_from, blocks, n_threads)
-        self.classes_ = known.classes if len(known.classes) else np.arange(plan.n_components)
+        self._publish_classes(known.classes if len(known.classes) else np.arange(plan.n_components))
         self._n_features_out = len(result.embedding)
         with one_blas_thread(), progress.watch():
             if self.relabel is not None:
@@ -455,7 +455,7 @@ class FSSMSC(MultiViewClassifier):
             found = self._read_fit(embedded, cross, read_from, n_threads)
         if held_out is not None and given.sample_weight is not None:
             held_out = replace(held_out, weights=given.sample_weight[held_out.rows])
-        self.held_out_ = held_out
+        self._publish_held_out(held_out)
         self._set_labels(replace(given, known=known), found)
         self.embedding_ = embedded
         if given.views.is_on_cluster:
@@ -800,7 +800,7 @@ class FSSMSC(MultiViewClassifier):
             return read(parts[0], n_threads)
         return TopTwo.joined(iter_blocks(read, parts, n_threads, "reading labels"), embedded.shape[0])
 
-    def _probabilities(self, views: Views, present: Presence, n_threads: int) -> Matrix:
+    def _read_classes(self, views: Views, present: Presence, n_threads: int) -> Matrix:
         rule = self._rule
         if not isinstance(rule, Readings):
             return rule.read(self._transform(views, present, n_threads), n_threads)
