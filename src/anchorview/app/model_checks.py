@@ -171,8 +171,8 @@ def _check_group(group: Any, sizes: list[int], n_classes: int) -> None:
     for expert in group.on_features:
         _check_expert(expert, sum(group.scaler.sizes), n_classes)
     if group.completion is not None:
-        _require(isinstance(group.completion, tuple) and len(group.completion) == 2, "completion")
-        _require(all(_is_number(weight) and weight >= 0 for weight in group.completion), "completion")
+        require(isinstance(group.completion, tuple) and len(group.completion) == 2, "completion")
+        require(all(is_number(weight) and weight >= 0 for weight in group.completion), "completion")
     if group.on_graph:
         _check_fitted_rows(group.fitted_rows, n_landmarks)
     for expert in group.on_graph:
