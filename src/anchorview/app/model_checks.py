@@ -56,6 +56,8 @@ def _check_estimator(estimator: Any) -> None:
     check_floats(
         estimator.landmark_embedding_, (estimator._n_features_out, len(estimator.landmarks_)), "landmark_embedding_"
     )
+    order = getattr(estimator, "_class_order", None)
+    require(order is None or _is_order(order, n_classes), "_class_order")
     if hasattr(estimator, "_groups"):
         require(is_number(estimator._temperature), "_temperature")
         for group in estimator._groups:
@@ -201,6 +203,11 @@ def _class_ids(array: Any, n_classes: int) -> None:
         isinstance(array, np.ndarray) and array.dtype.kind == "i" and array.ndim == 1 and len(array) > 0, "class_ids"
     )
     require(int(array.min()) >= 0 and int(array.max()) < n_classes, "class_ids")
+
+
+def _is_order(array: Any, size: int) -> bool:
+    is_integer = isinstance(array, np.ndarray) and array.dtype.kind == "i" and array.ndim == 1
+    return is_integer and np.array_equal(np.sort(array), np.arange(size))
 
 
 def _length(array: Any, what: str) -> int:
