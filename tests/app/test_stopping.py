@@ -192,7 +192,7 @@ def test_a_file_that_cannot_be_written_whole_is_named(tmp_path: Path) -> None:
     last = done.stderr.splitlines()[-1]
     assert last.startswith(f"Error: {tmp_path}/run/"), last
     assert "cannot be written: files may not become so large here" in last
-    assert "MB are free). Free some, or write to another disk" in last
+    assert "Raise the limit, or write to another disk" in last
     assert left_in(tmp_path) == ["quick.toml", "reviews.csv"]
 
 
