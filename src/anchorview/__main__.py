@@ -21,6 +21,10 @@ def main() -> None:
     except KeyboardInterrupt:
         sys.stderr.write("Stopped.\n")
         raise SystemExit(130) from None
+    finally:
+        # Python ends by SIGINT, whatever the exit code, if the last text that it ran was interrupted (a dataclass is
+        # made of text, while modules load); another text makes it forget.
+        exec("")
 
 
 if __name__ == "__main__":

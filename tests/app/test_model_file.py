@@ -203,7 +203,7 @@ def test_no_space_for_the_file(tmp_path: Path) -> None:
     old, handler = resource.getrlimit(resource.RLIMIT_FSIZE), signal.signal(signal.SIGXFSZ, signal.SIG_IGN)
     try:
         resource.setrlimit(resource.RLIMIT_FSIZE, (2000, old[1]))
-        with pytest.raises(OSError, match="File too large"):
+        with pytest.raises(OSError, match="model cannot be written: files may not become so large here"):
             save(fitted("search")[0], path, overwrite=True)
     finally:
         resource.setrlimit(resource.RLIMIT_FSIZE, old)

@@ -6,6 +6,7 @@ import os
 import signal
 import subprocess
 import sys
+import time
 from pathlib import Path
 from typing import Any
 
@@ -67,6 +68,7 @@ def test_codes_on_disk_go_too(tmp_path: Path) -> None:
     with started(command, env=environment(tmp_path), **streams) as process:
         while not list((tmp_path / "tmp").glob("anchorview-codes-*")):
             assert process.poll() is None
+            time.sleep(0.02)
         process.send_signal(signal.SIGTERM)
         assert process.stderr is not None
         rest = process.stderr.read()
@@ -96,7 +98,7 @@ def test_a_bench_that_is_ended_goes_on(tmp_path: Path) -> None:
     command = [sys.executable, "-m", "anchorview", *map(str, words)]
     with started(command, env=environment(tmp_path), stdout=subprocess.PIPE, stderr=subprocess.STDOUT) as process:
         while not list((tmp_path / "out").glob("records.jsonl")) and process.poll() is None:
-            pass
+            time.sleep(0.02)
         process.send_signal(signal.SIGTERM)
         assert process.stdout is not None
         said = process.stdout.read()
@@ -192,7 +194,7 @@ def test_a_file_that_cannot_be_written_whole_is_named(tmp_path: Path) -> None:
     last = done.stderr.splitlines()[-1]
     assert last.startswith(f"Error: {tmp_path}/run/"), last
     assert "cannot be written: files may not become so large here" in last
-    assert "MB are free). Free some, or write to another disk" in last
+    assert "Raise the limit, or write to another disk" in last
     assert left_in(tmp_path) == ["quick.toml", "reviews.csv"]
 
 

@@ -97,7 +97,7 @@ def frame() -> pd.DataFrame:
         (
             [A, sparse.csr_array(np.where(B > 0.5, np.nan, B))],
             ValueError,
-            r"View 'view1' contains NaN or infinity in row",
+            r"View 'view1' contains NaN in row",
         ),
         ("a path", FileNotFoundError, "There is no file or folder a path"),
         (None, ValueError, "Expected 2D array"),

@@ -102,6 +102,13 @@ class Choice:
             raise ValueError(f"{name}={shorten(value)} is not known; choose one of {listed}.")
 
 
+def name_not_finite(nan: list[bool]) -> str:
+    """Say what rows hold that is not finite, by whether each holds NaN."""
+    if all(nan):
+        return "NaN"
+    return "NaN and infinity" if any(nan) else "infinity"
+
+
 class NotFiniteError(ValueError):
     """A view holds NaN or infinity, first in this row; who knows the names of rows and columns adds them."""
 

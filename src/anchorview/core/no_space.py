@@ -48,13 +48,15 @@ def naming_file(path: Path, shown: Path | None = None) -> Iterator[None]:
             raise
         raise NoSpaceError(
             error.errno,
-            f"{shown or path} cannot be written: {_REASONS[error.errno]}{_free(path)}. Free some, or write to another "
-            "disk; what was there before is unchanged.",
+            f"{shown or path} cannot be written: {_REASONS[error.errno]}{_advice(error.errno, path)}, or write to "
+            "another disk; what was there before is unchanged.",
         ) from error
 
 
-def _free(path: Path) -> str:
+def _advice(number: int, path: Path) -> str:
+    if number == errno.EFBIG:
+        return ". Raise the limit"
     try:
-        return f" ({shutil.disk_usage(path.parent).free / 1e6:,.1f} MB are free)"
+        return f" ({shutil.disk_usage(path.parent).free / 1e6:,.1f} MB are free). Free some"
     except OSError:
-        return ""
+        return ". Free some"

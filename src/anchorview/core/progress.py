@@ -10,6 +10,7 @@ from dataclasses import dataclass
 from enum import Enum
 from typing import TYPE_CHECKING, Any
 
+from .notebooks import NotebookHandler, in_notebook
 from .ticker import watch
 
 try:
@@ -120,7 +121,8 @@ class Progress:
     estimator : estimator or None
         The estimator that is fitted; None where there is none, as for a picture.
     verbose : bool
-        Write a line per stage and round to the logger "anchorview" (to stderr unless it is configured).
+        Write a line per stage and round to the logger "anchorview"; unless it is configured, to stderr, and in a
+        notebook to one line of the output that changes.
     max_iter : int or None
         Rounds to expect at most; None if that is not known.
     tol : float
@@ -137,7 +139,7 @@ class Progress:
         self._stage: str | None = None
         self.seconds: dict[str, float] = {}  # of each finished stage
         if verbose and not _LOGGER.hasHandlers():
-            handler = logging.StreamHandler()
+            handler = NotebookHandler() if in_notebook() else logging.StreamHandler()
             handler.setFormatter(logging.Formatter("[%(name)s] %(message)s"))
             _LOGGER.addHandler(handler)
         if verbose and _LOGGER.level == logging.NOTSET:  # else the root logger's WARNING would hide the lines
@@ -197,6 +199,9 @@ class Progress:
     def finish(self) -> None:
         """Close what is open."""
         self._close_stage()
+        for handler in _LOGGER.handlers if self._verbose else ():
+            if isinstance(handler, NotebookHandler):
+                handler.end_line()
         if self._round is not None:
             self._round.call_on_fit_task_end(estimator=self._estimator)
             self._round = None

@@ -27,6 +27,8 @@ def raise_other_sizes(views: Views, estimator: Any) -> NoReturn:
     start = (
         f"X has {sum(views.sizes)} features, but {type(estimator).__name__} is expecting {sum(sizes)} features as input"
     )
+    if sum(views.sizes) == sum(sizes):
+        start = f"X has {sum(sizes)} features, as in the fit, but they are cut into other views"
     if len(views.sizes) == len(sizes):
         places = [number for number, size in enumerate(sizes) if views.sizes[number] != size]
         name, got, expected = names[places[0]], views.sizes[places[0]], sizes[places[0]]

@@ -97,8 +97,14 @@ def column_values(column: Any, owner: str, label: str) -> npt.NDArray[Any]:
         return numbers_of(values, owner, label)
     if values.dtype.kind not in "fiub":
         kind = getattr(column, "dtype", None) or series.dtype
-        raise ValueError(f"{owner}: column {label} is not numeric ({kind}); encode it as numbers first.")
+        raise ValueError(f"{owner}: column {label} is not numeric ({kind}). {_RAW_TABLE}")
     return values
+
+
+_RAW_TABLE = (
+    "TableViews turns raw tables with text, categories and dates into views: make_pipeline(TableViews(), FSSMSC()), "
+    "with a DataFrame that has all its columns."
+)
 
 
 def numbers_of(values: npt.NDArray[Any], owner: str, label: str) -> npt.NDArray[Any]:
@@ -110,8 +116,8 @@ def numbers_of(values: npt.NDArray[Any], owner: str, label: str) -> npt.NDArray[
             continue
         if isinstance(value, str | bytes):
             raise ValueError(
-                f"{owner} is not numeric: column {label}, row {row} holds {value!r}, which is text; encode such "
-                "columns as numbers first (sklearn.preprocessing.OneHotEncoder, or .astype(float) for digits)."
+                f"{owner} is not numeric: column {label}, row {row} holds {value!r}, which is text. {_RAW_TABLE} "
+                "Digits that are stored as text become numbers by .astype(float)."
             )
         try:
             result[row] = float(value)

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 from scipy import sparse
-from sklearn.utils.validation import validate_data
+from sklearn.utils.validation import check_array, validate_data
 
 from ..core.arrays import Mask, Rows, is_sparse
 from ..engine.blocks import reduce_rows
@@ -87,19 +87,20 @@ def read_views(
     if is_one and not cuts_table:  # of a table that is cut, columns that no view takes are left alone
         by_name = hasattr(estimator, "feature_names_in_") and is_table(X)  # scikit-learn names the columns that differ
         shape: tuple[int, ...] = getattr(X, "shape", ())
-        if not reset and not by_name and len(shape) == 2 and shape[1] != estimator.n_features_in_:
+        n_columns = estimator.n_features_in_ if not reset else 0
+        n_columns = getattr(estimator, "_n_columns", n_columns) if groups is not None else n_columns
+        if not reset and not by_name and len(shape) == 2 and shape[1] != n_columns:
             raise_other_features(shape[1], estimator)
-        X = validate_data(
-            estimator,
-            X,
-            reset=reset,
-            accept_sparse=accept_sparse,
-            dtype=None,
-            ensure_all_finite=False,
-            skip_check_array=is_table(X),
-        )
+        options = {"accept_sparse": accept_sparse, "dtype": None, "ensure_all_finite": False}
+        if not reset and n_columns != estimator.n_features_in_:  # columns that no view takes are left alone
+            X = check_array(X, estimator=estimator, **options)
+        else:
+            X = validate_data(estimator, X, reset=reset, skip_check_array=is_table(X), **options)
     views = as_views(X, groups)
     if reset:
+        vars(estimator).pop("_n_columns", None)
+        if is_one and not cuts_table and groups is not None and estimator.n_features_in_ != sum(views.sizes):
+            estimator._n_columns = estimator.n_features_in_  # of the array that is cut; views may leave some out
         estimator.n_features_in_ = sum(views.sizes)
         estimator.view_names_, estimator.view_sizes_ = list(views.names), list(views.sizes)
         estimator._view_features = list(views.features)

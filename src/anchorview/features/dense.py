@@ -10,7 +10,7 @@ import numpy as np
 import numpy.typing as npt
 
 from ..core.arrays import Mask, Matrix, Weights, is_sparse
-from ..core.checks import NotFiniteError
+from ..core.checks import NotFiniteError, name_not_finite
 from ..core.compiled import compiled
 from ..engine.blocks import add_up, reduce_rows, rows_of
 from .auto import are_embedded, some_rows
@@ -115,7 +115,7 @@ def _wider(one: Extremes, other: Extremes) -> Extremes:
 def _raise_not_finite(array: npt.NDArray[Any], name: str, counted: Mask | None, n_threads: int) -> None:
     bad, nan = reduce_rows(_find_not_finite, _first_five, ([], []), array, _PASS_ROWS, n_threads, (counted,))
     raise NotFiniteError(
-        f"View {name!r} contains {'NaN' if any(nan) else 'infinity'} (NaN or infinity) in row"
+        f"View {name!r} contains {name_not_finite(nan)} in row"
         f"{'s' if len(bad) > 1 else ''} {', '.join(map(str, bad))}{', …' if len(bad) == 5 else ''}; "
         "remove or impute those values before fitting.",
         bad[0],

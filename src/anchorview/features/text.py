@@ -15,7 +15,7 @@ import numpy as np
 from scipy import sparse
 
 from ..core.arrays import Mask, Matrix, Weights, unit_rows, unit_sparse_rows
-from ..core.checks import NotFiniteError
+from ..core.checks import NotFiniteError, name_not_finite
 from ..engine.blocks import add_up, one_blas_thread, reduce_rows
 
 LSA_COMPONENTS = 150
@@ -239,19 +239,20 @@ def check_finite_sparse(matrix: Any, name: str, counted: Mask | None = None, n_t
     if matrix.dtype.kind != "f":
         return
 
-    rows: list[int] = reduce_rows(_find_not_finite_sparse, iadd, [], matrix, _CHECK_ROWS, n_threads, (counted,))[:5]
-    if not rows:
+    found: list[Any] = reduce_rows(_find_not_finite_sparse, iadd, [], matrix, _CHECK_ROWS, n_threads, (counted,))[:5]
+    if not found:
         return
+    rows, what = [row for row, _ in found], name_not_finite([is_nan for _, is_nan in found])
     raise NotFiniteError(
-        f"View {name!r} contains NaN or infinity in row{'s' if len(rows) > 1 else ''} "
+        f"View {name!r} contains {what} in row{'s' if len(rows) > 1 else ''} "
         f"{', '.join(map(str, rows))}{', …' if len(rows) == 5 else ''}; remove those values before fitting.",
         rows[0],
     )
 
 
-def _find_not_finite_sparse(rows: sparse.csr_array, block: slice, counted: Mask | None) -> list[int]:
-    """Return the first five rows that hold NaN or infinity."""
+def _find_not_finite_sparse(rows: sparse.csr_array, block: slice, counted: Mask | None) -> list[tuple[int, bool]]:
+    """Return the first five rows that hold NaN or infinity, and of each whether it holds NaN."""
     bad = np.flatnonzero(~np.isfinite(rows.data))
     bad_rows = np.unique(np.searchsorted(rows.indptr, bad, side="right") - 1)
-    found: list[int] = ((bad_rows if counted is None else bad_rows[counted[bad_rows]])[:5] + block.start).tolist()
-    return found
+    first = (bad_rows if counted is None else bad_rows[counted[bad_rows]])[:5]
+    return [(int(row) + block.start, bool(np.isnan(rows[[row]].data).any())) for row in first]

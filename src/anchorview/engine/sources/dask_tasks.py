@@ -181,6 +181,11 @@ def _explain(error: BaseException) -> str | None:
             f"The connection to the Dask cluster was lost, or the work was cancelled there ({error}). Nothing was "
             "written. Check that the scheduler runs, connect a client, and start again."
         )
+    if "Missing dependency" in str(error):
+        return (
+            "The Dask cluster that held the rows or the codes is gone, and what was kept there with it. Connect a "
+            "client to a cluster that runs, read the rows again, and fit again."
+        )
     if isinstance(error, ModuleNotFoundError) and (error.name or "").partition(".")[0] in _OWN_PACKAGES:
         return (
             f"The workers of the Dask cluster cannot import {error.name}: install the same versions there as here, "
