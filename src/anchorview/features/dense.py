@@ -182,7 +182,7 @@ def _noise_of(array: npt.NDArray[Any], counted: Mask | None) -> float:
     some = some_rows(array, counted, _SOME_ROWS)
     if not are_embedded(some):
         return 0.0
-    return _ROUNDINGS * float(np.finfo(np.float32).eps) * float(np.linalg.norm(some, axis=1).mean())
+    return _ROUNDINGS * float(np.finfo(np.float32).eps) * float(np.linalg.norm(some.astype(np.float64), axis=1).mean())
 
 
 def fit_dense(

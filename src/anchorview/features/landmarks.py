@@ -17,7 +17,7 @@ from scipy import sparse
 
 from ..core.arrays import ClassIds, Matrix, Presence, Rows, Weights, column_slices, group_equal
 from ..data.views import Views
-from ..engine.blocks import map_blocks, row_blocks, rows_of
+from ..engine.blocks import iter_blocks, map_blocks, row_blocks, rows_of
 from .scaling import BLOCK_ROWS, ScaledRows, ViewsScaler
 
 MAX_ITER = 6  # accuracy hardly depends on how far k-means has converged (docs/performance.md)
@@ -157,7 +157,10 @@ class _Source:
                 out[:, target] = rows.columns(columns, projections[number])
             return out
 
-        projected = np.concatenate(map_blocks(of_part, row_blocks(len(chosen), BLOCK_ROWS), self.n_threads))
+        projected = np.empty((len(chosen), sum(widths)), dtype=self.scaler.dtype)
+        parts = row_blocks(len(chosen), BLOCK_ROWS)
+        for part, rows in zip(parts, iter_blocks(of_part, parts, self.n_threads), strict=True):  # none is held twice
+            projected[part] = rows
         weights = None if self.weights is None else self.weights[chosen]
         present = None if self.present is None else self.present[chosen]
         return Sample(projected, present, () if present is None else column_slices(widths), weights)
@@ -174,7 +177,7 @@ class _Source:
             return clusters, scaled.sum_by(local, len(clusters), None if weights is None else weights[part])
 
         sums = np.zeros((n_clusters, sum(self.scaler.sizes)), dtype=self.scaler.dtype)
-        for clusters, part in map_blocks(sum_block, row_blocks(len(rows), BLOCK_ROWS), self.n_threads):
+        for clusters, part in iter_blocks(sum_block, row_blocks(len(rows), BLOCK_ROWS), self.n_threads):
             sums[clusters] += part
         present = None if self.present is None else self.present[rows]
         columns = () if present is None else column_slices(self.scaler.sizes)
@@ -340,14 +343,14 @@ def divide_by_counts(
     labels: ClassIds,
     weights: Weights,
 ) -> Matrix:
-    """Turn sums over clusters into means, in each view over the rows that have it.
+    """Turn sums over clusters, which may be changed, into means, in each view over the rows that have it.
 
     A cluster none of whose rows has a view takes the mean of all rows there.
     """
     if present is None:
         counts = np.bincount(labels, weights, minlength=len(sums)).astype(sums.dtype)
-        result: Matrix = sums / np.where(counts > 0, counts, 1)[:, None]
-        return result
+        sums /= np.where(counts > 0, counts, 1)[:, None]
+        return sums
     means = np.empty_like(sums)
     for number, view in enumerate(columns):
         shares = present[:, number] if weights is None else present[:, number] * weights

@@ -156,9 +156,12 @@ def _rotate(features: Any) -> tuple[Matrix, Callable[[Matrix], Matrix]]:
     X Xᵀ = L Lᵀ, it can be found on the rows of L, and L⁻¹ X turns its coefficients back.
     """
     gram = features @ features.T
-    wide = np.asarray(gram.toarray() if is_sparse(gram) else gram, dtype=np.float64)
+    if is_sparse(gram):  # of text hardly a product is zero, and sparse ones take twice the room: only one is held
+        gram = gram.toarray()
+    wide = np.asarray(gram, dtype=np.float64)
+    del gram
     wide[np.diag_indices_from(wide)] += _SLIGHT * max(float(np.trace(wide)) / len(wide), 1e-300)
-    lower = linalg.cholesky(wide, lower=True)
+    lower = linalg.cholesky(wide, lower=True, overwrite_a=True)
 
     def turn_back(coefficients: Matrix) -> Matrix:
         weights = linalg.solve_triangular(lower, coefficients.T, lower=True, trans="T").T.astype(features.dtype)
