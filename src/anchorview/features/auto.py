@@ -31,6 +31,7 @@ _TEXT_ZEROS, _TEXT_FEATURES = 0.95, 100  # a dense view with as many zeros and f
 _SOME_ROWS = 1000
 _RANGE_ROWS = 20_000  # that ranges are taken from: they grow with the rows, and cosines with the ranges
 _RANGE_BLOCK = 512  # of them that are looked at together
+DENSE_ROWS = 512  # of a pass over a dense view: minima and maxima are two, the second finds the block in the cache
 _BLOCK_ENTRIES = 2**18  # of rows that are copied in double precision: 2 MB
 _SIGNED = 0.1  # share of either sign among values that are not zero; a few are noise about zero
 _SAME_LENGTH = 0.01  # deviation of lengths, to their mean

@@ -148,19 +148,19 @@ class _Source:
             for size, width in zip(sizes, widths, strict=True)
         ]
 
-        def of_part(part: slice) -> Matrix:
-            rows = self._scaled(chosen[part])
-            if len(projections) == 1:
-                return rows.dense() if projections[0] is None else rows.product(projections[0])
-            out = np.empty((len(rows), sum(widths)), dtype=rows.dtype)
-            for number, (columns, target) in enumerate(zip(column_slices(sizes), column_slices(widths), strict=True)):
-                out[:, target] = rows.columns(columns, projections[number])
-            return out
-
         projected = np.empty((len(chosen), sum(widths)), dtype=self.scaler.dtype)
-        parts = row_blocks(len(chosen), BLOCK_ROWS)
-        for part, rows in zip(parts, iter_blocks(of_part, parts, self.n_threads), strict=True):  # none is held twice
-            projected[part] = rows
+
+        def of_part(part: slice) -> None:
+            rows, out = self._scaled(chosen[part]), projected[part]
+            if len(projections) == 1 and projections[0] is not None:
+                rows.product(projections[0], out=out)
+            elif len(projections) == 1:
+                out[:] = rows.dense()
+            else:
+                for number, (columns, to) in enumerate(zip(column_slices(sizes), column_slices(widths), strict=True)):
+                    out[:, to] = rows.columns(columns, projections[number])
+
+        map_blocks(of_part, row_blocks(len(chosen), BLOCK_ROWS), self.n_threads)
         weights = None if self.weights is None else self.weights[chosen]
         present = None if self.present is None else self.present[chosen]
         return Sample(projected, present, () if present is None else column_slices(widths), weights)
