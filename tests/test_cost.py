@@ -205,7 +205,7 @@ def test_wide_rows_take_what_the_estimate_says(kind: Any, signed: bool) -> None:
     model.fit(views, y)
     taken = tracemalloc.get_traced_memory()[1]
     tracemalloc.stop()
-    assert 0.7 < estimate.total / taken < 1.3
+    assert 0.9 < estimate.total / taken < 1.6  # arrays alone: what the allocator keeps comes on top (benchmarks)
 
 
 def test_an_estimate_names_the_stage_and_what_takes_the_memory() -> None:
@@ -245,9 +245,7 @@ except MemoryError as error:
 """
 
 
-def fit_under(
-    limit: str, room: int, n_rows: int, n_landmarks: int = 40, before: str = "", kind: str = "FSSMSC"
-) -> str:
+def fit_under(limit: str, room: int, n_rows: int, n_landmarks: int = 40, before: str = "", kind: str = "FSSMSC") -> str:
     """Fit in a process that may have so many MB more, and return what it prints; it must not be killed."""
     field = {"RLIMIT_AS": "VmSize", "RLIMIT_DATA": "VmData"}[limit]
     values = {"n_rows": n_rows, "n_landmarks": n_landmarks, "before": before}

@@ -256,7 +256,10 @@ def _active_set(s: FitSizes) -> list[tuple[str, Items]]:
         # Codes of all rows, both if some moved, those that did, and the embedding.
         ("solver", {"codes": (copies * n + n_l) * row, "rows": n * (1.0 * s.itemsize * k + 32) + votes, **kept}),
         # Confidence: of the labelled rows, codes, those of two thirds, and a copy in double precision.
-        ("labels", {"codes": copies * n * row + n_l * (5 / 3 * row + wide), "rows": n * (s.itemsize * k + 32.0), **kept}),
+        (
+            "labels",
+            {"codes": copies * n * row + n_l * (5 / 3 * row + wide), "rows": n * (s.itemsize * k + 32.0), **kept},
+        ),
         # Labels: embedding, and a few numbers a row.
         ("labels", {"codes": copies * n * row, "rows": n * (s.itemsize * k + 48.0) + probabilities + votes, **kept}),
     ]
@@ -279,7 +282,7 @@ def state_itemsize(model: Any, is_double: bool = False) -> int:
 
 def may_move(model: Any) -> bool:
     """Tell whether labels are expected to move codes; with the default coupling they seldom do."""
-    return model.units == "paper" or model.coupling != "auto"
+    return bool(model.units == "paper" or model.coupling != "auto")
 
 
 def input_sizes(views: Any, scaling: Any, may_change: bool = False) -> dict[str, Any]:

@@ -72,8 +72,8 @@ from .solver.weights import DEFAULTS, UNITS, ModelWeights
 from .supervision.conflicts import count_violations
 from .supervision.constraints import Constraints
 from .supervision.known import Supervision
-from .tuning.readings import Readings, sum_votes
 from .tuning.options import SearchOptions
+from .tuning.readings import Readings, sum_votes
 from .tuning.settings import INFERENCES, SPARSE_SCALINGS, one_name, split_inference
 from .tuning.units import DENSE, SettledWeights, settle_weights
 

@@ -113,9 +113,11 @@ def _search_work(sizes: SearchSizes) -> float:
 
 
 def _regression(sizes: SearchSizes, n_rows: int) -> float:
-    """The rows that a regression on features learns from, and those before they are scaled, or their products."""
+    """Count the rows that a regression on features learns from, and those before scaling, or their products."""
     s, widest = sizes.fit, max(sizes.widths)
     rows = float(n_rows * min(widest * s.itemsize, 2 * s.input_row))
+    if not s.n_text:  # regressions on wide dense features are seldom averaged
+        return rows
     rotated = (_ROTATED + s.itemsize) * n_rows**2 if n_rows < min(widest, _MAX_ROTATED) else 0
     return rows + max(rows, rotated)
 

@@ -8,8 +8,8 @@ from typing import Any
 
 from ..bench.environment import describe_environment
 from ..core.free_memory import available_memory, memory_left
-from ..fssmsc import FSSMSC
 from ..engine.blocks import count_threads
+from ..fssmsc import FSSMSC
 from .extras import find_extras
 
 _FEATURES = (100, 500, 2000)  # of the fits whose size is told
