@@ -210,7 +210,7 @@ def landmark_items(s: FitSizes) -> Items:
 
 
 def block_bytes(s: FitSizes) -> float:
-    """What a thread works with: the products of a block of rows, twice, and their codes as they grow.
+    """Count what a thread works with: the products of a block of rows, twice, and their codes as they grow.
 
     Readings of the products centre them, and turn them in double precision.
     """

@@ -103,7 +103,7 @@ def _kept(sizes: SearchSizes) -> Items:
 
 
 def _search_work(sizes: SearchSizes) -> float:
-    """The most that is held for a while: k-means, the directions of text, the graph, or a regression on features."""
+    """Return the most that is held for a while: by k-means, directions of text, the graph, or a regression."""
     s = sizes.fit
     spread = s.n_rows * max(_NEIGHBOURS, _SPREAD * sizes.n_folds * s.n_components)
     if s.n_rows > sizes.options.max_graph_rows:
