@@ -1,32 +1,50 @@
-"""Memory that fits take beyond their input, beside what `estimate_memory` tells beforehand.
+"""Memory that fits take beyond their input, beside what `estimate_memory` tells beforehand, for both estimators.
 
-    python benchmarks/memory.py                     all cases, some minutes
-    python benchmarks/memory.py signed admm         some of them
-    python benchmarks/memory.py --scale 4           four times the rows
+    python benchmarks/memory.py                          five usual shapes and ten drawn at random, for both estimators
+    python benchmarks/memory.py wide drawn-3             some of them
+    python benchmarks/memory.py --estimator FSSMSC       for one estimator
+    python benchmarks/memory.py signed admm              FSSMSC with nothing to choose; --others for all of these
+    python benchmarks/memory.py signed --scale 4         four times the rows
 
 Each fit runs in a fresh process, after a small one that loads and compiles what has to be; its peak is the largest
-resident memory during the fit less that before it. The data are made, and their size is given in each case.
+resident memory during the fit less that before it. The data are made, and their size is given in each case. Shapes at
+random have 1,000 to 200,000 rows, 5 to 8,000 features in 1 to 5 views, 2 to 50 classes of which 1 to 10 % are labelled,
+50 to 500 landmarks, single or double precision, dense or sparse; only inputs above 400 MB are left out.
 """
 
 from __future__ import annotations
 
 import argparse
+import ctypes
 import time
 import warnings
+from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 from scipy import sparse
 
-from anchorview import FSSMSC, Views, datasets
+from anchorview import FSSMSC, FSSMSCCV, Views, datasets
 from anchorview.bench.environment import environment_line
 from anchorview.bench.process import reset_peak, resident_bytes
 from anchorview.bench.worker import Worker
 from anchorview.report.tables import markdown_table
 
+BOTH = ("FSSMSC", "FSSMSCCV")
+WORDS = 40  # of a sparse row in each view, unless a case says otherwise
+LARGEST = 4e8  # bytes of an input that is drawn
+USUAL: dict[str, dict[str, Any]] = {
+    "wide": {"kind": "signed", "n_rows": 3000, "n_features": 8000, "n_views": 1, "n_landmarks": 500, "labelled": 0.05},
+    "tall": {"kind": "non-negative", "n_rows": 100_000, "n_features": 50, "n_views": 1, "labelled": 0.01},
+    "images": {"kind": "non-negative", "n_rows": 20_000, "n_features": 784, "n_views": 1, "labelled": 0.02},
+    "measured": {"kind": "signed", "n_rows": 200_000, "n_features": 20, "n_views": 2, "labelled": 0.01},
+    "texts": {"kind": "sparse", "n_rows": 10_000, "n_features": 30_000, "n_views": 1, "labelled": 0.05, "words": 90},
+}
+USUAL = {name: {"n_landmarks": 500} | case for name, case in USUAL.items()}
 DENSE: dict[str, Any] = {"kind": "non-negative", "n_rows": 450_000, "n_features": 40, "labelled": 0.01}
-CASES: dict[str, dict[str, Any]] = {
+SETTLED = {"ridge": 3.0, "must_link_weight": 3.0, "inference": "nearest"}
+OTHERS: dict[str, dict[str, Any]] = {
     "non-negative": DENSE,
     "signed": DENSE | {"kind": "signed", "n_rows": 250_000},
     "sparse": {"kind": "sparse", "n_rows": 100_000, "n_features": 4000, "labelled": 0.02},
@@ -37,22 +55,54 @@ CASES: dict[str, dict[str, Any]] = {
     "many-classes": DENSE | {"n_rows": 180_000, "n_classes": 60},
     "admm": DENSE | {"n_rows": 150_000, "solver": "admm"},
     "admm-all-labelled": DENSE | {"n_rows": 50_000, "solver": "admm", "labelled": 1.0},
-    "wide": DENSE | {"n_rows": 6_000, "n_features": 30_000, "n_landmarks": 1000, "labelled": 0.1},
+    "very-wide": DENSE | {"n_rows": 6_000, "n_features": 30_000, "n_landmarks": 1000, "labelled": 0.1},
 }
 
 
-def make_views(kind: str, n_rows: int, n_features: int, target: np.ndarray, dtype: str) -> list[Any]:
-    """Return two views of rows around the centres of classes; "sparse" ones are counts of 40 words a row."""
+def draw_shapes(number: int = 10, seed: int = 0) -> dict[str, dict[str, Any]]:
+    """Draw shapes; every other one has features from a uniform distribution, or hardly any would be wide."""
+    rng = np.random.default_rng(seed)
+    shapes: dict[str, dict[str, Any]] = {}
+    while len(shapes) < number:
+        n_rows, n_features = (int(np.exp(rng.uniform(*np.log(ends)))) for ends in ((1e3, 2e5), (5, 8e3)))
+        n_features = int(rng.integers(5, 8001)) if len(shapes) % 2 else n_features
+        case: dict[str, Any] = {
+            "kind": str(rng.choice(["non-negative", "signed", "sparse"])),
+            "n_rows": n_rows,
+            "n_features": n_features,
+            "n_views": int(rng.integers(1, min(5, n_features // 2) + 1)),
+            "n_classes": int(rng.integers(2, 51)),
+            "labelled": round(float(rng.uniform(0.01, 0.1)), 3),
+            "dtype": str(rng.choice(["float32", "float64"])),
+            "n_landmarks": int(rng.integers(50, 501)),
+        }
+        n_bytes = np.dtype(case["dtype"]).itemsize * n_rows * n_features
+        is_enough = labelled_of(case) >= 2 * case["n_classes"] and case["n_landmarks"] >= case["n_classes"]
+        if is_enough and (case["kind"] == "sparse" or n_bytes <= LARGEST):
+            shapes[f"drawn-{len(shapes) + 1}"] = case
+    return shapes
+
+
+def labelled_of(case: dict[str, Any]) -> int:
+    """Return how many rows of a case have a label."""
+    return int(case["labelled"] * case["n_rows"])
+
+
+def make_views(
+    kind: str, n_rows: int, n_features: int, target: np.ndarray, dtype: str, n_views: int, words: int
+) -> list[Any]:
+    """Return views of rows around the centres of classes; "sparse" ones are counts of some words a row."""
     rng, n_classes = np.random.default_rng(0), int(target.max()) + 1
     views: list[Any] = []
-    for size in (n_features // 2, n_features - n_features // 2):
+    for columns in np.array_split(np.arange(n_features), n_views):
+        size = len(columns)
         if kind == "sparse":
-            chances = rng.gamma(0.2, size=(n_classes, size))
-            words = np.empty((n_rows, 40), dtype=np.int32)
+            chances = rng.gamma(0.2, size=(n_classes, size)) + 1e-9
+            drawn = np.empty((n_rows, words), dtype=np.int32)
             for number in range(n_classes):
                 rows = np.flatnonzero(target == number)
-                words[rows] = rng.choice(size, (len(rows), 40), p=chances[number] / chances[number].sum())
-            entries = (np.ones(words.size, dtype), words.ravel(), np.arange(0, words.size + 1, 40))
+                drawn[rows] = rng.choice(size, (len(rows), words), p=chances[number] / chances[number].sum())
+            entries = (np.ones(drawn.size, dtype), drawn.ravel(), np.arange(0, drawn.size + 1, words))
             view = sparse.csr_array(entries, shape=(n_rows, size))
             view.sum_duplicates()
         else:
@@ -67,14 +117,17 @@ def make_views(kind: str, n_rows: int, n_features: int, target: np.ndarray, dtyp
 
 
 def measure(
+    estimator: str,
     kind: str,
     n_rows: int,
     n_features: int,
     labelled: float,
+    n_views: int = 2,
     n_landmarks: int = 100,
     n_classes: int = 10,
     dtype: str = "float32",
     missing: float = 0.0,
+    words: int = WORDS,
     **parameters: Any,
 ) -> dict[str, float]:
     """Estimate, fit, and return both numbers of bytes."""
@@ -82,52 +135,74 @@ def measure(
     rng = np.random.default_rng(0)
     target = rng.integers(n_classes, size=n_rows)
     y = target if labelled == 1 else datasets.hide_labels(target, labelled, random_state=0)
-    mask = np.ones((n_rows, 2), dtype=bool)
+    mask = np.ones((n_rows, n_views), dtype=bool)
     lacking = np.flatnonzero(rng.random(n_rows) < missing)
-    mask[lacking, rng.integers(2, size=len(lacking))] = False
-    views = Views(make_views(kind, n_rows, n_features, target, dtype), mask=mask if missing else None)
-    FSSMSC(n_landmarks=2 * n_classes, max_iter=2, random_state=0, **parameters).fit(views[:1000], target[:1000])
-    model = FSSMSC(n_landmarks=n_landmarks, random_state=0, **parameters)
-    start = time.perf_counter()
-    estimate = model.estimate_memory(X=views, y=y)
-    estimating = time.perf_counter() - start
+    mask[lacking, rng.integers(n_views, size=len(lacking))] = False
+    arrays = make_views(kind, n_rows, n_features, target, dtype, n_views, words)
+    views = Views(arrays, mask=mask if missing else None)
+    load(estimator, kind, dtype)
+    build = FSSMSCCV if estimator == "FSSMSCCV" else FSSMSC
+    model = build(n_landmarks=n_landmarks, random_state=0, **parameters)
+    with suppress(AttributeError, OSError):  # what was freed before must not be taken from by the fit, uncounted
+        ctypes.CDLL(None).malloc_trim(0)
     before = reset_peak()
     start = time.perf_counter()
     model.fit(views, y)
     seconds = time.perf_counter() - start
+    peak = resident_bytes(peak=True) - before
+    start = time.perf_counter()
+    estimate = model.estimate_memory(X=views, y=y)
+    estimating = time.perf_counter() - start
     return {
         "estimate": estimate.total,
-        "peak": resident_bytes(peak=True) - before,
+        "told": str(estimate),
+        "peak": peak,
         "seconds": seconds,
         "estimating": estimating,
         "nonzeros": model.codes_.nnz / n_rows,
     }
 
 
+def load(estimator: str, kind: str, dtype: str) -> None:
+    """Fit a few rows of the same kind, so that everything is loaded and compiled."""
+    target = np.arange(300) % 3
+    views = Views(make_views(kind, 300, 60, target, dtype, 1, 10))
+    options: dict[str, Any] = {"n_landmarks": 20, "random_state": 0}
+    (FSSMSCCV(**options) if estimator == "FSSMSCCV" else FSSMSC(**options)).fit(views, target)
+
+
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("cases", nargs="*", help=f"of {', '.join(CASES)}")
+    parser.add_argument("cases", nargs="*", help=f"of {', '.join(USUAL)}, drawn-1 and so on, {', '.join(OTHERS)}")
+    parser.add_argument("--others", action="store_true", help="the cases of FSSMSC with nothing to choose")
+    parser.add_argument("--estimator", choices=BOTH, help="by default both")
+    parser.add_argument("--seed", type=int, default=0, help="of the shapes that are drawn")
     parser.add_argument("--scale", type=float, default=1.0, help="times the rows")
     options = parser.parse_args()
-    unknown = sorted(set(options.cases) - set(CASES))
+    shapes = USUAL | draw_shapes(seed=options.seed)
+    unknown = sorted(set(options.cases) - set(shapes | OTHERS))
     if unknown:
         parser.error(f"no such case: {', '.join(unknown)}")
-    header = ["case", "n", "d", "m", "non-zeros", "estimate MB", "peak MB", "ratio", "s", "s to estimate"]
+    header = ["case", "estimator", "n", "d", "m", "non-zeros", "estimate MB", "peak MB", "ratio", "s", "s to estimate"]
     rows = []
     with Worker() as worker:
-        for name in options.cases or CASES:
-            case = CASES[name] | {"n_rows": int(options.scale * CASES[name]["n_rows"])}
-            result = worker.run(f"{Path(__file__)}:measure", case, fresh=True)
-            if result.status != "ok":
-                print(f"{name}: {result.status} {result.message}", flush=True)
-                continue
-            found = result.value
-            size = [f"{case['n_rows']:,}", f"{case['n_features']:,}", f"{case.get('n_landmarks', 100)}"]
-            megabytes = [f"{found['estimate'] / 1e6:.0f}", f"{found['peak'] / 1e6:.0f}"]
-            ratio = f"{found['estimate'] / found['peak']:.2f}"
-            times = [f"{found['seconds']:.0f}", f"{found['estimating']:.1f}"]
-            rows.append([name, *size, f"{found['nonzeros']:.0f}", *megabytes, ratio, *times])
-            print("  ".join(rows[-1]), flush=True)
+        for name in options.cases or (OTHERS if options.others else shapes):
+            of_both = name in shapes
+            case = shapes[name] if of_both else SETTLED | OTHERS[name]
+            case = case | {"n_rows": int(options.scale * case["n_rows"])}
+            for estimator in (options.estimator,) if options.estimator else BOTH if of_both else BOTH[:1]:
+                result = worker.run(f"{Path(__file__)}:measure", case | {"estimator": estimator}, fresh=True)
+                if result.status != "ok":
+                    print(f"{name}: {result.status} {result.message}", flush=True)
+                    continue
+                found = result.value
+                size = [f"{case['n_rows']:,}", f"{case['n_features']:,}", f"{case.get('n_landmarks', 100)}"]
+                megabytes = [f"{found['estimate'] / 1e6:.0f}", f"{found['peak'] / 1e6:.0f}"]
+                ratio = f"{found['estimate'] / found['peak']:.2f}"
+                times = [f"{found['seconds']:.0f}", f"{found['estimating']:.1f}"]
+                rows.append([name, estimator, *size, f"{found['nonzeros']:.0f}", *megabytes, ratio, *times])
+                print("  ".join(rows[-1]), flush=True)
+                print(f"    {found['told']}", flush=True)
     print(f"\n{environment_line()}\n\n{markdown_table(header, rows)}")
 
 

@@ -61,7 +61,7 @@ def test_it_has_what_fssmsc_has(plain: FSSMSCCV, data: Any) -> None:
     def public(model: Any) -> set[str]:
         return {name for name in dir(model) if not name.startswith("_")} - set(model.get_params())
 
-    of_one_solve = {"n_iter_", "objective_history_", "residual_history_", "relabelled_", "estimate_memory"}
+    of_one_solve = {"n_iter_", "objective_history_", "residual_history_", "relabelled_"}
     of_one_solve |= {"chosen_", "paper_weights_", "nonzeros_"}
     assert public(FSSMSC(n_landmarks=40).fit(data.views, data.y)) - public(plain) == of_one_solve
 

@@ -32,20 +32,13 @@ from .core.checks import (
     check_parameters,
     make_random_state,
 )
+from .core.free_memory import available_memory
 from .core.progress import Outcome, Progress, as_interrupt, with_callbacks
-from .cost import (
-    REMEDY,
-    FitSizes,
-    MemoryEstimate,
-    available_memory,
-    check_memory,
-    estimate_memory,
-    fit_sizes,
-    state_itemsize,
-)
+from .cost import REMEDY, FitSizes, MemoryEstimate, check_memory, estimate_memory, fit_sizes, may_move, state_itemsize
 from .data.reading import ColumnGroups
 from .data.views import Views
 from .engine.blocks import count_threads, even_size, iter_blocks, map_blocks, one_blas_thread, row_blocks, rows_of
+from .engine.sources.base import holds_sparse
 from .engine.sources.dask_rows import DaskRows
 from .engine.sources.dask_tasks import WorkerWatch
 from .features.auto import FOR_SPARSE, ScalingChoice
@@ -81,8 +74,9 @@ from .solver.weights import DEFAULTS, UNITS, ModelWeights
 from .supervision.conflicts import count_violations
 from .supervision.constraints import Constraints
 from .supervision.known import Supervision
+from .tuning.options import SearchOptions
 from .tuning.readings import Readings, sum_votes
-from .tuning.settings import INFERENCES, one_name, split_inference
+from .tuning.settings import INFERENCES, SPARSE_SCALINGS, one_name, split_inference
 from .tuning.units import DENSE, SettledWeights, settle_weights
 
 if TYPE_CHECKING:
@@ -400,7 +394,8 @@ class FSSMSC(MultiViewClassifier):
         given = self._read_input(X, y, sample_weight, constraints)
         plan = make_plan(self, given)
         n_threads = count_threads(self.n_jobs)
-        sizes, available = fit_sizes(self, given, plan, n_threads), available_memory(n_threads)
+        sizes = fit_sizes(self, given, plan, n_threads, self._count_tried(given, plan))
+        available = available_memory(n_threads)
         least = replace(sizes, nonzeros=1, n_components=0) if given.views.is_on_cluster else replace(sizes, nonzeros=1)
         check_memory(estimate_memory(least), available)  # whatever the codes will be
         progress = Progress(self, self.verbose, self.max_iter, self.tol, n_solves=1 if self.relabel is None else 2)
@@ -424,8 +419,7 @@ class FSSMSC(MultiViewClassifier):
             sizes, itemsize=source.cross.dtype.itemsize, state_itemsize=state_itemsize(self, source.cross.is_double)
         )
         settled = self._settle(source, asked, given, plan)
-        if self.relabel is None:
-            sizes = replace(sizes, vote_bytes=_vote_bytes(choice.inference, len(given.known.classes)))
+        sizes = self._with_readings(sizes, choice.inference, len(given.known.classes))
         needed = self._needs(replace(sizes, nonzeros=settled.nonzeros), available, plan)
         check_memory(needed, available)
         progress.stage("solver", "solving, with codes in files" if plan.codes_in_files else "solving")
@@ -557,16 +551,19 @@ class FSSMSC(MultiViewClassifier):
             raise ValueError("Pass n_rows and n_features, or the data as X.")
         by_name = isinstance(self.landmarks, str)
         n_landmarks = min(self.n_landmarks, n_rows) if by_name else len(np.asarray(self.landmarks))
+        is_auto = self.scaling == "auto" if isinstance(self.scaling, str) else True
         sizes = FitSizes(
             n_rows,
             n_features,
             n_landmarks,
             n_clusters or self.n_clusters or 10,
             n_labelled,
+            n_tried=self._tried(is_auto, False) if n_labelled else 0,
             itemsize=4 if np.can_cast(dtype, np.float32) else 8,
             n_threads=n_threads,
             solver=self.solver,
             state_itemsize=state_itemsize(self),
+            moves=may_move(self),
         )
         return estimate_memory(sizes)
 
@@ -579,8 +576,10 @@ class FSSMSC(MultiViewClassifier):
         some = given.views[::step]
         present = None if given.present is None else given.present[::step]
         rng = make_random_state(0)
-        asked, _ = model._choose(given, plan, rng, n_threads)
-        sizes = fit_sizes(self, given, plan, n_threads)
+        n_tried = model._count_tried(given, plan)
+        asked, choice = model._choose(given, plan, rng, n_threads)
+        sizes = fit_sizes(self, given, plan, n_threads, n_tried)
+        sizes = self._with_readings(sizes, choice.inference, len(given.known.classes))
         # On all rows, as in the fit: ranges grow with the rows, and codes with the ranges. Text is not held twice.
         scaled, has_view = (some, present) if sizes.n_text else (given.views, given.present)
         scaler = fit_scaling(scaled, plan.scaling, n_threads, rng=rng, present=has_view)
@@ -592,6 +591,25 @@ class FSSMSC(MultiViewClassifier):
         weights = None if given.weights is None else given.weights[::step]
         settled = model._settle(source, asked, replace(given, weights=weights), plan)
         return self._needs(replace(sizes, nonzeros=settled.nonzeros), available_memory(n_threads), plan)
+
+    def _count_tried(self, given: FitInput, plan: Plan) -> int:
+        """Return how many scalings the choice tries; 0 if there is nothing to choose, or no labels to choose by."""
+        if len(given.known.classes) < 2:
+            return 0
+        return self._tried("auto" in plan.asked_scaling, all(map(holds_sparse, given.views.arrays)))
+
+    def _tried(self, is_auto: bool, is_sparse: bool) -> int:
+        has_weights = self.units == "data" and "auto" in (self.ridge, self.must_link_weight)
+        if not (is_auto or has_weights or self.inference == "auto"):
+            return 0
+        if not is_auto:
+            return 1
+        return len(SPARSE_SCALINGS) if is_sparse else len(SearchOptions().dense_scalings)
+
+    def _with_readings(self, sizes: FitSizes, inference: str, n_classes: int) -> FitSizes:
+        """Return the sizes with what the readings of the products hold."""
+        votes = _vote_bytes(inference, n_classes) if self.relabel is None else 0
+        return replace(sizes, vote_bytes=votes, reads_products=bool(split_inference(inference)[1]))
 
     def _choose(
         self, given: FitInput, plan: Plan, rng: np.random.RandomState, n_threads: int

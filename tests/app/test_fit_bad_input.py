@@ -198,7 +198,8 @@ def test_settings_that_are_wrong(folder: Path) -> None:
 
 def test_no_memory(folder: Path) -> None:
     words = "reviews.csv", "--label", "topic", "--fast", "--memory-limit", 0.001
-    assert "more than --memory-limit 0.001; use --fast" in refused("fit", *words, "-o", "run", code=1)
+    words_of_refusal = " ".join(refused("fit", *words, "-o", "run", code=1).split())
+    assert "more than --memory-limit 0.001 (GB); use --fast" in words_of_refusal
     assert not (folder / "run").exists()
 
 

@@ -29,7 +29,7 @@ def check_run(settings: RunSettings, reporter: Reporter) -> dict[str, Any]:
         needed = memory_of(data, model)
         seconds = _time_of(model, data, reporter)
     reporter.say(f"Cells that are empty, in views that rows have: {sum(empty.values()):,}.")
-    reporter.say(f"Memory to expect, beyond the input: about {max(needed, 1e8) / 1e9:.1f} GB.")
+    reporter.say(f"Memory to expect: about {needed}.")
     about = "about" if isinstance(model, FSSMSC) else "at most"  # of many rows the search looks at some
     reporter.say(f"Time to expect: {about} {_rounded(seconds)}. Nothing was written (--check).")
     return {
@@ -37,7 +37,7 @@ def check_run(settings: RunSettings, reporter: Reporter) -> dict[str, Any]:
         "views": dict(zip(data.views.names, data.views.sizes, strict=True)),
         "labels": {str(name): count for name, count in data.labels.counts.items()},
         "missing_cells": empty,
-        "memory_bytes": int(needed),
+        "memory_bytes": needed.total,
         "seconds": round(seconds, 1),
         "notes": data.notes,
     }

@@ -7,8 +7,9 @@ import sys
 from typing import Any
 
 from ..bench.environment import describe_environment
-from ..cost import FitSizes, available_memory, estimate_memory, memory_left
+from ..core.free_memory import available_memory, memory_left
 from ..engine.blocks import count_threads
+from ..fssmsc import FSSMSC
 from .extras import find_extras
 
 _FEATURES = (100, 500, 2000)  # of the fits whose size is told
@@ -96,8 +97,9 @@ def _largest_fit(n_features: int, free: int, threads: int) -> dict[str, Any]:
 
 
 def _bytes_of(n_rows: int, n_features: int, threads: int) -> int:
-    sizes = FitSizes(n_rows, n_features, _LANDMARKS, _CLASSES, int(_LABELLED * n_rows), n_threads=threads)
-    return 4 * n_rows * n_features + estimate_memory(sizes).total
+    model = FSSMSC(n_landmarks=_LANDMARKS, n_jobs=threads)
+    needed = model.estimate_memory(n_rows, n_features, _CLASSES, n_labelled=int(_LABELLED * n_rows)).total
+    return 4 * n_rows * n_features + needed
 
 
 def _kernels() -> dict[str, Any]:

@@ -6,6 +6,8 @@ import dataclasses
 import shlex
 import sys
 import time
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
@@ -13,6 +15,7 @@ import numpy as np
 
 from ..core.no_space import NoSpaceError
 from ..core.progress import Outcome
+from ..cost import MemoryEstimate
 from ..data.validation import find_present
 from ..fssmsc import FSSMSC
 from ..fssmsc_cv import FSSMSCCV
@@ -27,7 +30,6 @@ from .settings import RunSettings
 from .view_spec import ViewSpec, parse_views
 
 MODEL, EMBEDDING, PAGE, SETTINGS = "model.anchorview", "embedding.npy", "report.html", "run.toml"
-_AT_A_TIME = 4  # plain models that the tuned one is as large as: 3.3 measured
 _MANY_CLASSES = 12  # beyond which labels per class are summed up
 _NOT_SETTLED = "stopped before they converged"  # what the tuner says of its logistic regressions
 
@@ -95,10 +97,19 @@ def make_model(settings: RunSettings, data: RunData) -> Any:
 
 def fit(model: Any, data: RunData) -> None:
     """Fit; what the data are to blame for is an error of the data."""
-    labels = data.labels
-    y = labels.values if labels.counts else None
+    with _blaming_the_data():
+        model.fit(data.views, _labels_of(data))
+
+
+def _labels_of(data: RunData) -> Any:
+    return data.labels.values if data.labels.counts else None
+
+
+@contextmanager
+def _blaming_the_data() -> Iterator[None]:
+    """Turn errors of an estimator into those of the command."""
     try:
-        model.fit(data.views, y)
+        yield
     except MemoryError as error:
         raise CommandError(str(error) or "The memory is not enough.") from None
     except (ValueError, TypeError) as error:
@@ -165,10 +176,9 @@ def _write(
     seconds["writing"] = time.perf_counter() - start
     start = time.perf_counter()
     reporter.step("writing the report")
-    y = data.labels.values if data.labels.counts else None
     summary = summarise_run(
         model,
-        y,
+        _labels_of(data),
         X=data.views,
         ids=data.ids,
         xy=xy,
@@ -199,27 +209,22 @@ def has_converged(model: Any) -> bool:
     return Outcome.MAX_ITER.value not in model.status_ and _NOT_SETTLED not in model.status_
 
 
-def memory_of(data: RunData, model: Any) -> int:
-    """Estimate the bytes that a fit takes beyond its input.
-
-    The tuned model is several plain ones at a time: codes of the settings that are in the lead, and what is averaged.
-    """
-    counts = data.labels.counts
-    plain = FSSMSC(n_landmarks=int(np.max(model.n_landmarks)), n_jobs=model.n_jobs)
-    n_rows, n_features = data.views.shape
-    estimate = plain.estimate_memory(
-        n_rows, n_features, len(counts) or model.n_clusters, n_labelled=sum(counts.values())
-    )
-    return estimate.total * (1 if isinstance(model, FSSMSC) else _AT_A_TIME)
+def memory_of(data: RunData, model: Any) -> MemoryEstimate:
+    """Estimate what a fit takes beyond its input."""
+    with _blaming_the_data():
+        estimate: MemoryEstimate = model.estimate_memory(X=data.views, y=_labels_of(data))
+    return estimate
 
 
 def _check_memory(settings: RunSettings, data: RunData, model: Any) -> None:
+    if settings.memory_limit is None:
+        return
     needed = memory_of(data, model)
-    if settings.memory_limit is not None and needed > settings.memory_limit * 1e9:
+    if needed.total > settings.memory_limit * 1e9:
         raise CommandError(
-            f"The fit needs about {needed / 1e9:.1f} GB beyond the input, more than --memory-limit "
-            f"{settings.memory_limit:g}; use --fast, fewer landmarks (n_landmarks under [parameters] of --config), or "
-            "fit a sample of the rows and predict the others."
+            f"The fit needs about {needed}. That is more than --memory-limit {settings.memory_limit:g} (GB); use "
+            "--fast, fewer landmarks (n_landmarks under [parameters] of --config), or fit a sample of the rows and "
+            "predict the others."
         )
 
 

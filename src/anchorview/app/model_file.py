@@ -13,7 +13,7 @@ from zipfile import BadZipFile, ZipFile
 from sklearn.utils.validation import check_is_fitted
 
 from ..core.checks import check_number, shorten
-from ..cost import available_memory
+from ..core.free_memory import available_memory
 from ..report.files import replacing
 from .model_arrays import describe_array, new_member, write_array
 from .model_checks import check_model

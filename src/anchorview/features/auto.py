@@ -31,6 +31,8 @@ _TEXT_ZEROS, _TEXT_FEATURES = 0.95, 100  # a dense view with as many zeros and f
 _SOME_ROWS = 1000
 _RANGE_ROWS = 20_000  # that ranges are taken from: they grow with the rows, and cosines with the ranges
 _RANGE_BLOCK = 512  # of them that are looked at together
+DENSE_ROWS = 512  # of a pass over a dense view: minima and maxima are two, the second finds the block in the cache
+_BLOCK_ENTRIES = 2**18  # of rows that are copied in double precision: 2 MB
 _SIGNED = 0.1  # share of either sign among values that are not zero; a few are noise about zero
 _SAME_LENGTH = 0.01  # deviation of lengths, to their mean
 
@@ -99,20 +101,29 @@ def suit_view(array: Any, has_view: Mask | None = None) -> str:
     return "symmetric" if is_signed(some) else "standard"
 
 
-def some_rows(array: npt.NDArray[Any], has_view: Mask | None, number: int) -> npt.NDArray[np.float64]:
-    """Return about so many rows, all over the view, without those that lack it or are not finite."""
+def some_rows(array: npt.NDArray[Any], has_view: Mask | None, number: int) -> npt.NDArray[Any]:
+    """Return about so many rows, all over the view, without those that lack it or are not finite.
+
+    Not copied unless some are left out: wide rows would take more than anything else that a fit holds.
+    """
     step = max(1, len(array) // number)
-    some = np.asarray(array[::step], dtype=np.float64)
-    kept: npt.NDArray[np.float64] = some[
-        np.isfinite(some).all(axis=1) & (True if has_view is None else has_view[::step])
-    ]
-    return kept
+    some = np.asarray(array[::step])
+    kept = np.ones(len(some), dtype=bool) if has_view is None else has_view[::step].copy()
+    for block in _blocks(some):
+        kept[block] &= np.isfinite(some[block]).all(axis=1)
+    return np.asarray(some if kept.all() else some[kept])
+
+
+def _blocks(rows: npt.NDArray[Any]) -> list[slice]:
+    """Cut rows so that a copy of a block in double precision is small, however wide they are."""
+    return row_blocks(len(rows), max(1, _BLOCK_ENTRIES // max(rows.shape[1], 1)))
 
 
 def is_signed(rows: npt.NDArray[Any]) -> bool:
     """Tell whether values are of both signs, as in embeddings and principal components."""
     n_other = np.count_nonzero(rows)
-    return bool(_SIGNED * n_other < np.count_nonzero(rows < 0) < (1 - _SIGNED) * n_other)
+    n_negative = sum(np.count_nonzero(rows[block] < 0) for block in _blocks(rows))
+    return bool(_SIGNED * n_other < n_negative < (1 - _SIGNED) * n_other)
 
 
 def are_embedded(rows: npt.NDArray[Any]) -> bool:
@@ -127,19 +138,26 @@ def are_embedded(rows: npt.NDArray[Any]) -> bool:
     """
     if not is_signed(rows):
         return False
+    by_row, by_column = np.empty(len(rows)), np.zeros(rows.shape[1])
     with np.errstate(over="ignore", invalid="ignore"):
-        squares = rows**2
-        lengths = np.sqrt(squares.sum(axis=1))
+        for block in _blocks(rows):
+            squares = rows[block].astype(np.float64) ** 2
+            by_row[block] = squares.sum(axis=1)
+            by_column += squares.sum(axis=0)
+        lengths = np.sqrt(by_row)
         same = lengths.std() <= _SAME_LENGTH * lengths.mean()
-        return bool(same and squares.sum(axis=0).max() <= 0.5 * squares.sum())
+        return bool(same and by_column.max() <= 0.5 * by_row.sum())
 
 
 def zero_share(array: npt.NDArray[Any]) -> float:
     """Return the part of zeros in some rows of a dense view; 0 if it has negative or few features, or only zeros."""
-    some = some_rows(array, None, _SOME_ROWS)
-    if array.shape[1] < _TEXT_FEATURES or not some.any() or (some < 0).any():
+    if array.shape[1] < _TEXT_FEATURES:
         return 0.0
-    return float((some == 0).mean())
+    some = some_rows(array, None, _SOME_ROWS)
+    n_other = np.count_nonzero(some)
+    if n_other == 0 or any((some[block] < 0).any() for block in _blocks(some)):
+        return 0.0
+    return 1.0 - n_other / some.size
 
 
 def mean_cosine(rows: npt.NDArray[Any]) -> float:
@@ -164,10 +182,16 @@ def scaled_cosine(array: npt.NDArray[Any], has_view: Mask | None = None) -> floa
         return 0.0
     with np.errstate(over="ignore", invalid="ignore"):
         width = high - low
-        some = many[kept[:: max(1, len(kept) // _SOME_ROWS)]].astype(np.float64)
-        scaled = (some - low)[:, width > 0] / width[width > 0]
-    lengths = np.linalg.norm(scaled, axis=1, keepdims=True)
-    return mean_cosine(np.nan_to_num(scaled / np.where(lengths > 0, lengths, 1)))  # entries of 0 … 1 need no guard
+    varies, some = width > 0, kept[:: max(1, len(kept) // _SOME_ROWS)]
+    total, squares = np.zeros(np.count_nonzero(varies)), 0.0
+    for block in row_blocks(len(some), max(1, _BLOCK_ENTRIES // max(len(varies), 1))):
+        with np.errstate(over="ignore", invalid="ignore"):
+            scaled = (many[some[block]].astype(np.float64) - low)[:, varies] / width[varies]
+        lengths = np.linalg.norm(scaled, axis=1, keepdims=True)
+        rows = np.nan_to_num(scaled / np.where(lengths > 0, lengths, 1))  # entries of 0 … 1 need no guard
+        total += rows.sum(axis=0)
+        squares += float(np.einsum("ij,ij->", rows, rows))
+    return float(((total / len(some)) ** 2).sum()) / (squares / len(some)) if squares > 0 else 0.0
 
 
 def _ranges(rows: npt.NDArray[Any], has_view: Mask | None) -> tuple[Rows, Matrix, Matrix]:

@@ -13,9 +13,8 @@ from ..core.arrays import Mask, Matrix, Weights, is_sparse
 from ..core.checks import NotFiniteError, name_not_finite
 from ..core.compiled import compiled
 from ..engine.blocks import add_up, reduce_rows, rows_of
-from .auto import are_embedded, some_rows
+from .auto import DENSE_ROWS, are_embedded, some_rows
 
-_PASS_ROWS = 512  # minima and maxima are two passes; the second finds the block in the cache
 _LARGEST = 1e30  # of a float32 range that is scaled in float32
 _SOME_ROWS = 200  # that tell an embedding from other features
 _ROUNDINGS = 8.0
@@ -89,7 +88,7 @@ def column_extremes(
     array: Any, name: str, n_threads: int, counted: Mask | None = None
 ) -> tuple[npt.NDArray[Any], npt.NDArray[Any]]:
     """Return column minima and maxima; NaN and infinity show up in them and raise an error that names the rows."""
-    found: Extremes = reduce_rows(_find_extremes, _wider, None, array, _PASS_ROWS, n_threads, (counted,))
+    found: Extremes = reduce_rows(_find_extremes, _wider, None, array, DENSE_ROWS, n_threads, (counted,))
     if found is None:  # no row has the view
         return np.zeros(array.shape[1]), np.zeros(array.shape[1])
     if not (np.isfinite(found[0]).all() and np.isfinite(found[1]).all()):
@@ -113,7 +112,7 @@ def _wider(one: Extremes, other: Extremes) -> Extremes:
 
 
 def _raise_not_finite(array: npt.NDArray[Any], name: str, counted: Mask | None, n_threads: int) -> None:
-    bad, nan = reduce_rows(_find_not_finite, _first_five, ([], []), array, _PASS_ROWS, n_threads, (counted,))
+    bad, nan = reduce_rows(_find_not_finite, _first_five, ([], []), array, DENSE_ROWS, n_threads, (counted,))
     raise NotFiniteError(
         f"View {name!r} contains {name_not_finite(nan)} in row"
         f"{'s' if len(bad) > 1 else ''} {', '.join(map(str, bad))}{', …' if len(bad) == 5 else ''}; "
@@ -152,7 +151,7 @@ def _moments(
 
     work = partial(_sum_powers, origin=origin, width=width)
     start = (np.zeros(len(width)), np.zeros(len(width)), 0.0)
-    first, second, count = reduce_rows(work, add_up, start, array, _PASS_ROWS, n_threads, (counted, weights))
+    first, second, count = reduce_rows(work, add_up, start, array, DENSE_ROWS, n_threads, (counted, weights))
     first, second = first / count, second / count
     deviation: Matrix = np.sqrt(np.maximum(second - first**2, 0.0)) * width
     first *= width
@@ -182,7 +181,7 @@ def _noise_of(array: npt.NDArray[Any], counted: Mask | None) -> float:
     some = some_rows(array, counted, _SOME_ROWS)
     if not are_embedded(some):
         return 0.0
-    return _ROUNDINGS * float(np.finfo(np.float32).eps) * float(np.linalg.norm(some, axis=1).mean())
+    return _ROUNDINGS * float(np.finfo(np.float32).eps) * float(np.linalg.norm(some.astype(np.float64), axis=1).mean())
 
 
 def fit_dense(

@@ -18,7 +18,7 @@ from scipy import sparse
 from ..core.arrays import ClassIds, Matrix, Presence, Rows, Weights, column_slices, group_equal
 from ..core.draws import draw_weighted
 from ..data.views import Views
-from ..engine.blocks import map_blocks, row_blocks, rows_of
+from ..engine.blocks import iter_blocks, map_blocks, row_blocks, rows_of
 from .scaling import BLOCK_ROWS, ScaledRows, ViewsScaler
 
 MAX_ITER = 6  # accuracy hardly depends on how far k-means has converged (docs/performance.md)
@@ -174,16 +174,19 @@ class _Source:
             for size, width in zip(sizes, widths, strict=True)
         ]
 
-        def of_part(part: slice) -> Matrix:
-            rows = self._scaled(chosen[part])
-            if len(projections) == 1:
-                return rows.dense() if projections[0] is None else rows.product(projections[0])
-            out = np.empty((len(rows), sum(widths)), dtype=rows.dtype)
-            for number, (columns, target) in enumerate(zip(column_slices(sizes), column_slices(widths), strict=True)):
-                out[:, target] = rows.columns(columns, projections[number])
-            return out
+        projected = np.empty((len(chosen), sum(widths)), dtype=self.scaler.dtype)
 
-        projected = np.concatenate(map_blocks(of_part, row_blocks(len(chosen), BLOCK_ROWS), self.n_threads))
+        def of_part(part: slice) -> None:
+            rows, out = self._scaled(chosen[part]), projected[part]
+            if len(projections) == 1 and projections[0] is not None:
+                rows.product(projections[0], out=out)
+            elif len(projections) == 1:
+                out[:] = rows.dense()
+            else:
+                for number, (columns, to) in enumerate(zip(column_slices(sizes), column_slices(widths), strict=True)):
+                    out[:, to] = rows.columns(columns, projections[number])
+
+        map_blocks(of_part, row_blocks(len(chosen), BLOCK_ROWS), self.n_threads)
         weights = None if self.weights is None else self.weights[chosen]
         present = None if self.present is None else self.present[chosen]
         return Sample(projected, present, () if present is None else column_slices(widths), weights)
@@ -200,7 +203,7 @@ class _Source:
             return clusters, scaled.sum_by(local, len(clusters), None if weights is None else weights[part])
 
         sums = np.zeros((n_clusters, sum(self.scaler.sizes)), dtype=self.scaler.dtype)
-        for clusters, part in map_blocks(sum_block, row_blocks(len(rows), BLOCK_ROWS), self.n_threads):
+        for clusters, part in iter_blocks(sum_block, row_blocks(len(rows), BLOCK_ROWS), self.n_threads):
             sums[clusters] += part
         present = None if self.present is None else self.present[rows]
         columns = () if present is None else column_slices(self.scaler.sizes)
@@ -366,14 +369,14 @@ def divide_by_counts(
     labels: ClassIds,
     weights: Weights,
 ) -> Matrix:
-    """Turn sums over clusters into means, in each view over the rows that have it.
+    """Turn sums over clusters, which may be changed, into means, in each view over the rows that have it.
 
     A cluster none of whose rows has a view takes the mean of all rows there.
     """
     if present is None:
         counts = np.bincount(labels, weights, minlength=len(sums)).astype(sums.dtype)
-        result: Matrix = sums / np.where(counts > 0, counts, 1)[:, None]
-        return result
+        sums /= np.where(counts > 0, counts, 1)[:, None]
+        return sums
     means = np.empty_like(sums)
     for number, view in enumerate(columns):
         shares = present[:, number] if weights is None else present[:, number] * weights

@@ -24,6 +24,11 @@ CACHE_BYTES = 64 * 2**20  # E of small data is kept, so that later rounds do not
 _KEPT_BYTES = 32 * 2**20  # of prepared landmarks that are kept for the next prediction
 
 
+def block_rows(n_rows: int) -> int:
+    """Return how many rows of E are worked on together."""
+    return _SMALL_BLOCK if n_rows < _FEW_ROWS else _LARGE_BLOCK
+
+
 @dataclass(frozen=True)
 class _Prepared:
     """What all products with the same landmarks share."""
@@ -93,7 +98,7 @@ class ViewCrossProducts:
         self.n_rows, self.dtype = len(views), prepared.columns.dtype
         self._present, self._weights, self._for_prediction = present, weights, for_prediction
         # Never by threads: sums must not depend on them.
-        self._block_rows = _SMALL_BLOCK if self.n_rows < _FEW_ROWS else _LARGE_BLOCK
+        self._block_rows = block_rows(self.n_rows)
         if for_prediction:
             self._block_rows = min(self._block_rows, _PREDICTION_BLOCK)
         self.blocks = row_blocks(self.n_rows, self._block_rows)

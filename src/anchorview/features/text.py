@@ -207,13 +207,21 @@ def leading_directions(
     basis: Matrix = rng.standard_normal((shape[1], width)).astype(dtype)
     for _ in range(_SVD_ITERATIONS + 1):
         gram, product = products(basis)
+        del basis  # each is as large as features × directions: none is held longer than it is needed
         turned = product @ _orthonormal(gram).astype(dtype)  # Aᵀ times an orthonormal basis of AB
-        wide = turned.astype(np.float64)
-        basis = turned @ _orthonormal(wide.T @ wide).astype(dtype)
+        del product
+        basis = turned @ _orthonormal(_wide_gram(turned)).astype(dtype)
     _, rotation = np.linalg.eigh(products(basis)[0])  # of BᵀAᵀAB: turns the basis B into singular vectors of A
     result: Matrix = basis @ rotation[:, ::-1][:, :n_components].astype(dtype)
     largest = result[np.abs(result).argmax(axis=0), np.arange(result.shape[1])]
     return np.ascontiguousarray(result * np.where(largest < 0, -1, 1).astype(dtype))  # signs mean nothing
+
+
+def _wide_gram(columns: Matrix) -> Matrix:
+    """Return the products of some columns with each other, in double precision."""
+    wide = columns.astype(np.float64)
+    result: Matrix = wide.T @ wide
+    return result
 
 
 def _widened(rows: Any) -> Any:

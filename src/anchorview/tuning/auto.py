@@ -23,13 +23,11 @@ from ..supervision.pairs import ResolvedPairs
 from .joining import BESIDE, Joined, forms_of, join
 from .judging import judge
 from .options import SearchOptions
+from .sampling import MOST_LABELLED, SAMPLE_LANDMARKS, SAMPLE_ROWS
 from .search_data import SearchData
 from .settings import FOR_FSSMSC, N_VOTES, Scaling, Setting, one_name, scalings_to_try, split_inference
 
-SAMPLE_ROWS = 1500
-SAMPLE_LANDMARKS = 100  # with 1,500 rows; 200, or all rows and landmarks, chose no better (docs/accuracy.md)
 _N_FOLDS = 3
-_MOST_LABELLED = 750  # of the sample: the others show what unlabelled rows are like
 _RIDGES = (1.0, 10.0)  # besides the default; beyond, codes have too few or too many non-zeros
 _MUST_LINK_WEIGHTS = (0.3, 30.0)
 _MANY_VOTES = 15  # where classes overlap, five labelled rows say little
@@ -204,7 +202,7 @@ def _sample(rows: LabelledRows, default: Scaling, seed: int, n_threads: int) -> 
     labelled = np.flatnonzero(counted & (rows.class_ids >= 0))
     if len(np.unique(rows.class_ids[labelled])) < 2:
         return None
-    labelled, labelled_counts = _draw(labelled, _MOST_LABELLED, rng, rows.sample_weight)
+    labelled, labelled_counts = _draw(labelled, MOST_LABELLED, rng, rows.sample_weight)
     others = np.flatnonzero(counted & (rows.class_ids < 0))
     others, other_counts = _draw(others, SAMPLE_ROWS - len(labelled), rng, rows.sample_weight)
     order = np.argsort(np.concatenate([labelled, others]))

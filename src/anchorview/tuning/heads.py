@@ -158,7 +158,7 @@ def _rotate(features: Any) -> tuple[Matrix, Callable[[Matrix], Matrix]]:
     """
     gram = _gram(features)
     gram[np.diag_indices_from(gram)] += _SLIGHT * max(float(np.trace(gram)) / len(gram), 1e-300)
-    lower = linalg.cholesky(gram, lower=True)
+    lower = linalg.cholesky(gram, lower=True, overwrite_a=True)
 
     def turn_back(coefficients: Matrix) -> Matrix:
         weights = linalg.solve_triangular(lower, coefficients.T, lower=True, trans="T").T.astype(features.dtype)

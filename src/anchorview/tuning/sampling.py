@@ -7,6 +7,10 @@ import numpy as np
 from ..core.arrays import ClassIds, Mask, Rows
 from .options import SearchOptions
 
+SAMPLE_ROWS = 1500  # on which `FSSMSC` chooses what is "auto"
+SAMPLE_LANDMARKS = 100  # with 1,500 rows; 200, or all rows and landmarks, chose no better (docs/accuracy.md)
+MOST_LABELLED = 750  # of the sample: the others show what unlabelled rows are like
+
 
 def some_of(rows: Rows, most: int, rng: np.random.RandomState) -> Rows:
     """Return at most so many of the rows, drawn at random."""

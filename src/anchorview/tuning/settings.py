@@ -13,6 +13,7 @@ from ..solver.weights import DEFAULTS
 from .options import SearchOptions
 
 Scaling = str | tuple[str, ...]  # of all views, or of each
+SPARSE_SCALINGS = ("lsa", "tfidf")  # that are tried where all views are sparse
 N_VOTES = 5
 FOR_FSSMSC = ("nearest", "knn")  # heads that `FSSMSC` has too
 ON_GRAPH = ("graph", "poisson")
@@ -95,7 +96,7 @@ def scalings_to_try(views: Views, options: SearchOptions) -> list[Scaling]:
     """Return the scalings that make sense for these views, the default first."""
     is_sparse_view = [holds_sparse(array) for array in views.arrays]
     if all(is_sparse_view):
-        return ["lsa", "tfidf"]
+        return list(SPARSE_SCALINGS)
     default = resolve_scaling(views, "auto")
     # Where the default centres, rows scaled to 0 … 1 are nearly parallel: nothing to be learned from them.
     centred = {kind for kind, known in zip(default, is_sparse_view, strict=True) if not known} == {"standard"}
