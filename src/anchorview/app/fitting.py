@@ -16,6 +16,7 @@ from ..data.validation import find_present
 from ..fssmsc import FSSMSC
 from ..fssmsc_cv import FSSMSCCV
 from .errors import CommandError, DataError
+from .inputs.contents import RowPlaces, read_contents
 from .inputs.gathering import RunData, gather
 from .inputs.labels import check_labels
 from .inputs.tables import require
@@ -162,10 +163,12 @@ def _write(
         model,
         y,
         X=data.views,
+        rows=read_contents(data),
+        where=None if data.file is None else RowPlaces(data.file, len(data.views)),
         ids=data.ids,
         xy=xy,
         title=f"Labels for {_source(settings)}",
-        command=shlex.join(["anchorview", "fit", "--config", str(folder.target / SETTINGS), "-o", "again"]),
+        command=shlex.join(["anchorview", "fit", "--config", f"{folder.target.name}/{SETTINGS}", "-o", "again"]),
         files=_files(settings),
     )
     write_run_page(summary, folder.path / PAGE)
