@@ -110,6 +110,8 @@ def many_rows(n_rows: int, n_classes: int = 10, n_given: int = 500, ids: list[st
         confidence=rng.uniform(0.2, 1, n_rows),
         xy=rng.normal(size=(n_rows, 2)).astype(np.float32),
         ids=ids,
+        details={},
+        telling=[],
         confusion=np.eye(n_classes, dtype=np.intp) + np.eye(n_classes, k=1, dtype=np.intp),
     )
 
@@ -180,7 +182,7 @@ def test_three_rows() -> None:
     model = FSSMSC(n_clusters=2, n_landmarks=3, random_state=0, scaling="l2").fit(np.eye(3))
     outline = Outline(make_run_page(summarise_run(model)))
     assert "3 rows with 1 view, no label given" in outline.text
-    assert "Expected accuracy" in outline.text and "not estimated" in outline.text
+    assert "clusters have no names yet" in outline.text and "% sure" not in outline.text
 
 
 def test_one_class_with_every_row(nasty: RunSummary) -> None:

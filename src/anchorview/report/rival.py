@@ -39,7 +39,7 @@ class Comparison:
     def is_clear(self) -> bool:
         """Whether the difference is more than chance: the sign test, at one in twenty."""
         apart = abs(self.n_only_own - self.n_only_rival)
-        return apart > 1.96 * (self.n_only_own + self.n_only_rival) ** 0.5
+        return bool(apart > 1.96 * (self.n_only_own + self.n_only_rival) ** 0.5)
 
 
 def compare_with_logistic(model: Any, X: Any, given: ClassIds) -> Comparison | None:

@@ -51,7 +51,7 @@ def row_cells(contents: Any, X: Any, rows: Sequence[int], class_ids: ClassIds) -
         else:
             others.append((_separation(column, sample, class_ids), column))
     others.sort(key=lambda pair: -pair[0])
-    telling = [column for score, column in others if score > 0]
+    telling = [column for score, column in others if score > 0 or not words]  # something must be shown
     return _pick(words[:_MOST_TEXTS], telling[:_MOST_CELLS], rows)
 
 
@@ -83,10 +83,7 @@ def _is_text(column: Column, sample: Rows) -> bool:
 
 
 def _separation(column: Column, sample: Rows, class_ids: ClassIds) -> float:
-    """Return the share of a column's variance that lies between the classes; of categories, the mean over them.
-
-    Values that hardly repeat (ids, names) tell classes apart by chance: as many as there are values is taken off.
-    """
+    """Return the share of a column's variance that lies between the classes, less what chance would give."""
     kept = sample[class_ids[sample] >= 0]
     if len(kept) < 3:
         return 0.0
@@ -97,23 +94,24 @@ def _separation(column: Column, sample: Rows, class_ids: ClassIds) -> float:
         if fine.sum() < 3 or np.ptp(values[fine]) == 0:
             return 0.0
         ranks = np.argsort(np.argsort(values[fine])).astype(np.float64)  # one huge number must not decide
-        return _between(ranks[:, None], class_ids[kept][fine], 1)
+        return _between(ranks[:, None], class_ids[kept][fine])
     names, codes = np.unique([str(column.cells[row]) for row in kept], return_inverse=True)
     if not 1 < len(names) <= len(kept) / 2:
         return 0.0
     common = np.argsort(-np.bincount(codes), kind="stable")[:50]
-    return _between((codes[:, None] == common).astype(np.float64), class_ids[kept], len(names) - 1)
+    return _between((codes[:, None] == common).astype(np.float64), class_ids[kept])
 
 
-def _between(values: Matrix, class_ids: ClassIds, freedom: int) -> float:
+def _between(values: Matrix, class_ids: ClassIds) -> float:
     centred = values - values.mean(axis=0)
     total = float((centred**2).sum())
     classes, places = np.unique(class_ids, return_inverse=True)
     sums = np.zeros((len(classes), values.shape[1]))
     np.add.at(sums, places, centred)
     between = float((sums**2 / np.bincount(places)[:, None]).sum())
-    by_chance = (len(classes) - 1) / max(len(values) - 1, 1)
-    return max(between / total - by_chance * min(freedom, 10), 0.0) if total > 0 else 0.0
+    freedom = len(classes) - 1
+    by_chance = (freedom + 3 * np.sqrt(2 * freedom)) / max(len(values) - 1, 1)  # mean of χ², and three deviations
+    return float(max(between / total - by_chance, 0.0)) if total > 0 else 0.0
 
 
 def _named_features(X: Any, class_ids: ClassIds) -> list[Column]:
@@ -127,7 +125,7 @@ def _named_features(X: Any, class_ids: ClassIds) -> list[Column]:
         if features is None or is_sparse(array) or not isinstance(array, np.ndarray) or name == "numbers":
             continue  # "numbers" are scaled: what TableViews read is what a person knows
         values = np.nan_to_num(np.asarray(array[sample], dtype=np.float64))
-        scores = [_between(values[:, [place]], class_ids[sample], 1) for place in range(min(values.shape[1], 200))]
+        scores = [_between(values[:, [place]], class_ids[sample]) for place in range(min(values.shape[1], 200))]
         best = np.argsort(-np.array(scores), kind="stable")[:_MOST_CELLS]
         found += [(scores[place], Column(str(features[place]), array[:, place])) for place in best if scores[place] > 0]
     return [column for _, column in sorted(found, key=lambda pair: -pair[0])[:_MOST_CELLS]]

@@ -55,14 +55,17 @@
     function writeNames() {
       const taken = [], data = {x: [], y: [], text: []}
       const shown = showNames.checked ? about.names.filter(([number]) => only === null || only === number) : []
+      const {x_scale: across, y_scale: down, bbox: {width, height}} = view.frame
       for (const [, text, x, y] of shown) {
-        const across = view.frame.x_scale.compute(x), down = view.frame.y_scale.compute(y)
         const half = pen.measureText(text).width / 2 + 5
-        const room = [across - half, down - 29, across + half, down - 5]
+        if (across.compute(x) < 0 || across.compute(x) > width || down.compute(y) < 0 || down.compute(y) > height) continue
+        const middle = Math.max(half, Math.min(width - half, across.compute(x))) // within the map
+        const foot = Math.max(30, down.compute(y))
+        const room = [middle - half, foot - 29, middle + half, foot - 5]
         const meets = (other) => room[0] < other[2] && other[0] < room[2] && room[1] < other[3] && other[1] < room[3]
-        if (room[0] < 0 || room[2] > view.frame.bbox.width || taken.some(meets)) continue
+        if (taken.some(meets)) continue
         taken.push(room)
-        data.x.push(x), data.y.push(y), data.text.push(text)
+        data.x.push(across.invert(middle)), data.y.push(down.invert(foot)), data.text.push(text)
       }
       written.data_source.data = data
       box.dataset.names = String(data.text.length)
