@@ -45,9 +45,10 @@ def telling_features(X: Any, class_ids: ClassIds, n_classes: int) -> list[str]:
     --------
     >>> import pandas as pd
     >>> from anchorview import TableViews
-    >>> table = pd.DataFrame({"text": ["fast red car", "old car", "slow car"] * 5 + ["red wine", "old wine"] * 5})
-    >>> telling_features(TableViews().fit_transform(table), np.repeat([0, 1], [15, 10]), 2)
-    ['car, fast, slow', 'wine']
+    >>> table = pd.DataFrame({"text": ["a fast red car", "an old car"] * 8 + ["some red wine", "an old wine"] * 8})
+    >>> views = TableViews(kinds={"text": "text"}).fit_transform(table)
+    >>> telling_features(views, np.repeat([0, 1], 16), 2)
+    ['car, a, fast', 'wine, some']
     """
     said = [""] * n_classes
     if not isinstance(X, Views) or len(X) != len(class_ids) or n_classes < 2:
@@ -126,7 +127,7 @@ def _word_ratios(array: Any, class_ids: ClassIds) -> tuple[ClassIds, Matrix]:
             & (inside >= np.maximum(2, _LEAST_SHARE * size))
             & (ratio > _LEAST_RATIO)
         )
-        rare = np.log((n_rows + 1) / np.maximum(total, 1))  # "of" is no news, however unevenly it occurs
+        rare = np.log1p(n_rows / np.maximum(total, 1))  # "of" is no news, however unevenly it occurs
         result[part] = np.where(more, ratio * rare**2, 0)
     return classes, result
 

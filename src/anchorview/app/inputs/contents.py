@@ -52,9 +52,9 @@ class RowPlaces:
         """Return the places of rows, given by their numbers from 0."""
         name = self.path.name
         if suffix_of(self.path) == ".parquet":
-            return [f"{name}, row {row + 1:,}" for row in rows]
+            return [f"{name}, row {row + 1}" for row in rows]
         lines = find_lines(self.path, rows, self.n_rows)
-        return [f"{name}, line {lines[row]:,}" if row in lines else f"{name}, row {row + 1:,}" for row in rows]
+        return [f"{name}, line {lines[row]}" if row in lines else f"{name}, row {row + 1}" for row in rows]
 
 
 def find_lines(path: Path, rows: Sequence[int], n_rows: int) -> dict[int, int]:
