@@ -15,7 +15,7 @@ import pytest
 
 from anchorview import FSSMSC
 from anchorview.labelling.held_out_labels import HeldOutLabels
-from anchorview.report.run_evidence import held_out_confusion
+from anchorview.report.run_evidence import SuspectLabels, held_out_confusion
 from anchorview.report.run_map import MOST_ROWS, choose_rows, make_map
 from anchorview.report.run_page import make_run_page, write_run_page
 from anchorview.report.run_sections import map_part
@@ -220,3 +220,24 @@ def test_without_bokeh_the_error_says_how_to_get_it(
     with pytest.raises(ImportError, match=r"pip install 'anchorview\[report\]'"):
         write_run_page(nasty, tmp_path / "report.html")
     assert list(tmp_path.iterdir()) == []
+
+
+def test_long_lists_are_complete_and_folded() -> None:
+    """All suspects are listed, in order: the first fifty at once, the others behind one click."""
+    summary = many_rows(400, n_given=300)
+    rows = np.arange(0, 240, 2)
+    suspects = SuspectLabels(rows, summary.class_ids[rows], (summary.class_ids[rows] + 1) % 10, np.full(120, 0.9), 300)
+    page = make_run_page(replace(summary, suspects=suspects))
+    part = page.partition('<section id="part-suspects"')[2].partition("</section>")[0]
+    assert re.findall(r'role="rowheader"><bdi>(\d+)<', part) == [str(row) for row in rows]
+    shown, _, folded = part.partition("<details>")
+    assert shown.count('role="rowheader"') == 50 and folded.startswith("<summary>Show 70 more</summary>")
+
+
+def test_no_folder_of_an_absolute_path_is_shown() -> None:
+    model, y, _ = fit_small()
+    files = {"table": "/home/ada/secret/reviews.csv", "labels": "C:\\Users\\ada\\labels.csv", "view": "may/emb.npy"}
+    page = make_run_page(summarise_run(model, y, xy=grid(120), files=files))
+    assert "ada" not in Outline(page).text and all(
+        name in page for name in ("reviews.csv", "labels.csv", "may/emb.npy")
+    )
