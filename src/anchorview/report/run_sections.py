@@ -12,6 +12,7 @@ from ..metrics import ReliabilityCurve
 from .run_drawings import draw_confidence, draw_confusion, draw_reliability
 from .run_evidence import SUSPECT
 from .run_map import FEW_GIVEN, RowMap, class_colours
+from .run_row_tables import suggestion_table, suspect_table
 from .run_summary import RunSummary
 from .run_tables import (
     MOST_CLASSES,
@@ -21,8 +22,6 @@ from .run_tables import (
     confusion_table,
     frequent_confusions,
     left_out,
-    suggestion_table,
-    suspect_table,
     swatch,
     table,
     text,
