@@ -32,7 +32,13 @@ def main() -> None:
     model = FSSMSCCV(random_state=0, measure_views=True).fit(digits.views, y)
     ids = [f"digit-{row:04d}" for row in range(2000)]
     summary = summarise_run(
-        model, y, ids=ids, names=NAMES, title="Handwritten digits", command="python scripts/draw_report.py"
+        model,
+        y,
+        X=digits.views,
+        ids=ids,
+        names=NAMES,
+        title="Handwritten digits",
+        command="python scripts/draw_report.py",
     )
     with tempfile.TemporaryDirectory() as folder:
         page = (given.page or Path(folder, "report.html")).resolve()

@@ -15,7 +15,7 @@ import pytest
 
 from anchorview import FSSMSC
 from anchorview.labelling.held_out_labels import HeldOutLabels
-from anchorview.report.run_evidence import held_out_confusion
+from anchorview.report.run_evidence import SuspectLabels, held_out_confusion
 from anchorview.report.run_map import MOST_ROWS, choose_rows, make_map
 from anchorview.report.run_page import make_run_page, write_run_page
 from anchorview.report.run_sections import map_part
@@ -110,6 +110,8 @@ def many_rows(n_rows: int, n_classes: int = 10, n_given: int = 500, ids: list[st
         confidence=rng.uniform(0.2, 1, n_rows),
         xy=rng.normal(size=(n_rows, 2)).astype(np.float32),
         ids=ids,
+        details={},
+        telling=[],
         confusion=np.eye(n_classes, dtype=np.intp) + np.eye(n_classes, k=1, dtype=np.intp),
     )
 
@@ -180,7 +182,7 @@ def test_three_rows() -> None:
     model = FSSMSC(n_clusters=2, n_landmarks=3, random_state=0, scaling="l2").fit(np.eye(3))
     outline = Outline(make_run_page(summarise_run(model)))
     assert "3 rows with 1 view, no label given" in outline.text
-    assert "Expected accuracy" in outline.text and "not estimated" in outline.text
+    assert "clusters have no names yet" in outline.text and "% sure" not in outline.text
 
 
 def test_one_class_with_every_row(nasty: RunSummary) -> None:
@@ -218,3 +220,24 @@ def test_without_bokeh_the_error_says_how_to_get_it(
     with pytest.raises(ImportError, match=r"pip install 'anchorview\[report\]'"):
         write_run_page(nasty, tmp_path / "report.html")
     assert list(tmp_path.iterdir()) == []
+
+
+def test_long_lists_are_complete_and_folded() -> None:
+    """All suspects are listed, in order: the first fifty at once, the others behind one click."""
+    summary = many_rows(400, n_given=300)
+    rows = np.arange(0, 240, 2)
+    suspects = SuspectLabels(rows, summary.class_ids[rows], (summary.class_ids[rows] + 1) % 10, np.full(120, 0.9), 300)
+    page = make_run_page(replace(summary, suspects=suspects))
+    part = page.partition('<section id="part-suspects"')[2].partition("</section>")[0]
+    assert re.findall(r'role="rowheader"><bdi>(\d+)<', part) == [str(row) for row in rows]
+    shown, _, folded = part.partition("<details>")
+    assert shown.count('role="rowheader"') == 50 and folded.startswith("<summary>Show 70 more</summary>")
+
+
+def test_no_folder_of_an_absolute_path_is_shown() -> None:
+    model, y, _ = fit_small()
+    files = {"table": "/home/ada/secret/reviews.csv", "labels": "C:\\Users\\ada\\labels.csv", "view": "may/emb.npy"}
+    page = make_run_page(summarise_run(model, y, xy=grid(120), files=files))
+    assert "ada" not in Outline(page).text and all(
+        name in page for name in ("reviews.csv", "labels.csv", "may/emb.npy")
+    )

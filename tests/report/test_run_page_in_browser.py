@@ -13,8 +13,9 @@ from matplotlib.image import imread
 
 from anchorview.report.run_page import write_run_page
 from anchorview.report.run_summary import RunSummary
+from anchorview.report.run_words import percent, suggestion_reason
 from support.browser import Tab, browser_tab
-from support.runs import NASTY, nasty_summary
+from support.runs import NASTY, nasty_summary, text_summary
 
 READY = "document.getElementById('map').dataset.ready === 'true'"
 PLOT = "[...Bokeh.index.roots][0]"
@@ -192,10 +193,86 @@ def test_text_can_be_read(tab: Tab, dark: bool) -> None:
                         f"'{'#f2f5f8' if dark else '#1b2530'}'")  # fmt: skip
 
 
-def test_on_a_phone_nothing_hangs_over_the_edge(tab: Tab) -> None:
+# Elements whose right edge lies beyond the window or that hide a part of what they hold; folded lists are opened.
+HIDDEN_PARTS = """(() => {
+  for (const details of document.querySelectorAll("details")) details.open = true
+  const wide = document.documentElement.clientWidth
+  const found = []
+  for (const each of document.querySelectorAll("header *, nav *, main *, footer *")) {
+    if (each.closest("svg, #map, [hidden], thead") || !each.getClientRects().length) continue
+    const name = `${each.tagName}.${each.className} ${each.textContent.slice(0, 40)}`
+    const {left, right} = each.getBoundingClientRect()
+    if (right > wide + 0.5 || left < -0.5) found.push(`outside: ${name}`)
+    const style = getComputedStyle(each)
+    if (["auto", "scroll"].includes(style.overflowY) || (["auto", "scroll"].includes(style.overflowX) &&
+        each.scrollWidth > each.clientWidth)) found.push(`scrolls: ${name}`)
+  }
+  return found
+})()"""
+MATRIX = """(() => {
+  const table = document.querySelector(".confusion"), box = table.getBoundingClientRect()
+  const section = table.closest("section").getBoundingClientRect()
+  const cells = [...table.querySelectorAll("tbody tr:first-child td")].map((cell) => cell.getBoundingClientRect())
+  const cut = [...table.querySelectorAll("td")].filter((cell) => cell.scrollWidth > cell.clientWidth + 1).length
+  return {columns: cells.length, narrowest: Math.min(...cells.map((cell) => cell.width)), cut,
+          inside: box.right <= section.right && Math.max(...cells.map((cell) => cell.right)) <= section.right}
+})()"""
+
+
+@pytest.fixture(scope="module")
+def many(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, RunSummary]:
+    """The report of a table with 18 classes."""
+    path, summary = tmp_path_factory.mktemp("many") / "report.html", text_summary()
+    write_run_page(summary, path)
+    return path, summary
+
+
+@pytest.mark.parametrize(("width", "dark"), [(1280, False), (390, True)])
+def test_nothing_is_cut_or_scrolls_in_a_box(tab: Tab, many: tuple[Path, RunSummary], width: int, dark: bool) -> None:
+    tab.resize(width, 844, dark=dark)
+    tab.open(many[0])
+    tab.wait_for(READY)
+    assert tab.evaluate("document.documentElement.scrollWidth") <= width
+    assert tab.evaluate(HIDDEN_PARTS) == []
+    matrix = tab.evaluate(MATRIX)
+    assert matrix["columns"] == 18 and matrix["inside"] and matrix["cut"] == 0
+    assert matrix["narrowest"] >= (30 if width == 1280 else 11)
+    assert tab.evaluate(CONTRAST)["worst"][0] >= 4.5
+    assert tab.evaluate("document.querySelectorAll('#legend-label button').length") == 18
+    assert tab.complaints == []
+
+
+def test_rows_show_their_contents_line_guesses_and_a_reason(tab: Tab, many: tuple[Path, RunSummary]) -> None:
+    _, summary = many
+    for part, rows in (("suspects", summary.suspects.rows), ("next", summary.suggested)):
+        shown = tab.evaluate(
+            f"[...document.querySelectorAll('#part-{part} .rows tbody tr')].map((row) => row.innerText)"
+        )
+        assert len(shown) == len(rows) > 0
+        for row, text in zip(rows.tolist(), shown, strict=True):
+            about = summary.about(row)
+            words = " ".join(text.split())
+            assert f"t.csv, line {row + 2}" in words and about.cells[0][1] in words
+            assert summary.classes[about.second] in words and percent(about.second_confidence) in words
+            assert part == "suspects" or suggestion_reason(summary, row) in words
+
+
+def test_names_stand_on_the_map_where_there_is_room(tab: Tab, many: tuple[Path, RunSummary]) -> None:
+    names = "document.getElementById('map').dataset.names"
+    assert tab.wait_for(f"Number({names}) >= 1")
+    tab.evaluate("document.getElementById('show-names').click()")
+    assert tab.wait_for(f"{names} === '0'")
+    tab.evaluate("document.getElementById('show-names').click()")
+    tab.evaluate("document.querySelector('#legend-label button[value=\"3\"]').click()")
+    assert tab.wait_for(f"{names} === '1'")
+
+
+def test_on_a_phone_nothing_hangs_over_the_edge(tab: Tab, nasty: RunSummary, tmp_path: Path) -> None:
+    write_run_page(nasty, tmp_path / "nasty.html")
     tab.resize(390, 844)
+    tab.open(tmp_path / "nasty.html")
+    tab.wait_for(READY)
     assert tab.wait_for("document.documentElement.scrollWidth <= 390 && window.innerWidth === 390")
-    boxes = "[...document.querySelectorAll('.scroll')].some((box) => box.scrollWidth > box.clientWidth)"
-    assert tab.evaluate(boxes)  # tables do, in their boxes
+    assert tab.evaluate(HIDDEN_PARTS) == []
     assert tab.evaluate("document.getElementById('map').getBoundingClientRect().width") > 300
     assert tab.complaints == []

@@ -5,8 +5,9 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
+import pandas as pd
 
-from anchorview import FSSMSC, datasets
+from anchorview import FSSMSC, TableViews, datasets
 from anchorview.report.run_summary import RunSummary, summarise_run
 
 SETTLED: dict[str, Any] = {"scaling": "l2", "ridge": 3.0, "must_link_weight": 3.0, "inference": "nearest"}
@@ -27,6 +28,37 @@ def grid(n_rows: int) -> np.ndarray:
     return np.column_stack(np.divmod(np.arange(n_rows), side)).astype(float)
 
 
+def text_summary(n_classes: int = 18, n_rows: int = 540) -> RunSummary:
+    """Return a summary of a table of texts and numbers: many classes, some wrong labels, names of any length."""
+    rng = np.random.RandomState(0)
+    truth = rng.randint(n_classes, size=n_rows)
+    kinds = [f"{'a rather long name of ' * (number % 3)}kind{number}" for number in range(n_classes)]
+    texts = [
+        " ".join(
+            [f"word{number}", *(f"extra{one}" for one in rng.randint(40, size=6)), f"thing{rng.randint(n_classes)}"]
+        )
+        for number in truth
+    ]
+    table = pd.DataFrame(
+        {"text": texts, "size": truth * 10.0 + rng.rand(n_rows), "colour": [f"c{n % 4}" for n in truth]}
+    )
+    y = np.where(np.arange(n_rows) % 4 == 0, truth, -1)
+    wrong = np.flatnonzero(y >= 0)[::25]
+    y[wrong] = (y[wrong] + 1) % n_classes
+    views = TableViews().fit_transform(table)
+    settled = {**SETTLED, "scaling": ["lsa", "lsa", "standard", "lsa"]}
+    model = FSSMSC(n_landmarks=90, random_state=0, on_empty="drop", **settled).fit(views, y)
+    return summarise_run(
+        model,
+        y,
+        X=views,
+        rows=table,
+        names=kinds,
+        xy=grid(n_rows),
+        where=lambda rows: [f"t.csv, line {r + 2}" for r in rows],
+    )
+
+
 def nasty_summary() -> RunSummary:
     """Return a summary with text in it that would run, or break the page, if it were not escaped."""
     model, y, _ = fit_small(measure_views=True)
@@ -36,6 +68,8 @@ def nasty_summary() -> RunSummary:
         model,
         y,
         ids=[f"{NASTY[row % 3]} {row}" for row in range(120)],
+        rows=pd.DataFrame({NASTY[0]: [f"{NASTY[2]} text of row {row}" for row in range(120)]}),
+        where=lambda rows: [f"{NASTY[1]}.csv, line {row}" for row in rows],
         xy=places,
         names=[*NASTY[:2], "名前 — " + "اسم طويل " * 30],
         title=NASTY[0],

@@ -20,6 +20,7 @@ from ..data.validation import find_present
 from ..fssmsc import FSSMSC
 from ..fssmsc_cv import FSSMSCCV
 from .errors import CommandError, DataError
+from .inputs.contents import RowPlaces, read_contents
 from .inputs.gathering import RunData, gather
 from .inputs.labels import check_labels
 from .inputs.tables import require
@@ -180,6 +181,8 @@ def _write(
         model,
         _labels_of(data),
         X=data.views,
+        rows=read_contents(data),
+        where=None if data.file is None else RowPlaces(data.file, len(data.views)),
         ids=data.ids,
         xy=xy,
         title=f"Labels for {_source(settings)}",

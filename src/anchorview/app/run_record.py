@@ -11,6 +11,9 @@ from typing import Any
 import numpy as np
 
 from ..metrics import ReliabilityCurve
+from ..report.rival import Comparison
+from ..report.row_details import RowDetails
+from ..report.row_reasons import Standing
 from ..report.run_evidence import Accuracy, SuspectLabels, ViewsReport
 from ..report.run_summary import RunSummary
 from .errors import DataError
@@ -21,7 +24,8 @@ FORMAT, VERSION = "anchorview run", 1
 LABELS = "labels.parquet"
 
 _OF_ROWS = ("class_ids", "given", "confidence", "ids", "xy")  # what labels.parquet holds
-_PARTS = {"accuracy": Accuracy, "reliability": ReliabilityCurve, "suspects": SuspectLabels, "views": ViewsReport}
+_PARTS = {"accuracy": Accuracy, "reliability": ReliabilityCurve, "suspects": SuspectLabels, "views": ViewsReport,
+          "comparison": Comparison}  # fmt: skip
 _LISTS = ("names", "sizes")  # fields of parts that are no arrays
 _COUNTS = {"rows", "given", "preferred", "count"}  # fields of parts that are whole numbers
 
@@ -71,7 +75,8 @@ def read_summary(folder: Path) -> RunSummary:
     try:
         kept = dict(record["report"])
         for name, kind in _PARTS.items():
-            kept[name] = None if kept[name] is None else kind(**_arrays(kept[name]))
+            kept[name] = None if kept.get(name) is None else kind(**_arrays(kept[name]))
+        kept["details"] = {int(row): _details(one) for row, one in kept.get("details", {}).items()}
         kept["suggested"] = np.array(kept["suggested"], dtype=np.intp)
         kept["confusion"] = None if kept["confusion"] is None else np.array(kept["confusion"], dtype=np.intp)
         place = {value: number for number, value in enumerate(record["class_values"])}
@@ -100,6 +105,13 @@ def _to_json(value: Any) -> Any:
     if isinstance(value, list | tuple):
         return [_to_json(one) for one in value]
     return None if isinstance(value, float) and not np.isfinite(value) else value
+
+
+def _details(fields: dict[str, Any]) -> RowDetails:
+    """Return what there is to say about a row."""
+    standing = None if fields["standing"] is None else Standing(**fields["standing"])
+    cells = [(name, cell) for name, cell in fields["cells"]]
+    return RowDetails(**{**fields, "cells": cells, "standing": standing})
 
 
 def _arrays(fields: dict[str, Any]) -> dict[str, Any]:

@@ -1,8 +1,9 @@
 """Colours that can be told apart, as many as are needed, the same in every picture.
 
-Chosen farthest first in OKLab (Ottosson, "A perceptual color space for image processing", 2020), where equal distances
-look equally different: each colour is the one farthest from white, from black and from all colours before it. So the
-first few are as different as can be, neighbours in the list differ, and a colour does not depend on how many follow.
+The first twenty were chosen together, so that the least difference between any two of them is as large as it gets, by
+CIEDE2000 and by OKLab (Ottosson, "A perceptual color space for image processing", 2020); they come farthest first.
+Those that follow are chosen one by one in OKLab: each is the one farthest from white, from black and from all colours
+before it. So the first few differ most, and a colour does not depend on how many follow.
 """
 
 from __future__ import annotations
@@ -22,7 +23,14 @@ _LEAST_CONTRAST = 3.0  # against the ground, as WCAG 2.1 (1.4.11) asks of graphi
 _LIGHTNESS, _LIGHTNESS_ON_DARK, _CHROMA = (0.34, 0.68), (0.54, 0.9), (0.04, 0.21)  # neither like the ground nor glaring
 CONFIDENCE = ("#d94801", "#9aa0a6", "#1f77b4")  # from in doubt to sure
 CONFIDENCE_ON_DARK = ("#ff936b", "#c9d0d7", "#6abbfd")
-_FIRST, _FIRST_ON_DARK = "#1f77b4", "#6abbfd"
+_TWENTY = str.split(
+    "#1e78b4 #780000 #a59600 #e15ab4 #4b0087 #004b00 #00a596 #b45a00 #00a50f #003c78 "
+    "#694b00 #a578ff #00695a #a51e96 #d27878 #c3003c #5a3c5a #694bd2 #5a7800 #876996"
+)
+_TWENTY_ON_DARK = str.split(
+    "#69b4ff #d21e4b #c3f03c #5a785a #ffb4a5 #e187ff #4bf0ff #964ba5 #a5961e #0078b4 "
+    "#ff781e #a5c396 #a55a00 #d27896 #0f9600 #00a5b4 #d2d2ff #7878ff #ffb400 #00ffb4"
+)
 _TO_LMS = np.array(
     [[0.4122214708, 0.5363325363, 0.0514459929], [0.2119034982, 0.6806995451, 0.1073969566],
      [0.0883024619, 0.2817188376, 0.6299787005]]
@@ -59,14 +67,15 @@ def distinct_colours(count: int, avoid: Sequence[str] = (), *, on_dark: bool = F
 
 @functools.cache
 def _farthest_first(count: int, avoid: tuple[str, ...], on_dark: bool) -> tuple[Bytes, Rows]:
-    candidates, first = _candidates(on_dark), _FIRST_ON_DARK if on_dark else _FIRST
+    candidates = _candidates(on_dark)
     places = oklab(candidates)
     taken = oklab(np.array([[0, 0, 0], [255, 255, 255], *map(_from_hex, avoid)]))
     distance = ((places[:, None] - taken) ** 2).sum(axis=2).min(axis=1)
+    first = [] if avoid else [_from_hex(colour) for colour in (_TWENTY_ON_DARK if on_dark else _TWENTY)]
     order = np.empty(min(count, len(candidates)), dtype=np.intp)
     for number in range(len(order)):
-        if number == 0 and not avoid:  # blue: the next is orange then, which the colour-blind tell apart, too
-            order[0] = ((places - oklab(np.array([_from_hex(first)]))) ** 2).sum(axis=1).argmin()
+        if number < len(first):
+            order[number] = np.flatnonzero((candidates == first[number]).all(axis=1))[0]
         else:
             order[number] = distance.argmax()
         distance = np.minimum(distance, ((places - places[order[number]]) ** 2).sum(axis=1))

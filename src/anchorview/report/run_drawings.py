@@ -71,7 +71,7 @@ def draw_confusion(counts: npt.NDArray[np.intp], words: str) -> str:
         for row, column, share in zip(rows, columns, shares, strict=True)
     )
     frame = '<rect class="axis" x="10" y="10" width="360" height="360" fill="none"/>'
-    return _svg(words, frame + cells, 380)
+    return _svg(words, frame + cells, 380).replace("<svg ", '<svg class="matrix" ', 1)
 
 
 def _x(share: float) -> float:

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable, Mapping, Sequence
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -38,8 +40,8 @@ def chosen_settings(model: Any) -> dict[str, Any]:
 
 def value_text(value: Any) -> str:
     """Return a value as it is written in Python, without the rest of what is very long; text without quotes."""
-    if isinstance(value, str):
-        text = value
+    if isinstance(value, str | Path):
+        text = without_folder(str(value))
     else:
         text = f"array of shape {value.shape}" if isinstance(value, np.ndarray) else repr(value)
     text = one_line(text)
@@ -53,4 +55,16 @@ def file_names(files: Mapping[str, Any] | Iterable[Any] | None) -> dict[str, str
     if isinstance(files, str):
         files = [files]
     named = files.items() if isinstance(files, Mapping) else ((f"file {n}", name) for n, name in enumerate(files, 1))
-    return {one_line(str(role)): one_line(str(name)) for role, name in named}
+    return {one_line(str(role)): without_folder(one_line(str(name))) for role, name in named}
+
+
+def without_folder(name: str) -> str:
+    """Return the name of a file without the folders of an absolute path: a page is passed on, and they are nobody's.
+
+    Examples
+    --------
+    >>> without_folder("/home/ada/reviews.csv"), without_folder("reviews/may.csv")
+    ('reviews.csv', 'reviews/may.csv')
+    """
+    is_absolute = name.startswith(("/", "~", "\\\\")) or re.match(r"[A-Za-z]:[\\/]", name) is not None
+    return re.split(r"[\\/]", name.rstrip("\\/"))[-1] if is_absolute else name

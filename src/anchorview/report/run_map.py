@@ -15,6 +15,7 @@ import numpy as np
 
 from ..core.arrays import Matrix, Rows
 from ..core.colours import CONFIDENCE, CONFIDENCE_ON_DARK, blend, distinct_colours
+from ..core.names import short_names
 from ..labelling.plane import draw_from_classes
 from .run_summary import RunSummary
 
@@ -22,6 +23,9 @@ MOST_ROWS = 200_000  # more are sampled: the file would grow, and dots hide one 
 FEW_GIVEN = 1000  # labels; rings around more would hide the dots, and are drawn when asked for
 _ID_BYTES = 1_500_000  # of all ids; beyond, dots show row numbers
 _N_SHADES = 41
+_MOST_NAMES = 60  # of classes, written on the map where there is room
+_LONGEST_NAME = 22  # characters
+_N_CELLS = 16  # in which dots are counted, along each axis
 NO_CLASS = ("#8a929c", "#7b8591")  # of rows without a label, on light and on dark
 
 
@@ -92,6 +96,7 @@ def make_map(summary: RunSummary, target: str, most: int = MOST_ROWS) -> RowMap 
         "colours": {"light": [*light, NO_CLASS[0]], "dark": [*dark, NO_CLASS[1]]},
         "shades": {"light": blend(CONFIDENCE, _N_SHADES), "dark": blend(CONFIDENCE_ON_DARK, _N_SHADES)},
         "ids": ids,
+        "names": _name_places(x, y, columns["label"], n_classes, short_names(summary.classes, _LONGEST_NAME)),
         "n_placed": int(placed.sum()),
     }
     return RowMap(item, about, len(rows), int(columns["given"].sum()), int((~placed).sum()), has_ids)
@@ -115,6 +120,22 @@ def _compact_places(xy: Matrix) -> Any:
     low, high = xy.min(axis=0), xy.max(axis=0)
     span = float((high - low).max()) or 1.0
     return np.rint((xy - low) / span * 65_535).astype(np.uint16)
+
+
+def _name_places(x: Any, y: Any, labels: Any, n_classes: int, names: list[str]) -> list[list[Any]]:
+    """Return where the names of the largest classes stand: amid the densest of their dots, the largest class first."""
+    sizes = np.bincount(labels, minlength=n_classes + 1)[:n_classes]
+    edges = np.linspace(0, 65_536, _N_CELLS + 1)
+    result = []
+    for number in np.argsort(-sizes, kind="stable")[:_MOST_NAMES]:
+        if not sizes[number]:
+            break
+        own = np.flatnonzero(labels == number)
+        cells = np.digitize(x[own], edges) * 100 + np.digitize(y[own], edges)
+        densest = np.bincount(cells).argmax()
+        here = own[cells == densest]
+        result.append([int(number), names[number], float(x[here].mean()), float(y[here].mean())])
+    return result
 
 
 def _whole_percents(confidence: Matrix) -> Any:
@@ -187,6 +208,23 @@ def _figure(bokeh: Any, columns: dict[str, Any], n_classes: int) -> Any:
         name="rings",
     )
     rings.level = "overlay"
+    names = plot.text(
+        "x",
+        "y",
+        text="text",
+        source=models.ColumnDataSource({"x": [], "y": [], "text": []}),
+        text_align="center",
+        text_baseline="bottom",
+        y_offset=-7,
+        text_font_size="12px",
+        text_font_style="bold",
+        background_fill_color="#ffffff",
+        background_fill_alpha=0.85,
+        border_radius=4,
+        padding=3,
+        name="names",
+    )
+    names.level = "overlay"
     hover = models.HoverTool(renderers=[dots], tooltips=[("row", "$index")], limit=1, name="hover")
     plot.add_tools(models.PanTool(), models.WheelZoomTool(name="wheel"), hover)
     plot.toolbar.active_scroll = None  # a page that is scrolled must not zoom the map under the pointer

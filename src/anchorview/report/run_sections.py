@@ -12,6 +12,7 @@ from ..metrics import ReliabilityCurve
 from .run_drawings import draw_confidence, draw_confusion, draw_reliability
 from .run_evidence import SUSPECT
 from .run_map import FEW_GIVEN, RowMap, class_colours
+from .run_row_tables import suggestion_table, suspect_table
 from .run_summary import RunSummary
 from .run_tables import (
     MOST_CLASSES,
@@ -21,14 +22,27 @@ from .run_tables import (
     confusion_table,
     frequent_confusions,
     left_out,
-    suggestion_table,
-    suspect_table,
     swatch,
     table,
     text,
     views_table,
 )
-from .run_words import SURE, UNSURE, accuracy_text, count, describe_result, next_steps, percent
+from .run_words import (
+    FEW_JUDGED,
+    SURE,
+    UNSURE,
+    accuracy_text,
+    between_clusters,
+    count,
+    describe_comparison,
+    describe_result,
+    next_steps,
+    percent,
+)
+
+_FEW_CLASSES = 8  # whose confusion matrix leaves room beside it
+_MOST_CONFUSIONS = 8  # listed
+_MOST_CHIPS = 40  # names of classes below the map; the others are a click away
 
 
 def result_part(summary: RunSummary) -> str:
@@ -39,16 +53,31 @@ def result_part(summary: RunSummary) -> str:
     judged = f"{escape(interval.rstrip(')'))} in nine of ten cases" if interval else "not estimated"
     numbers = [
         ("Rows", f"{summary.n_rows:,}", count(int((summary.given >= 0).sum()), "label") + " given"),
-        ("Expected accuracy", escape(accuracy) or "–", judged),
+        ("Expected accuracy", escape(accuracy) or "–", judged + _beside(summary)),
         (f"{percent(SURE)} sure or more", percent(n_sure / n_asked) if n_asked else "–", f"{n_sure:,} of {n_asked:,}"),
         ("Suspect labels", f"{len(summary.suspects):,}", f"of {summary.suspects.n_judged:,} looked at"),
     ]
     if not summary.has_labels:
-        numbers[3] = ("Clusters", f"{len(summary.classes):,}", "without names")
+        sizes = np.bincount(summary.class_ids[summary.class_ids >= 0], minlength=len(summary.classes))
+        n_between = int(between_clusters(summary).sum())
+        numbers = [
+            numbers[0],
+            ("Clusters", f"{len(summary.classes):,}", "without names"),
+            ("Smallest to largest", f"{sizes.min():,} to {sizes.max():,}", "rows in a cluster"),
+            ("Between clusters", percent(n_between / n_asked) if n_asked else "–", f"{n_between:,} of {n_asked:,}"),
+        ]
     cards = "".join(f"<div><dt>{name}</dt><dd>{value}<small>{more}</small></dd></div>" for name, value, more in numbers)
     words = "".join(f"<p>{escape(sentence)}</p>" for sentence in describe_result(summary))
     steps = "".join(f"<li>{escape(step)}</li>" for step in next_steps(summary))
     return f'<dl class="numbers">{cards}</dl>{words}<h3>What to do next</h3><ol class="steps">{steps}</ol>'
+
+
+def _beside(summary: RunSummary) -> str:
+    """Return the accuracy of logistic regression, for comparison."""
+    found = summary.comparison
+    if found is None or found.rival is None:
+        return ""
+    return f"<br>logistic regression: {percent(found.rival, 0 if found.n_judged < FEW_JUDGED else 1)}"
 
 
 def map_part(summary: RunSummary, row_map: RowMap | None) -> str:
@@ -56,11 +85,18 @@ def map_part(summary: RunSummary, row_map: RowMap | None) -> str:
     if row_map is None:
         return "<p>No row has a place on the map.</p>"
     colours = class_colours(len(summary.classes))
-    keys = "".join(
+    chips = [
         f'<li><button type="button" value="{number}" aria-pressed="false">'
         f"{swatch(number, colours)}{text(name)}</button></li>"
         for number, name in enumerate(summary.classes[:MOST_CLASSES])
-    )
+    ]
+    keys = f'<ul class="legend" aria-label="Classes; press one to pick it out">{"".join(chips[:_MOST_CHIPS])}</ul>'
+    if len(chips) > _MOST_CHIPS:
+        more = "".join(chips[_MOST_CHIPS:])
+        keys += f"<details><summary>{count(len(chips) - _MOST_CHIPS, 'more class', 'more classes')}</summary>"
+        keys += f'<ul class="legend" aria-label="More classes; press one to pick it out">{more}</ul></details>'
+    kind, ramp = ("label", ("50 % sure or less", "100 %")) if summary.has_labels else ("cluster", ("between", "clear"))
+    other = "confidence" if summary.has_labels else "how clearly"
     notes = ["Rows that are alike lie together; how far apart two groups lie means little."]
     if row_map.is_sample:
         notes.append(
@@ -76,19 +112,21 @@ def map_part(summary: RunSummary, row_map: RowMap | None) -> str:
         "the table of classes below holds sizes and confidence."
     )
     checked = " checked" if row_map.n_given <= FEW_GIVEN else ""
+    hidden = "" if summary.has_labels else " hidden"
+    given = f'<label{hidden}><input type="checkbox" id="show-given"{checked}>mark given labels</label>\n'
     return f"""<div class="controls">
 <fieldset><legend>Colour</legend>
-<label><input type="radio" name="colour" value="label" checked>label</label>
-<label><input type="radio" name="colour" value="confidence">confidence</label></fieldset>
-<label><input type="checkbox" id="show-given"{checked}>mark given labels</label>
-<div class="zoom"><button type="button" id="zoom-in" aria-label="Zoom in">+</button>
+<label><input type="radio" name="colour" value="label" checked>{kind}</label>
+<label><input type="radio" name="colour" value="confidence">{other}</label></fieldset>
+<label><input type="checkbox" id="show-names" checked>names</label>
+{given}<div class="zoom"><button type="button" id="zoom-in" aria-label="Zoom in">+</button>
 <button type="button" id="zoom-out" aria-label="Zoom out">−</button>
 <button type="button" id="zoom-reset">Reset</button></div>
 </div>
 <figure><div id="map" role="img" aria-label="{escape(words)}"></div>
-<ul class="legend" id="legend-label" aria-label="Classes; press one to pick it out">{keys}</ul>
-<div class="ramp" id="legend-confidence" hidden><span>50 % sure or less</span><i aria-hidden="true"></i>
-<span>100 %</span></div>
+<div id="legend-label">{keys}</div>
+<div class="ramp" id="legend-confidence" hidden><span>{ramp[0]}</span><i aria-hidden="true"></i>
+<span>{ramp[1]}</span></div>
 <figcaption>{escape(" ".join(notes))} Point at a dot for its id; drag to move; click, then scroll or pinch to zoom.
 </figcaption></figure>
 <noscript><p>The map needs JavaScript; everything else on this page does not.</p></noscript>"""
@@ -97,14 +135,18 @@ def map_part(summary: RunSummary, row_map: RowMap | None) -> str:
 def classes_part(summary: RunSummary) -> str:
     """Return sizes and confidence of the classes."""
     asked = summary.confidence[summary.by_model]
-    kinds = (
+    kinds: tuple[tuple[str, str], ...] = (
         ("good", f"{percent(SURE)} sure or more, or given"),
         ("middle", "between"),
         ("doubt", f"below {percent(UNSURE)}"),
     )
+    if not summary.has_labels:
+        kinds = (("good", "in their cluster"), ("middle", "between clusters"))
     keys = "".join(f'<li><span class="swatch {kind}"></span>{escape(name)}</li>' for kind, name in kinds)
     parts = [class_table(summary), f'<ul class="keys">{keys}</ul>']
-    if len(asked):
+    if any(summary.telling):
+        parts.insert(0, "<p>Below each name: what tells its rows from the others.</p>")
+    if len(asked) and summary.has_labels:
         caption = f"Confidence of the {count(len(asked), 'row')} that the model labelled."
         drawing = f"<figure>{draw_confidence(asked)}<figcaption>{caption}</figcaption></figure>"
         parts.append(f'<h3>How sure</h3><div class="two">{drawing}{confidence_table(summary)}</div>')
@@ -119,15 +161,21 @@ def hidden_part(summary: RunSummary) -> str:
             return ""
         return "<p>No label could be hidden to judge by: that takes two labels or more in a class.</p>"
     hidden = count(int(curve.count.sum()), "given label was", "given labels were")
-    confusion = "" if summary.confusion is None else _confusion(summary, summary.confusion)
-    return (
-        f"<p>{hidden} hidden in turn, and looked for by models that had not seen them.</p>"
-        f'<div class="two">{confusion}{_reliability(curve)}</div>'
-    )
+    words = f"<p>{hidden} hidden in turn, and looked for by models that had not seen them."
+    words += f" {escape(describe_comparison(summary))}</p>"
+    if summary.confusion is None:
+        return f"{words}{_reliability(curve)}"
+    frequent = frequent_confusions(summary, summary.confusion)
+    confusion = _confusion(summary, summary.confusion, frequent)
+    if len(summary.classes) <= _FEW_CLASSES:
+        return f'{words}<div class="two">{confusion}{_reliability(curve)}</div>'
+    rows = [[text(given), text(found), f"{number:,}"] for given, found, number in frequent[:_MOST_CONFUSIONS]]
+    listed = table("Most frequent confusions", ["given", "found", "times"], rows, texts=(1,), kind="plain")
+    listed = f"<div><h3>Most frequent confusions</h3>{listed}</div>" if rows else ""
+    return f'{words}{confusion}<div class="two">{_reliability(curve)}{listed}</div>'
 
 
-def _confusion(summary: RunSummary, counts: npt.NDArray[np.intp]) -> str:
-    frequent = frequent_confusions(summary, counts)
+def _confusion(summary: RunSummary, counts: npt.NDArray[np.intp], frequent: list[tuple[str, str, int]]) -> str:
     n_right, n_all = int(counts.trace()), int(counts.sum())
     words = f"{n_right:,} of {n_all:,} were found ({percent(n_right / max(n_all, 1))})."
     if frequent:
@@ -136,10 +184,7 @@ def _confusion(summary: RunSummary, counts: npt.NDArray[np.intp]) -> str:
     if len(summary.classes) <= MOST_IN_MATRIX:
         picture = confusion_table(summary, counts)
     else:
-        drawing = draw_confusion(counts, f"Confusion matrix of {len(counts)} classes. {words}")
-        rows = [[text(given), text(found), f"{number:,}"] for given, found, number in frequent]
-        listed = table("Most frequent confusions", ["given", "found", "times"], rows, texts=(1,)) if rows else ""
-        picture = drawing + ("<h3>Most frequent confusions</h3>" + listed if listed else "")
+        picture = draw_confusion(counts, f"Confusion matrix of {len(counts)} classes. {words}")
     return f"<figure><h3>Given and found</h3>{picture}<figcaption>{escape(words)}</figcaption></figure>"
 
 
@@ -156,7 +201,7 @@ def _reliability(curve: ReliabilityCurve) -> str:
             curve.confidence, curve.accuracy, curve.low, curve.high, curve.count, strict=True
         )
     ]
-    numbers = table("Reliability in numbers", ["confidence", "right", "interval", "labels"], rows)
+    numbers = table("Reliability in numbers", ["confidence", "right", "interval", "labels"], rows, kind="plain")
     return (
         f"<figure><h3>Is the confidence honest?</h3>{draw_reliability(curve)}<figcaption>{escape(words)}</figcaption>"
         f"<details><summary>In numbers</summary>{numbers}</details></figure>"
@@ -174,7 +219,11 @@ def suspects_part(summary: RunSummary) -> str:
             f"model is {percent(SUSPECT)} or more sure of another class.</p>"
         )
     n_given = int((summary.given >= 0).sum())
-    some = f" ({n_given - found.n_judged:,} further labels were not looked at.)" if n_given > found.n_judged else ""
+    some = (
+        f" ({count(n_given - found.n_judged, 'further label was', 'further labels were')} not looked at.)"
+        if n_given > found.n_judged
+        else ""
+    )
     words = (
         f"Given labels for which the model, without having seen them, is at least {percent(SUSPECT)} sure of another "
         f"class: {len(found):,} of {found.n_judged:,}.{some} Some may be right all the same."
@@ -187,6 +236,8 @@ def next_part(summary: RunSummary) -> str:
     if not len(summary.suggested):
         return ""
     words = "Labels help most here: in the middle of the groups of rows in which most mistakes are expected."
+    if not summary.has_labels:
+        words = "Labels help most here: in the middle of the largest groups of rows that are alike."
     ids = "\n".join(escape(summary.id_of(row)) for row in summary.suggested.tolist())
     plain = f"<details><summary>As plain text, to copy</summary><pre>{ids}</pre></details>"
     return f"<p>{words} The most useful come first.</p>{suggestion_table(summary)}{plain}"

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import datetime
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -14,9 +14,13 @@ from sklearn.utils.validation import check_is_fitted
 from ..core.arrays import ClassIds, Mask, Matrix, Rows
 from ..core.versions import package_versions, python_version
 from ..data.labels import encode_labels
+from ..data.tables import is_table
+from ..data.views import Views
 from ..labelling.plane import map_to_plane
 from ..metrics import ReliabilityCurve
 from .markup import one_line
+from .rival import Comparison, compare_with_logistic
+from .row_details import RowDetails, describe_rows
 from .run_evidence import (
     Accuracy,
     SuspectLabels,
@@ -28,6 +32,7 @@ from .run_evidence import (
     held_out_reliability,
 )
 from .run_facts import chosen_settings, class_names, file_names, id_texts, value_text
+from .telling import telling_features
 
 N_SUGGESTED = 20  # rows to label next
 
@@ -66,6 +71,12 @@ class RunSummary:
         Rows to label next, the most useful first.
     views : ViewsReport
         The views, and what each contributes if that was measured.
+    details : dict of int to RowDetails
+        What there is to say about the rows that are listed: contents, place in the file, guesses.
+    telling : list of str
+        What tells each class from the others, in a few words; empty if nothing is known.
+    comparison : Comparison or None
+        Plain logistic regression on the same hidden labels; None if there is nothing to compare.
     status : str
         What the fit says of itself.
     parameters, chosen, versions : dict of str to str
@@ -94,6 +105,9 @@ class RunSummary:
     suspects: SuspectLabels
     suggested: Rows
     views: ViewsReport
+    details: dict[int, RowDetails] = field(default_factory=dict)
+    telling: list[str] = field(default_factory=list)
+    comparison: Comparison | None = None
     status: str = ""
     parameters: dict[str, str] = field(default_factory=dict)
     chosen: dict[str, str] = field(default_factory=dict)
@@ -123,12 +137,18 @@ class RunSummary:
         """Return a row's id, or its number if rows have no ids."""
         return str(int(row)) if self.ids is None else self.ids[row]
 
+    def about(self, row: int) -> RowDetails:
+        """Return what there is to say about a row."""
+        return self.details.get(int(row)) or RowDetails()
+
 
 def summarise_run(
     model: Any,
     y: Any = None,
     *,
     X: Any = None,
+    rows: Any = None,
+    where: Callable[[Sequence[int]], Sequence[str]] | None = None,
     ids: Sequence[Any] | npt.NDArray[Any] | None = None,
     xy: npt.ArrayLike | None = None,
     names: Sequence[Any] | None = None,
@@ -146,8 +166,14 @@ def summarise_run(
     y : array-like of shape (n_rows,), optional
         The labels that the fit was given; by default those that the model remembers.
     X : Views or what else `fit` takes, optional
-        The rows of the fit. Needed only to measure what each view contributes, if the fit did not
-        (``measure_views=True``).
+        The rows of the fit. They tell what each view contributes (if the fit did not measure it), which words or
+        features tell the classes apart, and how plain logistic regression does.
+    rows : table of pandas, polars or pyarrow, or sequence of str, optional
+        The rows as a person reads them, in the order of the fit: texts, or columns of texts, numbers and categories.
+        Of rows that the page lists it shows the texts and the cells that differ most between the classes. By default
+        `X`, if that is a table.
+    where : callable, optional
+        Takes numbers of rows and returns where each is found, such as "reviews.csv, line 17".
     ids : sequence, optional
         Ids of the rows; by default those of the views, or numbers.
     xy : array-like of shape (n_rows, 2), optional
@@ -189,11 +215,14 @@ def summarise_run(
     class_ids = _places(model.labels_, model.classes_)
     own_ids = model._ids if ids is None else np.asarray(ids)
     _check_length("ids", own_ids, n_rows)
+    _check_length("rows", rows, n_rows)
     places = map_rows(model) if xy is None else np.asarray(xy, dtype=np.float64)
     if places.shape != (n_rows, 2):
         raise ValueError(f"xy has shape {places.shape}; it needs one place, two numbers, for each of {n_rows} rows.")
     _check_length("names", names, len(model.classes_), "classes")
     classes = class_names(model, names, bool((given >= 0).any()))
+    suspects, suggested = find_suspects(model.held_out_, given), _suggest(model, n_suggested)
+    views = _as_views(X, n_rows)
     return RunSummary(
         title=one_line(str(title)) or "Labels for every row",
         method=type(model).__name__,
@@ -206,9 +235,20 @@ def summarise_run(
         accuracy=expected_accuracy(model, given),
         confusion=held_out_confusion(model.held_out_, len(classes)),
         reliability=held_out_reliability(model.held_out_),
-        suspects=find_suspects(model.held_out_, given),
-        suggested=_suggest(model, n_suggested),
+        suspects=suspects,
+        suggested=suggested,
         views=describe_views(model, X),
+        details=describe_rows(
+            model,
+            suspects.rows,
+            suggested,
+            class_ids,
+            contents=X if rows is None and is_table(X) else rows,
+            X=views,
+            where=where,
+        ),
+        telling=telling_features(views, class_ids, len(classes)),
+        comparison=compare_with_logistic(model, views, given),
         status=model.status_,
         parameters={name: value_text(value) for name, value in model.get_params(deep=False).items()},
         chosen={name: value_text(value) for name, value in chosen_settings(model).items()},
@@ -262,6 +302,17 @@ def _suggest(model: Any, n: int) -> Rows:
         return np.asarray(suggested, dtype=np.intp)
     row_of = {name: row for row, name in enumerate(model._ids.tolist())}
     return np.array([row_of[name] for name in suggested.tolist()], dtype=np.intp)
+
+
+def _as_views(X: Any, n_rows: int) -> Views | None:
+    """Return the rows of the fit as views; None if they are not there, or are not those of the fit."""
+    if X is None or isinstance(X, Views):
+        return X
+    try:
+        views = Views(X)
+    except (TypeError, ValueError):  # one array that the estimator cuts by its own `views`
+        return None
+    return views if len(views) == n_rows else None
 
 
 def _check_length(name: str, values: Any, wanted: int, what: str = "rows") -> None:

@@ -1,4 +1,4 @@
-"""Tables of a report as HTML. All text is escaped here; whatever is wider than the page scrolls in its own box."""
+"""Tables of a report as HTML. All text is escaped here; on a narrow page a row becomes a block, a cell a line of it."""
 
 from __future__ import annotations
 
@@ -12,13 +12,15 @@ import numpy.typing as npt
 from ..core.names import short_names
 from .run_map import NO_CLASS, class_colours
 from .run_summary import RunSummary
-from .run_words import SURE, UNSURE, count, percent
+from .run_words import SURE, UNSURE, between_clusters, count, percent
 
-MOST_LISTED = 100  # rows of a list; the rest is counted
+MOST_LISTED = 1000  # rows of a list; the rest is counted
+MOST_SHOWN = 50  # at once; the others are a click away
 MOST_CLASSES = 500  # in the table of classes, and in the key of the map
 MOST_IN_MATRIX = 30  # classes; more are drawn, and the most frequent confusions listed
 _LONGEST = 200  # characters of an id or a label
 _STEPS = (0.99, 0.9, 0.8, 0.7, 0.5)  # of confidence
+_FEW_COLUMNS = 12  # of a confusion matrix that a phone shows in full size
 _STRENGTHS = (0.1, 0.4, 0.75)  # shares of a class at which a cell of the matrix gets darker
 
 
@@ -34,28 +36,42 @@ def swatch(number: int, colours: tuple[list[str], list[str]]) -> str:
     return f'<span class="swatch" style="--light:{light};--dark:{dark}"></span>'
 
 
-def table(title: str, header: Sequence[str], rows: Iterable[Sequence[str]], *, texts: Sequence[int] = ()) -> str:
-    """Return a table in a box that scrolls; the first cell of a row is its heading, `texts` are columns of text.
+def table(
+    title: str, header: Sequence[str], rows: Iterable[Sequence[str]], *, texts: Sequence[int] = (), kind: str = ""
+) -> str:
+    """Return a table; the first cell of a row is its heading, `texts` are columns of text.
 
-    Cells are HTML, the header is text.
+    Cells are HTML, the header is text. Many rows are folded away behind the first. Roles are spelt out, since a table
+    that is laid out as blocks would lose them.
     """
     left = {0, *texts}
-    head = "".join(f'<th scope="col"{_kind(place in left)}>{escape(name)}</th>' for place, name in enumerate(header))
-    body = "".join(
-        "<tr>"
+    head = "".join(
+        f'<th scope="col" role="columnheader"{_kind(place in left)}>{escape(name)}</th>'
+        for place, name in enumerate(header)
+    )
+    body = [
+        '<tr role="row">'
         + "".join(
-            f'<th scope="row">{cell}</th>' if place == 0 else f"<td{_kind(place in left)}>{cell}</td>"
-            for place, cell in enumerate(row)
+            f'<th scope="row" role="rowheader">{cell}</th>'
+            if place == 0
+            else f'<td role="cell"{_kind(place in left)} data-name="{escape(name)}">{cell}</td>'
+            for place, (name, cell) in enumerate(zip(header, row, strict=True))
         )
         + "</tr>"
         for row in rows
-    )
-    return box(title, f'<table class="wide"><thead><tr>{head}</tr></thead><tbody>{body}</tbody></table>')
+    ]
 
+    def part(lines: list[str], words: str) -> str:
+        return (
+            f'<table class="wide {kind}" role="table" aria-label="{escape(words)}"><thead role="rowgroup">'
+            f'<tr role="row">{head}</tr></thead><tbody role="rowgroup">{"".join(lines)}</tbody></table>'
+        )
 
-def box(title: str, content: str) -> str:
-    """Return a box in which something wide scrolls, by keyboard too."""
-    return f'<div class="scroll" tabindex="0" role="region" aria-label="{escape(title)}">{content}</div>'
+    if len(body) <= MOST_SHOWN + MOST_SHOWN // 10:  # a few more are not worth a click
+        return part(body, title)
+    rest = part(body[MOST_SHOWN:], f"{title}, continued")
+    more = f"<details><summary>Show {len(body) - MOST_SHOWN:,} more</summary>{rest}</details>"
+    return part(body[:MOST_SHOWN], title) + more
 
 
 def _kind(is_text: bool) -> str:
@@ -74,30 +90,43 @@ def class_table(summary: RunSummary) -> str:
         np.bincount(summary.class_ids[asked & chosen], minlength=n_classes)
         for chosen in (summary.confidence >= SURE, summary.confidence < UNSURE)
     )
+    between = np.bincount(summary.class_ids[between_clusters(summary)], minlength=n_classes)
     rows = []
     for number in np.argsort(-sizes, kind="stable")[:MOST_CLASSES]:
         n = by_model[number]
         parts = (sure[number] + given[number], n - sure[number] - doubt[number], doubt[number])
+        if not summary.has_labels:
+            parts = (n - between[number], between[number], 0)
         widths = [100 * max(part, 0) / max(int(sizes.max()), 1) for part in parts]
         bar = "".join(
             f'<i class="{kind}" style="width:{width:.2f}%"></i>'
             for kind, width in zip(("good", "middle", "doubt"), widths, strict=True)
         )
-        rows.append(
-            [
-                swatch(number, colours) + text(summary.classes[number]),
-                f'<span class="bar" aria-hidden="true">{bar}</span>',
-                f"{sizes[number]:,}",
-                percent(sizes[number] / max(int(sizes.sum()), 1)),
-                f"{given[number]:,}",
-                percent(total[number] / n) if n else "–",
-                percent(sure[number] / n) if n else "–",
-                f"{doubt[number]:,}",
-            ]
-        )
-    header = ["class" if summary.has_labels else "cluster", "how sure", "rows", "of all", "labels given"]
-    header += ["mean confidence", f"{percent(SURE)} sure or more", f"below {percent(UNSURE)}"]
-    return table("Sizes and confidence of the classes", header, rows) + left_out(n_classes, MOST_CLASSES)
+        cells = [
+            swatch(number, colours) + text(summary.classes[number]) + _telling(summary, int(number)),
+            f'<span class="bar" aria-hidden="true">{bar}</span>',
+            f"{sizes[number]:,}",
+            percent(sizes[number] / max(int(sizes.sum()), 1)),
+        ]
+        if summary.has_labels:
+            cells += [f"{given[number]:,}", percent(total[number] / n) if n else "–"]
+            cells += [percent(sure[number] / n) if n else "–", f"{doubt[number]:,}"]
+        else:
+            cells.append(f"{between[number]:,}")
+        rows.append(cells)
+    header = ["class", "how sure", "rows", "of all", "labels given", "mean confidence"]
+    header += [f"{percent(SURE)} sure or more", f"below {percent(UNSURE)}"]
+    if not summary.has_labels:
+        header = ["cluster", "size", "rows", "of all", "between clusters"]
+    return table("Sizes and confidence of the classes", header, rows, texts=(1,), kind="classes") + left_out(
+        n_classes, MOST_CLASSES
+    )
+
+
+def _telling(summary: RunSummary, number: int) -> str:
+    """Return what tells a class from the others, below its name."""
+    words = summary.telling[number] if number < len(summary.telling) else ""
+    return f'<small class="telling"><bdi>{escape(words)}</bdi></small>' if words else ""
 
 
 def confidence_table(summary: RunSummary) -> str:
@@ -110,7 +139,7 @@ def confidence_table(summary: RunSummary) -> str:
         name = f"{percent(low)} and more" if high == 1.0 else f"{100 * low:.0f} to {percent(high)}"
         n_above = int((sure >= low).sum())
         rows.append([name, f"{n_here:,}", percent(n_here / len(sure)), percent(n_above / len(sure))])
-    return table("Rows by confidence", ["confidence", "rows", "share", "this or more"], rows)
+    return table("Rows by confidence", ["confidence", "rows", "share", "this or more"], rows, kind="plain")
 
 
 def confusion_table(summary: RunSummary, counts: npt.NDArray[np.intp]) -> str:
@@ -126,15 +155,20 @@ def confusion_table(summary: RunSummary, counts: npt.NDArray[np.intp]) -> str:
     body = []
     for row, (name, full) in enumerate(zip(names, summary.classes, strict=True)):
         cells = "".join(
-            f'<td class="{"h" if row == column else "e"}{strengths[row, column]}">{number}</td>'
+            f'<td class="{"h" if row == column else "e"}{strengths[row, column]}" '
+            f'title="{escape(names[row])}, found as {escape(names[column])}">{number}</td>'
             if number
             else '<td class="none">·</td>'
             for column, number in enumerate(counts[row].tolist())
         )
-        body.append(f'<tr><th scope="row" title="{escape(full)}">{escape(name)}</th>{cells}</tr>')
-    corner = '<th scope="col" class="text">given ↓ found →</th>'
-    content = f'<table class="confusion"><thead><tr>{corner}{head}</tr></thead><tbody>{"".join(body)}</tbody></table>'
-    return box("Confusion matrix of hidden labels: given labels in rows, labels found in columns", content)
+        body.append(f'<tr><th scope="row" title="{escape(full)}"><span>{escape(name)}</span></th>{cells}</tr>')
+    corner = '<th scope="col" class="text"><span>given ↓ found →</span></th>'
+    words = "Confusion matrix of hidden labels: given labels in rows, labels found in columns"
+    size = "many" if len(names) > _FEW_COLUMNS else "few"
+    return (
+        f'<table class="confusion {size}" style="--n:{len(names)};--digits:{len(str(counts.max()))}" '
+        f'aria-label="{words}"><thead><tr>{corner}{head}</tr></thead><tbody>{"".join(body)}</tbody></table>'
+    )
 
 
 def frequent_confusions(
@@ -148,46 +182,12 @@ def frequent_confusions(
     return [(summary.classes[row], summary.classes[column], number) for row, column, number in pairs if number]
 
 
-def suspect_table(summary: RunSummary) -> str:
-    """Return the given labels that the model speaks against."""
-    found, colours = summary.suspects, class_colours(len(summary.classes))
-    rows = [
-        [
-            text(summary.id_of(row)),
-            swatch(given, colours) + " " + text(summary.classes[given]),
-            swatch(preferred, colours) + " " + text(summary.classes[preferred]),
-            percent(probability),
-        ]
-        for row, given, preferred, probability in zip(
-            found.rows[:MOST_LISTED], found.given, found.preferred, found.probability, strict=False
-        )
-    ]
-    return table(
-        "Suspect labels", [row_heading(summary), "label given", "the model prefers", "how sure"], rows, texts=(1, 2)
-    )
-
-
-def suggestion_table(summary: RunSummary) -> str:
-    """Return the rows to label next."""
-    colours = class_colours(len(summary.classes))
-    rows = [
-        [
-            text(summary.id_of(row)),
-            swatch(summary.class_ids[row], colours) + " " + text(summary.classes[summary.class_ids[row]]),
-            percent(summary.confidence[row]),
-        ]
-        for row in summary.suggested.tolist()
-    ]
-    label = "the model's guess" if summary.has_labels else "cluster"
-    return table("Rows to label next", [row_heading(summary), label, "how sure"], rows, texts=(1,))
-
-
 def views_table(summary: RunSummary) -> str:
     """Return the views with what each contributes."""
     views = summary.views
     if views.changed is None or views.share is None:
         rows = [[text(name), f"{size:,}"] for name, size in zip(views.names, views.sizes, strict=True)]
-        return table("Views", ["view", "features"], rows)
+        return table("Views", ["view", "features"], rows, kind="plain")
     order = np.argsort(-np.nan_to_num(views.changed), kind="stable")
     largest = max(float(np.nan_to_num(views.changed).max()), 1e-9)
     rows = []
@@ -197,12 +197,7 @@ def views_table(summary: RunSummary) -> str:
         cells = [percent(views.changed[number], 1), percent(views.share[number], 1), f"{views.sizes[number]:,}"]
         rows.append([text(views.names[number]), bar, *cells])
     header = ["view", "", "labels that change without it", "part of what is rebuilt", "features"]
-    return table("What each view contributes", header, rows)
-
-
-def row_heading(summary: RunSummary) -> str:
-    """Return how rows are called."""
-    return "row number" if summary.ids is None else "id"
+    return table("What each view contributes", header, rows, kind="views")
 
 
 def left_out(n_all: int, most: int = MOST_LISTED) -> str:

@@ -4,13 +4,15 @@ from __future__ import annotations
 
 import numpy as np
 
+from ..core.arrays import Mask
 from .run_summary import RunSummary
 
 SURE, UNSURE = (
     0.9,
     0.5,
 )  # confidence of rows that can be used as they are, and of those that are hardly better than a guess
-_FEW_JUDGED = 100  # below, tenths of a percent mean nothing
+_TWO_THIRDS = 2 / 3
+FEW_JUDGED = 100  # below, tenths of a percent mean nothing
 _MOST_NAMED = 5  # classes
 
 
@@ -48,7 +50,7 @@ def accuracy_text(summary: RunSummary) -> str:
     found = summary.accuracy
     if found is None:
         return ""
-    digits = 0 if found.n_judged < _FEW_JUDGED else 1
+    digits = 0 if found.n_judged < FEW_JUDGED else 1
     low, high = (percent(end, digits).removesuffix(" %") for end in (found.low, found.high))
     return f"{percent(found.score, digits)} ({low}–{high} %)"
 
@@ -68,13 +70,67 @@ def describe_result(summary: RunSummary) -> list[str]:
     if n_nothing:
         done += f" {count(n_nothing, 'row')} without any view got no label."
     parts = [done]
-    if len(sure):
+    if len(sure) and not summary.has_labels:
+        n_between = int(between_clusters(summary).sum())
+        fits = "it fits its" if n_between == 1 else "they fit their"
+        parts.append(
+            f"{count(n_between, 'row lies', 'rows lie')} between clusters: {fits} own less than twice as well as all "
+            "others together."
+        )
+    elif len(sure):
         n_sure, n_unsure = int((sure >= SURE).sum()), int((sure < UNSURE).sum())
         parts.append(
             f"It is at least {percent(SURE)} sure of {n_sure:,} of these ({percent(n_sure / len(sure))}), "
             f"and less than {percent(UNSURE)} sure of {n_unsure:,}."
         )
     return [*parts, *_describe_accuracy(summary)]
+
+
+def between_clusters(summary: RunSummary) -> Mask:
+    """Return the rows that fit their cluster less than twice as well as all others together."""
+    doubtful: Mask = summary.by_model & (summary.confidence < _TWO_THIRDS)
+    return doubtful
+
+
+def describe_comparison(summary: RunSummary) -> str:
+    """Say how plain logistic regression does on the same hidden labels; empty if that is not known."""
+    found = summary.comparison
+    if found is None:
+        return ""
+    if found.rival is None:
+        return f"It was not compared with logistic regression: {found.note}."
+    digits = 0 if found.n_judged < FEW_JUDGED else 1
+    own, rival = percent(found.own, digits), percent(found.rival, digits)
+    if not found.is_clear:
+        verdict = "no clear difference"
+    else:
+        verdict = "the fit does better" if found.own > found.rival else "logistic regression does better"
+    return (
+        f"On the same {count(found.n_judged, 'hidden label')}, plain logistic regression (the same features, the best "
+        f"of three strengths) finds {rival}, this fit {own}: {verdict}."
+    )
+
+
+def suggestion_reason(summary: RunSummary, row: int) -> str:
+    """Say why a row is worth a label."""
+    about, parts = summary.about(row), []
+    if summary.has_labels and about.second >= 0 and about.second_confidence >= about.confidence / 2:
+        first, second = summary.classes[about.guess], summary.classes[about.second]
+        parts.append(f"unsure: {first} or {second}")
+    elif summary.has_labels and about.guess >= 0 and about.confidence < UNSURE:
+        parts.append(f"only {percent(about.confidence)} sure")
+    standing = about.standing
+    if standing is not None and standing.n_rows > 1:
+        about_so_many = "" if standing.is_exact else "about "
+        alike = f"{about_so_many}{standing.n_rows - 1:,} similar row{'' if standing.n_rows == 2 else 's'}"
+        if summary.has_labels:
+            mistakes = round(standing.n_mistakes)
+            wrong = f", some {mistakes:,} of which may be wrong" if mistakes > 1 else ""
+            parts.append(f"stands for {alike} without a label{wrong}")
+        else:
+            parts.append(f"stands for {alike}")
+    reason = "; ".join(parts) or "unlike any other row without a label"
+    return reason[0].upper() + reason[1:] + "."
 
 
 def _describe_accuracy(summary: RunSummary) -> list[str]:
@@ -92,7 +148,7 @@ def _describe_accuracy(summary: RunSummary) -> list[str]:
             f" {count(found.n_alone, 'class has a single label', 'classes have a single label')}, which cannot be "
             "hidden and counts as wrong."
         )
-    return [text]
+    return [text, *filter(None, [describe_comparison(summary)])]
 
 
 def next_steps(summary: RunSummary) -> list[str]:

@@ -37,6 +37,10 @@ class RunData:
         What turned the raw table into views.
     notes : list of str
         What the user should know about the data.
+    file : Path or None
+        The table that has the rows in this order.
+    unread : list of str
+        Its columns that nobody reads: ids, labels, and what views are made of.
     """
 
     views: Views
@@ -44,6 +48,8 @@ class RunData:
     labels: RunLabels
     table: TableViews | None = None
     notes: list[str] = field(default_factory=list)
+    file: Path | None = None
+    unread: list[str] = field(default_factory=list)
 
 
 def gather(settings: RunSettings) -> RunData:
@@ -86,12 +92,13 @@ def _gather_raw(settings: RunSettings, path: Path) -> RunData:
     except ValueError as error:
         raise DataError(f"{path}: {error}") from None
     views = Views(views, ids=ids) if ids is not None else views
-    return RunData(views, ids, labels, transformer, transformer.describe().splitlines())
+    return RunData(views, ids, labels, transformer, transformer.describe().splitlines(), path, reserved)
 
 
 def _gather_views(settings: RunSettings, path: Path | None, specs: list[ViewSpec]) -> RunData:
     """Read views: columns of one table, by files, or both; aligned by ids where they have such."""
     loaded: dict[str, Loaded] = {}
+    own_ids, in_views = None, list[str]()
     table, reserved = None, _reserved(settings)
     notes: list[str] = []
     if path is not None:
@@ -103,8 +110,9 @@ def _gather_views(settings: RunSettings, path: Path | None, specs: list[ViewSpec
             if spec.path is None
         }
         arrays, table = read_columns(path, groups, [name for name in reserved if name in names])
-        ids = table_ids(table, settings.id, str(path)) if settings.id else None
+        ids = own_ids = table_ids(table, settings.id, str(path)) if settings.id else None
         for view, columns in groups.items():
+            in_views += columns
             features = columns if arrays[view].shape[1] == len(columns) else None
             loaded[view] = Loaded(arrays[view], features, ids, str(path))
     for spec in specs:
@@ -115,7 +123,8 @@ def _gather_views(settings: RunSettings, path: Path | None, specs: list[ViewSpec
     views = _align(loaded, ids, notes)
     ids = views.ids
     labels = _labels(settings, table, path, ids, len(views))
-    return RunData(views, ids, labels, None, notes)
+    in_order = path is not None and (ids is None or (own_ids is not None and np.array_equal(ids, own_ids)))
+    return RunData(views, ids, labels, None, notes, path if in_order else None, [*reserved, *in_views])
 
 
 def _gather_annotated(settings: RunSettings, path: Path, specs: Sequence[ViewSpec]) -> RunData:

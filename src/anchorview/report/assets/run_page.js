@@ -34,8 +34,9 @@
   function start(view) {
     const plot = view.model
     const find = (name) => plot.document.get_model_by_name(name)
-    const dots = find("dots"), rings = find("rings"), wheel = find("wheel"), hover = find("hover")
+    const dots = find("dots"), rings = find("rings"), written = find("names"), wheel = find("wheel"), hover = find("hover")
     const [byLabel, bySure] = plot.tags
+    const showNames = document.getElementById("show-names")
     hover.tooltips = tooltip
 
     function paint() {
@@ -44,6 +45,36 @@
       byLabel.palette = about.colours[theme].map((colour, number) => only === null || only === number ? colour : faded)
       bySure.palette = about.shades[theme]
       rings.glyph.line_color = theme === "dark" ? "#f2f5f8" : "#1b2530"
+      written.glyph.text_color = theme === "dark" ? "#f2f5f8" : "#1b2530"
+      written.glyph.background_fill_color = theme === "dark" ? "#191f26" : "#ffffff"
+    }
+
+    // Names of classes where there is room for them, the largest class first; of one that is picked out, only its own.
+    const pen = document.createElement("canvas").getContext("2d")
+    pen.font = "bold 12px sans-serif"
+    function writeNames() {
+      const taken = [], data = {x: [], y: [], text: []}
+      const shown = showNames.checked ? about.names.filter(([number]) => only === null || only === number) : []
+      const {x_scale: across, y_scale: down, bbox: {width, height}} = view.frame
+      for (const [, text, x, y] of shown) {
+        const half = pen.measureText(text).width / 2 + 5
+        if (across.compute(x) < 0 || across.compute(x) > width || down.compute(y) < 0 || down.compute(y) > height) continue
+        const middle = Math.max(half, Math.min(width - half, across.compute(x))) // within the map
+        const foot = Math.max(30, down.compute(y))
+        const room = [middle - half, foot - 29, middle + half, foot - 5]
+        const meets = (other) => room[0] < other[2] && other[0] < room[2] && room[1] < other[3] && other[1] < room[3]
+        if (taken.some(meets)) continue
+        taken.push(room)
+        data.x.push(across.invert(middle)), data.y.push(down.invert(foot)), data.text.push(text)
+      }
+      written.data_source.data = data
+      box.dataset.names = String(data.text.length)
+    }
+    let waiting = false
+    const writeSoon = () => {
+      if (waiting) return
+      waiting = true
+      requestAnimationFrame(() => { waiting = false; writeNames() })
     }
 
     function colourBy(what) {
@@ -63,6 +94,7 @@
         only = only === Number(key.value) ? null : Number(key.value)
         for (const other of keys) other.setAttribute("aria-pressed", String(only === Number(other.value)))
         paint()
+        writeNames()
       })
     }
     const showGiven = document.getElementById("show-given")
@@ -83,7 +115,11 @@
       wheel.active = box.contains(event.target)
     })
     darkPage.addEventListener("change", paint)
+    showNames.addEventListener("change", writeNames)
+    for (const range of [plot.x_range, plot.y_range]) range.change.connect(writeSoon)
+    new ResizeObserver(() => setTimeout(writeSoon, 200)).observe(box)
     paint()
+    writeNames()
     colourBy("label")
     box.dataset.ready = "true"
   }

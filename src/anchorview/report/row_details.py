@@ -1,0 +1,87 @@
+"""What a report says of a single row that it lists: where it is, what it holds, the guesses, and why it is listed."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+
+from ..core.arrays import ClassIds, Rows
+from ..labelling.held_out_labels import HeldOutLabels
+from ..labelling.runner_up import TopTwo
+from .markup import one_line
+from .row_cells import Cells, row_cells
+from .row_reasons import Standing, find_standing
+
+MOST_ROWS = 1000  # listed in detail; the page would grow with more
+
+
+@dataclass(frozen=True)
+class RowDetails:
+    """A row that a report lists.
+
+    Attributes
+    ----------
+    cells : list of (str, str)
+        What it holds: names of columns and contents, texts first.
+    where : str
+        Where it is found, such as "reviews.csv, line 17"; empty if that is not known.
+    guess, second : int
+        The likeliest class and the next, -1 if there is none; of a given label, by models that did not see it.
+    confidence, second_confidence : float
+        Their probabilities.
+    standing : Standing or None
+        What a label for this row would stand for, if it is suggested.
+    """
+
+    cells: Cells = field(default_factory=list)
+    where: str = ""
+    guess: int = -1
+    confidence: float = 0.0
+    second: int = -1
+    second_confidence: float = 0.0
+    standing: Standing | None = None
+
+
+def describe_rows(
+    model: Any,
+    suspects: Rows,
+    suggested: Rows,
+    class_ids: ClassIds,
+    *,
+    contents: Any = None,
+    X: Any = None,
+    where: Callable[[Sequence[int]], Sequence[str]] | None = None,
+) -> dict[int, RowDetails]:
+    """Describe the rows that a report lists: given labels that are suspect, and rows to label next."""
+    listed = list(dict.fromkeys([*suggested.tolist(), *suspects.tolist()]))[:MOST_ROWS]
+    if not listed:
+        return {}
+    rows = np.array(listed, dtype=np.intp)
+    cells = row_cells(contents, X, listed, class_ids)
+    places = [""] * len(listed) if where is None else [one_line(str(place)) for place in where(listed)]
+    standing = find_standing(model, suggested)
+    guesses = _guesses(model, rows, class_ids)
+    return {
+        row: RowDetails(cells.get(row, []), place, *guess, standing.get(row))
+        for row, place, guess in zip(listed, places, guesses, strict=True)
+    }
+
+
+def _guesses(model: Any, rows: Rows, class_ids: ClassIds) -> list[tuple[int, float, int, float]]:
+    """Return the two likeliest classes of rows and their probabilities; where labels were hidden, without them."""
+    seconds, values = model._runner_up
+    confidence = np.asarray(model.confidence_)
+    found = {
+        int(row): (int(class_ids[row]), float(confidence[row]), int(seconds[row]), float(values[row])) for row in rows
+    }
+    held_out: HeldOutLabels | None = model.held_out_
+    if held_out is not None and len(held_out):
+        judged = np.flatnonzero(np.isin(held_out.rows, rows))
+        top = TopTwo.of(held_out.probabilities[judged])
+        columns = top.class_ids, top.confidence, top.seconds, top.second_confidence
+        for row, first, sure, second, value in zip(held_out.rows[judged].tolist(), *columns, strict=True):
+            found[row] = (int(first), float(sure), int(second), float(value))
+    return [found[int(row)] for row in rows]
