@@ -442,10 +442,8 @@ class FSSMSC(MultiViewClassifier):
         given.views.check_unchanged()
         progress.stage("labels", "reading labels from the embedding")
         n_speaking = len(_speaking_rows(known, given.weights))
-        if n_speaking > MAX_READ and (beside is None or split_inference(choice.inference)[0] is not None):
-            plan.notes.append(
-                f"Labels are read off about {MAX_READ:,} of {n_speaking:,} labelled rows, some of each class."
-            )
+        if n_speaking > MAX_READ and split_inference(choice.inference)[0] is not None:
+            plan.notes.append(f"Rows are compared with about {MAX_READ:,} of {n_speaking:,} labelled ones.")
         self._describe(plan, result)
         self._scaler, self._encoder = source.scaler, result.encoder
         self.landmarks_, self.landmark_embedding_ = source.landmarks, result.embedding

@@ -36,9 +36,9 @@ def encode_labels(
 
     Unlabelled are −1, NaN, masked entries, what equals `unlabelled`, and also None and blank text in string or object
     arrays. A Series with an index of its own, or a mapping from id to label, is aligned with the `ids` of the rows;
-    rows that it does not name are unlabelled. The one exception is a `y` of −1 and 1 only, the usual way to write two classes: both
-    are classes then, with a warning. Where the classes of a fit are `fitted` already, −1 is a class if it is one of
-    them.
+    rows that it does not name are unlabelled. The one exception is a `y` of −1 and 1 only, the usual way to write two
+    classes: both are classes then, with a warning. Where the classes of a fit are `fitted` already, −1 is a class if it
+    is one of them.
 
     Examples
     --------
