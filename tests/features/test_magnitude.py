@@ -65,6 +65,7 @@ def test_rows_without_the_view_and_infinity_are_not_its_business() -> None:
     present[7] = False
     check_magnitude(views, present)
     check_magnitude(Views([spoilt(np.inf, "f8")]))
-    check_magnitude(Views([spoilt(1e150, "f8"), spoilt(1e19, "f4"), ROWS.astype(np.int64)]))
+    check_magnitude(Views([spoilt(1e301, "f8"), spoilt(1e32, "f4"), ROWS.astype(np.int64)]))
+    check_magnitude(Views([spoilt(1e151, "f8"), spoilt(1e16, "f4")]), unscaled=True)
     with pytest.raises(ValueError, match="row 107 "):
-        check_magnitude(Views([spoilt(1e160, "f8")], ids=np.arange(90) + 500), first_row=100)
+        check_magnitude(Views([spoilt(1e160, "f8")], ids=np.arange(90) + 500), first_row=100, unscaled=True)
