@@ -20,7 +20,7 @@ from anchorview.report.tables import markdown_table
 
 
 def codings(n_classes: int) -> dict[str, list[Any]]:
-    """Return other names for the classes 0, 1, …"""
+    """Return other names for the classes 0, 1 and so on."""
     shuffled = np.random.default_rng(0).permutation(n_classes).tolist()
     return {
         "backwards": list(range(n_classes))[::-1],

@@ -23,6 +23,7 @@ from .data.views import Views
 from .engine.blocks import count_threads, map_blocks, one_blas_thread, row_blocks
 from .engine.sources.dask_rows import join_sources
 from .features.auto import FOR_SPARSE
+from .features.magnitude import check_magnitude, is_unscaled
 from .features.products import ViewCrossProducts
 from .features.scaling import ViewsScaler, check_finite
 from .labelling.held_out_labels import HeldOutLabels
@@ -200,6 +201,8 @@ class MultiViewClassifier(
     def _read_input(self, X: Any, y: Any, sample_weight: Any, constraints: Any = None) -> FitInput:
         """Read and check everything that a fit is given."""
         views, present, empty = self._read_rows(X, reset=True)
+        if not (views.is_stored or views.is_on_cluster):  # one more pass over a store may take as long as the fit
+            check_magnitude(views, present, unscaled=is_unscaled(self.scaling))
         y, sample_weight = column_of(X, y, "y"), column_of(X, sample_weight, "sample_weight")
         weights = given_weights = check_weights(sample_weight, len(views), views.ids)
         counted = None if weights is None else weights > 0
@@ -320,6 +323,7 @@ class MultiViewClassifier(
             try:
                 with one_blas_thread():  # once for all steps: each sets and restores the limit if nobody holds it
                     present, empty = self._find_present(part)
+                    check_magnitude(part, present, chunk.start, unscaled=is_unscaled(self.scaling))
                     result = work(part, present, n_threads)
             except ValueError:
                 if len(chunks) > 1:  # the same, by the numbers that rows have in all of them
@@ -490,6 +494,7 @@ class _WorkOnBlock:
     def __call__(self, arrays: list[Any], block: slice, present: Presence) -> tuple[slice, Any, Mask | None]:
         views = Views(arrays, names=self.names, mask=present)
         has_view, empty = self.model._find_present(views)
+        check_magnitude(views, has_view, block.start, unscaled=is_unscaled(self.model.scaling))
         return block, getattr(self.model, self.function)(views, has_view, 1), empty
 
 

@@ -76,6 +76,7 @@ from .supervision.constraints import Constraints
 from .supervision.known import Supervision
 from .tuning.options import SearchOptions
 from .tuning.readings import Readings, sum_votes
+from .tuning.sampling import some_of_each
 from .tuning.settings import INFERENCES, SPARSE_SCALINGS, one_name, split_inference
 from .tuning.units import DENSE, SettledWeights, settle_weights
 
@@ -111,6 +112,10 @@ _RULES: dict[str, Rule] = {
     "memory_limit": Number(0, optional=True),
 }
 _VOTE_BYTES = 512  # of a row, as its code takes: what readings of E say of more classes is computed again
+# Labelled rows that other rows are compared with, at most. Where classes overlap no labelled row can be left out, and
+# time is rows times labels. In the k dimensions of an embedding neighbours come nearer by the k-th root of their number
+# only: of six times as many, in ten dimensions, by a sixth.
+MAX_READ = 20_000
 _COMPILED = "anchorview.solver.kernels"  # loaded, and on the first run of a machine compiled, by the first fit
 
 
@@ -272,8 +277,9 @@ class FSSMSC(MultiViewClassifier):
     equally sparse. The labels cost n × n_l distances at most, in `fit` and `predict`. From 1,000 labels and 16,384 rows
     on, labelled rows too far from a group of rows to be nearest to any of it are left out. Where classes lie apart
     hardly more than those of the row's own class are left, one in k of all; where they do not, all are. Either way the
-    time is still quadratic in the rows at a given share of labels (docs/performance.md). Where most of many rows are
-    labelled, fit a sample of them, and predict the others.
+    time is still quadratic in the rows at a given share of labels (docs/performance.md), up to 20,000 labels: of more,
+    about so many are compared with, the same share of each class, and `status_` says so. Codes, embedding and the other
+    readings learn from all.
 
     Examples
     --------
@@ -433,6 +439,9 @@ class FSSMSC(MultiViewClassifier):
             known, problem, result = solved
         given.views.check_unchanged()
         progress.stage("labels", "reading labels from the embedding")
+        n_speaking = len(_speaking_rows(known, given.weights))
+        if n_speaking > MAX_READ and split_inference(choice.inference)[0] is not None:
+            plan.notes.append(f"Rows are compared with about {MAX_READ:,} of {n_speaking:,} labelled ones.")
         self._describe(plan, result)
         self._scaler, self._encoder = source.scaler, result.encoder
         self.landmarks_, self.landmark_embedding_ = source.landmarks, result.embedding
@@ -769,7 +778,8 @@ class FSSMSC(MultiViewClassifier):
             name = name or "nearest"
         rule, shares = None, None
         if name is not None:
-            votes = keep_labelled(rows_of(embedded, rows), known.class_ids[rows], name, choice.n_votes)
+            read = rows[some_of_each(known.class_ids[rows], MAX_READ)]
+            votes = keep_labelled(rows_of(embedded, read), known.class_ids[read], name, choice.n_votes)
             if beside is None:
                 return calibrate(votes, problem, result, known, rows, self.class_balance)
             logits, judged = held_out_logits(votes, problem, result, known, rows, self.class_balance)

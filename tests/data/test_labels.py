@@ -51,3 +51,22 @@ def test_weights_of_one_are_no_weights() -> None:
     assert check_weights([1, 1, 1], 3) is None
     np.testing.assert_array_equal(check_weights([0, 2, 1], 3), [0.0, 2.0, 1.0])
     np.testing.assert_array_equal(check_weights(2.0, 3), [2.0, 2.0, 2.0])
+
+
+def test_blank_text_is_no_class() -> None:
+    for y in (
+        ["a", " ", "b", "\t"],
+        np.array(["a", "  ", "b", ""]),
+        [b"a", b" ", b"b", b""],
+        np.array(["a", " ", "b", None]),
+    ):
+        classes, class_ids = encode_labels(y, 4)
+        assert len(classes) == 2 and class_ids.tolist() == [0, -1, 1, -1]
+
+
+@pytest.mark.parametrize("dtype", [np.uint8, np.uint16, np.uint32, np.uint64])
+def test_minus_one_in_an_unsigned_array_is_refused(dtype: type) -> None:
+    y = np.array([0, 1, -1, 1]).astype(dtype)
+    with pytest.raises(ValueError, match=r"row 2 holds \d+, which is what -1 becomes.*signed"):
+        encode_labels(y, 4)
+    assert encode_labels(np.array([0, 1, 200, 1], dtype=dtype), 4)[1].tolist() == [0, 1, 2, 1]

@@ -34,11 +34,11 @@ def encode_labels(
 ) -> tuple[npt.NDArray[Any], ClassIds]:
     """Return the classes and each row's class number, −1 for unlabelled rows.
 
-    Unlabelled are −1, NaN, masked entries, what equals `unlabelled`, and also None and "" in string or object arrays. A
-    Series with an index of its own, or a mapping from id to label, is aligned with the `ids` of the rows; rows that it
-    does not name are unlabelled. The one exception is a `y` of −1 and 1 only, the usual way to write two classes: both
-    are classes then, with a warning. Where the classes of a fit are `fitted` already, −1 is a class if it is one of
-    them.
+    Unlabelled are −1, NaN, masked entries, what equals `unlabelled`, and also None and blank text in string or object
+    arrays. A Series with an index of its own, or a mapping from id to label, is aligned with the `ids` of the rows;
+    rows that it does not name are unlabelled. The one exception is a `y` of −1 and 1 only, the usual way to write two
+    classes: both are classes then, with a warning. Where the classes of a fit are `fitted` already, −1 is a class if it
+    is one of them.
 
     Examples
     --------
@@ -84,11 +84,12 @@ def encode_labels(
                 "y mixes text and numbers; use one kind of label (and -1, None or '' for unlabelled rows)."
             )
     elif values.dtype.kind in "US":
-        is_labelled = np.char.str_len(values) > 0
+        is_labelled = np.char.str_len(np.char.strip(values)) > 0
         known = values[is_labelled]
     else:
         if values.dtype.kind == "f" and not np.isfinite(values).all():
             raise ValueError("Input y contains infinity; give -1 to rows without a label.")
+        _refuse_wrapped(values)
         is_labelled = values != UNLABELLED
         if fitted is not None:
             is_labelled |= fitted.dtype.kind in "if" and UNLABELLED in fitted
@@ -116,7 +117,7 @@ def encode_labels(
 def number_by_appearance(
     classes: npt.NDArray[Any], class_ids: ClassIds, counted: Mask | None = None
 ) -> tuple[npt.NDArray[Any], ClassIds]:
-    """Number classes by their first rows: what a fit makes of them must not depend on how they are called.
+    """Return classes in the order of their first rows: what a fit makes of them must not depend on how they are called.
 
     Parameters
     ----------
@@ -177,6 +178,19 @@ def _align(y: Any, ids: npt.NDArray[Any] | None, what: str = "y", kind: str = "l
     return result
 
 
+def _refuse_wrapped(values: npt.NDArray[Any]) -> None:
+    """Raise an error if unsigned labels hold what −1 becomes in their type: 255 in uint8, say."""
+    if values.dtype.kind != "u" or len(values) == 0:
+        return
+    wrapped = np.iinfo(values.dtype).max
+    if values.max() == wrapped:
+        raise ValueError(
+            f"y is of type {values.dtype}, which has no -1, and row {int(values.argmax())} holds {wrapped}, which is "
+            "what -1 becomes in it. Give y as a signed type (y.astype(np.int64) before -1 is put in); if it is a "
+            "class, give it another number."
+        )
+
+
 def _refuse_missing_text(classes: npt.NDArray[Any], class_ids: ClassIds) -> None:
     """Raise an error if most labels are a text that usually means "no label"."""
     if classes.dtype.kind not in "US" or len(class_ids) == 0:
@@ -198,9 +212,9 @@ def _series_values(y: Any) -> npt.NDArray[Any]:
 
 
 def is_unlabelled(value: Any) -> bool:
-    """Tell whether a single value means "no label" (or "no group"): -1, "", or nothing at all."""
+    """Tell whether a single value means "no label" (or "no group"): -1, blank text, or nothing at all."""
     if isinstance(value, str | bytes):
-        return len(value) == 0
+        return len(value.strip()) == 0
     return is_missing(value) or (isinstance(value, numbers.Real) and value == UNLABELLED)
 
 
