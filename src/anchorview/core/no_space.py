@@ -43,12 +43,12 @@ def naming_file(path: Path, shown: Path | None = None) -> Iterator[None]:
     try:
         yield
     except OSError as error:
-        is_named = isinstance(error, NoSpaceError) and shown is None
-        if error.errno not in _REASONS or is_named:
+        number, is_named = error.errno, isinstance(error, NoSpaceError) and shown is None
+        if number is None or number not in _REASONS or is_named:
             raise
         raise NoSpaceError(
-            error.errno,
-            f"{shown or path} cannot be written: {_REASONS[error.errno]}{_advice(error.errno, path)}, or write to "
+            number,
+            f"{shown or path} cannot be written: {_REASONS[number]}{_advice(number, path)}, or write to "
             "another disk; what was there before is unchanged.",
         ) from error
 
