@@ -27,6 +27,7 @@ from .features.products import ViewCrossProducts
 from .features.scaling import ViewsScaler, check_finite
 from .labelling.runner_up import TopTwo
 from .labelling.suggest import check_request, code_coordinates, restrict, suggest_rows
+from .labelling.wrong_labels import LabelVerdicts
 from .solver.result import Encoder
 from .supervision.known import Supervision, read_supervision
 from .view_importance import ViewImportance, measure_fit
@@ -43,6 +44,8 @@ OF_FITTED_ROWS = (  # attributes about the single rows of a fit: predictions do 
     "_can_be_labelled",
     "_runner_up",
     "held_out_",
+    "label_quality_",
+    "_likely_class_ids",
 )
 
 
@@ -106,6 +109,7 @@ class MultiViewClassifier(
     embedding_: Matrix
     labels_: npt.NDArray[Any]
     confidence_: Matrix
+    label_quality_: Matrix
     fit: Any
     _kept_after_failure: tuple[str, ...] = ()  # attributes that a later fit may go on from
     _ids: npt.NDArray[Any] | None
@@ -200,6 +204,13 @@ class MultiViewClassifier(
             can_be_labelled &= given.weights > 0
         self._ids, self._can_be_labelled = given.views.ids, can_be_labelled
         self._runner_up = found.other_than(class_ids)
+
+    def _keep_verdicts(self, rows: Rows, verdicts: LabelVerdicts | None, n_rows: int) -> None:
+        """Set what models that have not seen the labels of these rows say of them; None if nothing."""
+        self.label_quality_ = np.full(n_rows, np.nan)
+        self._likely_class_ids: ClassIds = np.full(n_rows, -1, dtype=np.intp)  # the report tells what they prefer
+        if verdicts is not None:
+            self.label_quality_[rows], self._likely_class_ids[rows] = verdicts.quality, verdicts.preferred
 
     def _measure(self, given: FitInput) -> ViewImportance:
         """Measure the views on unlabelled rows: a labelled row is its own nearest one, whatever view it loses."""

@@ -61,7 +61,7 @@ class RunSummary:
     reliability : ReliabilityCurve or None
         Hidden labels: how sure, and how often right.
     suspects : SuspectLabels
-        Given labels that the model speaks against.
+        Given labels that the model disputes, the worst first.
     suggested : ndarray of int
         Rows to label next, the most useful first.
     views : ViewsReport
@@ -206,7 +206,7 @@ def summarise_run(
         accuracy=expected_accuracy(model, given),
         confusion=held_out_confusion(model.held_out_, len(classes)),
         reliability=held_out_reliability(model.held_out_),
-        suspects=find_suspects(model.held_out_, given),
+        suspects=find_suspects(model, given),
         suggested=_suggest(model, n_suggested),
         views=describe_views(model, X),
         status=model.status_,

@@ -149,21 +149,24 @@ def frequent_confusions(
 
 
 def suspect_table(summary: RunSummary) -> str:
-    """Return the given labels that the model speaks against."""
+    """Return the given labels that the model disputes, the worst first."""
     found, colours = summary.suspects, class_colours(len(summary.classes))
     rows = [
         [
             text(summary.id_of(row)),
             swatch(given, colours) + " " + text(summary.classes[given]),
             swatch(preferred, colours) + " " + text(summary.classes[preferred]),
-            percent(probability),
+            percent(quality),
         ]
-        for row, given, preferred, probability in zip(
-            found.rows[:MOST_LISTED], found.given, found.preferred, found.probability, strict=False
+        for row, given, preferred, quality in zip(
+            found.rows[:MOST_LISTED], found.given, found.preferred, found.quality, strict=False
         )
     ]
     return table(
-        "Suspect labels", [row_heading(summary), "label given", "the model prefers", "how sure"], rows, texts=(1, 2)
+        "Suspect labels",
+        [row_heading(summary), "label given", "the model prefers", "label quality"],
+        rows,
+        texts=(1, 2),
     )
 
 
