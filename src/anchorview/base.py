@@ -243,19 +243,13 @@ class MultiViewClassifier(
             held_out = replace(held_out, class_ids=self._places(held_out.class_ids), probabilities=columns)
         self.held_out_ = held_out
 
-    def _keep_verdicts(self, rows: Rows, verdicts: LabelVerdicts | None, n_rows: int) -> None:
+    def _keep_verdicts(self, known: Supervision, rows: Rows, verdicts: LabelVerdicts | None, n_rows: int) -> None:
         """Set what models that have not seen the labels of these rows say of them; None if nothing."""
         self.label_quality_ = np.full(n_rows, np.nan)
         self._likely_class_ids: ClassIds = np.full(n_rows, -1, dtype=np.intp)  # the report tells what they prefer
         if verdicts is not None:
-            self.label_quality_[rows], self._likely_class_ids[rows] = verdicts.quality, verdicts.preferred
-
-    def _likely_places(self) -> ClassIds:
-        """Return the classes that are preferred by places in `classes_`, once these are known."""
-        found: ClassIds = np.full(len(self._likely_class_ids), -1, dtype=np.intp)
-        known = self._likely_class_ids >= 0
-        found[known] = self._places(self._likely_class_ids[known])
-        return found
+            places = np.searchsorted(np.sort(known.classes), known.classes)  # in `classes_`
+            self.label_quality_[rows], self._likely_class_ids[rows] = verdicts.quality, places[verdicts.preferred]
 
     def _measure(self, given: FitInput) -> ViewImportance:
         """Measure the views on unlabelled rows: a labelled row is its own nearest one, whatever view it loses."""

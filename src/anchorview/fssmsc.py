@@ -44,6 +44,7 @@ from .cost import (
     fit_sizes,
     state_itemsize,
 )
+from .data.labels import number_by_appearance
 from .data.reading import ColumnGroups
 from .data.views import Views
 from .engine.blocks import count_threads, even_size, iter_blocks, map_blocks, one_blas_thread, row_blocks, rows_of
@@ -459,7 +460,6 @@ class FSSMSC(MultiViewClassifier):
             found = self._read_fit(embedded, cross, read_from, n_threads)
             if self.relabel is None:
                 self._judge_labels(given, source, n_threads)  # only now, where E of the rows is known from the solver
-        self._likely_class_ids = self._likely_places()
         if held_out is not None and given.sample_weight is not None:
             held_out = replace(held_out, weights=given.sample_weight[held_out.rows])
         self._publish_held_out(held_out)
@@ -657,7 +657,7 @@ class FSSMSC(MultiViewClassifier):
 
             class_ids, on_cluster = known.class_ids[rows], given.views.is_on_cluster
             judge = make_label_judge(source, rows, class_ids, given.weights, n_threads, on_cluster=on_cluster)
-        self._keep_verdicts(rows, None if judge is None else judge.judge(judge.given), len(given.views))
+        self._keep_verdicts(known, rows, None if judge is None else judge.judge(judge.given), len(given.views))
         return judge
 
     def _correct(
@@ -680,8 +680,12 @@ class FSSMSC(MultiViewClassifier):
                     class_ids[known.labelled] = judge.correct(threshold)
                     known = replace(known, class_ids=class_ids)
         else:
-            self._keep_verdicts(given.known.labelled, None, len(given.views))
+            self._keep_verdicts(known, known.labelled, None, len(given.views))
         self.relabelled_ = np.flatnonzero(known.class_ids != given.known.class_ids)
+        if len(self.relabelled_):  # classes are numbered as if these labels had been given
+            counted = None if given.sample_weight is None else given.sample_weight > 0
+            classes, class_ids = number_by_appearance(known.classes, known.class_ids, counted)
+            known = replace(known, classes=classes, class_ids=class_ids)
         progress.log(f"{len(self.relabelled_)} of {n_labelled} labelled rows relabelled")
         return replace(given, known=known)
 

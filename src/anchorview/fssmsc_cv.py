@@ -464,8 +464,7 @@ class FSSMSCCV(MultiViewClassifier):
         class_ids = fitted.known.class_ids[labelled]
         judge = make_label_judge(source, labelled, class_ids, fitted.weights, n_threads)
         verdicts = None if judge is None else judge.judge(class_ids)
-        self._keep_verdicts(labelled if rows is None else rows[labelled], verdicts, n_rows)
-        self._likely_class_ids = self._likely_places()
+        self._keep_verdicts(fitted.known, labelled if rows is None else rows[labelled], verdicts, n_rows)
 
     def _summarise(self, judgements: list[Judgement], chosen: list[tuple[Judgement, float]]) -> None:
         """Set the search as a table, its best settings, and those that are averaged."""
