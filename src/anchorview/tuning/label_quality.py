@@ -29,7 +29,7 @@ from .graph import N_DIRECTIONS, Graph, GraphSpace, join_rows
 from .leave_one_out import STRENGTHS, LeaveOneOut, RidgeSpace, fit_moments, make_ridge_space
 from .reading_fits import draw_graph_rows, keep_labels, thin, whole_space
 
-_GRAPH_ROWS = 2000  # 5,000, as labels are read by, ranked wrong labels no better and took six times as long
+_GRAPH_ROWS = 2000  # fewer than labels are read by: this is done in every fit, and neighbours cost their square
 _MOST_LEARNED = 10_000
 _MOST_JUDGING = 2000  # labels that strength, temperatures and the share of wrong ones are chosen by
 _N_FOLDS = 5
