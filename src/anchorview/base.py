@@ -29,6 +29,7 @@ from .features.scaling import ViewsScaler, check_finite
 from .labelling.held_out_labels import HeldOutLabels
 from .labelling.runner_up import TopTwo
 from .labelling.suggest import check_request, code_coordinates, restrict, suggest_rows
+from .labelling.wrong_labels import LabelVerdicts
 from .solver.result import Encoder
 from .supervision.known import Supervision, read_supervision
 from .view_importance import ViewImportance, measure_fit
@@ -45,6 +46,8 @@ OF_FITTED_ROWS = (  # attributes about the single rows of a fit: predictions do 
     "_can_be_labelled",
     "_runner_up",
     "held_out_",
+    "label_quality_",
+    "_likely_class_ids",
 )
 
 
@@ -108,6 +111,7 @@ class MultiViewClassifier(
     embedding_: Matrix
     labels_: npt.NDArray[Any]
     confidence_: Matrix
+    label_quality_: Matrix
     held_out_: HeldOutLabels | None
     fit: Any
     _kept_after_failure: tuple[str, ...] = ()  # attributes that a later fit may go on from
@@ -241,6 +245,14 @@ class MultiViewClassifier(
             columns = self._by_class(held_out.probabilities)
             held_out = replace(held_out, class_ids=self._places(held_out.class_ids), probabilities=columns)
         self.held_out_ = held_out
+
+    def _keep_verdicts(self, known: Supervision, rows: Rows, verdicts: LabelVerdicts | None, n_rows: int) -> None:
+        """Set what models that have not seen the labels of these rows say of them; None if nothing."""
+        self.label_quality_ = np.full(n_rows, np.nan)
+        self._likely_class_ids: ClassIds = np.full(n_rows, -1, dtype=np.intp)  # the report tells what they prefer
+        if verdicts is not None:
+            places = np.searchsorted(np.sort(known.classes), known.classes)  # in `classes_`
+            self.label_quality_[rows], self._likely_class_ids[rows] = verdicts.quality, places[verdicts.preferred]
 
     def _measure(self, given: FitInput) -> ViewImportance:
         """Measure the views on unlabelled rows: a labelled row is its own nearest one, whatever view it loses."""

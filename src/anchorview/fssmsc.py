@@ -5,6 +5,7 @@ from __future__ import annotations
 import sys
 import warnings
 from collections.abc import Sequence
+from copy import deepcopy
 from dataclasses import asdict, replace
 from functools import partial
 from typing import TYPE_CHECKING, Any, Self
@@ -35,6 +36,7 @@ from .core.checks import (
 from .core.free_memory import available_memory
 from .core.progress import Outcome, Progress, as_interrupt, with_callbacks
 from .cost import REMEDY, FitSizes, MemoryEstimate, check_memory, estimate_memory, fit_sizes, may_move, state_itemsize
+from .data.labels import number_by_appearance
 from .data.reading import ColumnGroups
 from .data.views import Views
 from .engine.blocks import count_threads, even_size, iter_blocks, map_blocks, one_blas_thread, row_blocks, rows_of
@@ -56,7 +58,6 @@ from .labelling.held_out import (
     set_confidence,
 )
 from .labelling.held_out_labels import HeldOutLabels
-from .labelling.relabel import correct_labels
 from .labelling.rule import READ_ROWS, LabelledNeighbours, keep_labelled, likeliest
 from .labelling.runner_up import TopTwo
 from .plan import OMITTABLE, Plan, make_plan
@@ -82,6 +83,7 @@ from .tuning.units import DENSE, SettledWeights, settle_weights
 
 if TYPE_CHECKING:
     from .tuning.auto import Choice as Choices
+    from .tuning.label_quality import LabelJudge
     from .tuning.reading_fits import ProductReadings
 
 __all__ = ["FSSMSC"]
@@ -167,8 +169,9 @@ class FSSMSC(MultiViewClassifier):
         Give every class, and every pair of classes, the same weight in the terms that labels make, and in the linear
         reading, however many labelled rows it has.
     relabel : float, optional
-        Let labelled rows be relabelled when the other labels speak for another class with at least this probability
-        (0.9, say); for labels that may be wrong. See `relabelled_`.
+        Change labels that are wrong with more than this probability (0.9, say), whatever `inference` is; for labels
+        that may be wrong. Each is judged by models that have not seen it, and by how many of all labels seem to be
+        wrong: where these seem right, next to none is changed. See `relabelled_` and `label_quality_`.
     on_empty : {"error", "drop"}, default="error"
         What to do with rows that have no view at all: raise an error that names them, or give them the label -1.
     unlabelled : object, optional
@@ -222,6 +225,10 @@ class FSSMSC(MultiViewClassifier):
         Labels that were hidden in turn (some 200 of them, if there are more) to calibrate the confidence: ``rows``,
         ``class_ids`` (places in `classes_`) and the ``probabilities`` they got without their label. None if none can be
         hidden.
+    label_quality_ : ndarray of shape (n_rows,)
+        Probability of each label given, by models that have not seen it (whatever reads the labels): the lower, the
+        more it is worth a look. ``np.argsort(model.label_quality_)`` lists labels from the worst to the best, then the
+        rows with NaN: those without a label, and labels that are the only one of their class, which cannot be judged.
     embedding_ : ndarray of shape (n_rows, n_components), or a dask array
         What `transform` gives for the training rows (with ``inference="paper"``: but for the labelled ones). There are
         as many components as clusters; more where the graph of the landmarks falls into more parts than that, which
@@ -404,7 +411,11 @@ class FSSMSC(MultiViewClassifier):
         available = available_memory(n_threads)
         least = replace(sizes, nonzeros=1, n_components=0) if given.views.is_on_cluster else replace(sizes, nonzeros=1)
         check_memory(estimate_memory(least), available)  # whatever the codes will be
-        progress = Progress(self, self.verbose, self.max_iter, self.tol, n_solves=1 if self.relabel is None else 2)
+        progress = Progress(self, self.verbose, self.max_iter, self.tol)
+        self.relabelled_ = np.empty(0, dtype=np.intp)
+        if self.relabel is not None:
+            with progress.watch():
+                given = self._correct(self.relabel, given, deepcopy(rng), n_threads, progress)
         n_labelled = int(np.count_nonzero(given.known.class_ids >= 0))
         progress.stage("choice", "%r, %d labelled in %d classes", given.views, n_labelled, len(given.known.classes))
         if _COMPILED not in sys.modules:
@@ -432,11 +443,10 @@ class FSSMSC(MultiViewClassifier):
         progress.begin_round()
         given.views.check_unchanged()
         with one_blas_thread(), progress.watch():
-            read_by = given, choice, source, settled.weights, rng, n_threads
-            beside = self._fit_beside(given.known, *read_by) if self.relabel is None else None  # else labels may change
+            known = given.known
+            beside = self._fit_beside(known, given, choice, source, settled.weights, rng, n_threads)
             cross = source.cross if beside is None else self._watch(source, beside, given.present)
-            solved = self._solve(given, plan, source.grams, cross, settled.weights, rng, n_threads, progress)
-            known, problem, result = solved
+            problem, result = self._solve(known, given, plan, source.grams, cross, settled.weights, n_threads, progress)
         given.views.check_unchanged()
         progress.stage("labels", "reading labels from the embedding")
         n_speaking = len(_speaking_rows(known, given.weights))
@@ -452,14 +462,14 @@ class FSSMSC(MultiViewClassifier):
         self._publish_classes(known.classes if len(known.classes) else np.arange(plan.n_components))
         self._n_features_out = len(result.embedding)
         with one_blas_thread(), progress.watch():
-            if self.relabel is not None:
-                beside = self._fit_beside(known, *read_by)
             self._rule, held_out = self._fit_rule(embedded, known, problem, result, choice, beside, rng)
             found = self._read_fit(embedded, cross, read_from, n_threads)
+            if self.relabel is None:
+                self._judge_labels(given, source, n_threads)  # only now, where E of the rows is known from the solver
         if held_out is not None and given.sample_weight is not None:
             held_out = replace(held_out, weights=given.sample_weight[held_out.rows])
         self._publish_held_out(held_out)
-        self._set_labels(replace(given, known=known), found)
+        self._set_labels(given, found)
         self.embedding_ = embedded
         if given.views.is_on_cluster:
             self.embedding_ = embedded.to_dask() if plan.embedding_on_cluster else embedded[:]
@@ -617,7 +627,7 @@ class FSSMSC(MultiViewClassifier):
 
     def _with_readings(self, sizes: FitSizes, inference: str, n_classes: int) -> FitSizes:
         """Return the sizes with what the readings of the products hold."""
-        votes = _vote_bytes(inference, n_classes) if self.relabel is None else 0
+        votes = _vote_bytes(inference, n_classes)
         return replace(sizes, vote_bytes=votes, reads_products=bool(split_inference(inference)[1]))
 
     def _choose(
@@ -668,46 +678,71 @@ class FSSMSC(MultiViewClassifier):
             )
         return settled
 
+    def _judge_labels(self, given: FitInput, source: Representation, n_threads: int) -> LabelJudge | None:
+        """Judge every label by models that have not seen it; None if none can be judged."""
+        known, rows = given.known, given.known.labelled
+        judge = None
+        if len(known.classes) > 1:
+            from .tuning.label_quality import make_label_judge  # loads numba
+
+            class_ids, on_cluster = known.class_ids[rows], given.views.is_on_cluster
+            judge = make_label_judge(source, rows, class_ids, given.weights, n_threads, on_cluster=on_cluster)
+        self._keep_verdicts(known, rows, None if judge is None else judge.judge(judge.given), len(given.views))
+        return judge
+
+    def _correct(
+        self, threshold: float, given: FitInput, rng: np.random.RandomState, n_threads: int, progress: Progress
+    ) -> FitInput:
+        """Return what is given with labels corrected that are wrong: the fit is then that of the corrected labels."""
+        plan, known, n_labelled = make_plan(self, given), given.known, len(given.known.labelled)
+        if len(known.classes) > 1:
+            progress.stage("choice", f"judging {n_labelled} labels")
+            self._choose(given, plan, rng, n_threads)
+            rows: dict[str, Any] = {"present": given.present, "weights": given.weights}
+            scaler = fit_scaling(given.views, plan.scaling, n_threads, rng=rng, **rows)
+            how = self.landmarks if isinstance(self.landmarks, str) else np.asarray(self.landmarks)
+            least = plan.n_components
+            source = represent(given.views, scaler, how, plan.n_landmarks, rng, n_threads, least=least, **rows)
+            with one_blas_thread():
+                judge = self._judge_labels(given, source, n_threads)
+                if judge is not None:
+                    class_ids = known.class_ids.copy()
+                    class_ids[known.labelled] = judge.correct(threshold)
+                    known = replace(known, class_ids=class_ids)
+        else:
+            self._keep_verdicts(known, known.labelled, None, len(given.views))
+        self.relabelled_ = np.flatnonzero(known.class_ids != given.known.class_ids)
+        if len(self.relabelled_):  # classes are numbered as if these labels had been given
+            counted = None if given.sample_weight is None else given.sample_weight > 0
+            classes, class_ids = number_by_appearance(known.classes, known.class_ids, counted)
+            known = replace(known, classes=classes, class_ids=class_ids)
+        progress.log(f"{len(self.relabelled_)} of {n_labelled} labelled rows relabelled")
+        return replace(given, known=known)
+
     def _solve(
         self,
+        known: Supervision,
         given: FitInput,
         plan: Plan,
         grams: PatternGrams,
         cross: CrossProducts,
         weights: ModelWeights,
-        rng: np.random.RandomState,
         n_threads: int,
         progress: Progress,
-    ) -> tuple[Supervision, Problem, SolverResult]:
-        """Learn codes and embedding; with `relabel`, once more if the labels speak against some of them."""
-
-        def solve(known: Supervision) -> tuple[Problem, SolverResult]:
-            problem = self._make_problem(grams, plan.n_components, known, weights, given.weights)
-            result = plan.solver.solve(
-                problem,
-                cross,
-                max_iter=self.max_iter,
-                tol=self.tol,
-                n_threads=n_threads,
-                callback=progress.end_round,
-                **({"code_stack": DiskCodeStack} if plan.codes_in_files else {}),
-                **(self.solver_options or {}),
-            )
-            return problem, cover_result(problem, result) if left_out(result.embedding).any() else result
-
-        known = given.known
-        relabelled = np.empty(0, dtype=np.intp)
-        problem, result = solve(known)
-        stopped = Outcome.STOPPED_BY_CALLBACK in result.outcomes
-        if self.relabel is not None and len(known.classes) > 1 and not stopped:
-            class_ids = correct_labels(problem, result, known.class_ids, len(known.classes), self.relabel, rng)
-            relabelled = np.flatnonzero(class_ids != known.class_ids)
-            progress.log(f"{len(relabelled)} of {len(known.labelled)} labelled rows relabelled")
-            if len(relabelled):
-                known = replace(known, class_ids=class_ids)
-                problem, result = solve(known)
-        self.relabelled_ = relabelled
-        return known, problem, result
+    ) -> tuple[Problem, SolverResult]:
+        """Learn codes and embedding."""
+        problem = self._make_problem(grams, plan.n_components, known, weights, given.weights)
+        result = plan.solver.solve(
+            problem,
+            cross,
+            max_iter=self.max_iter,
+            tol=self.tol,
+            n_threads=n_threads,
+            callback=progress.end_round,
+            **({"code_stack": DiskCodeStack} if plan.codes_in_files else {}),
+            **(self.solver_options or {}),
+        )
+        return problem, cover_result(problem, result) if left_out(result.embedding).any() else result
 
     def _make_problem(
         self, grams: PatternGrams, n_components: int, known: Supervision, model: ModelWeights, weights: Any

@@ -32,10 +32,10 @@ from .cost import NONZEROS_PER_ROW, FitSizes, MemoryEstimate, check_memory, inpu
 from .data.labels import split_labels
 from .data.reading import ColumnGroups
 from .data.views import Views
-from .engine.blocks import count_threads, row_blocks
+from .engine.blocks import count_threads, one_blas_thread, row_blocks
 from .features.auto import resolve_scaling
 from .features.landmarks import ROWS_PER_LANDMARK
-from .features.representation import represent
+from .features.representation import Representation, represent
 from .features.scaling import check_finite, fit_scaling
 from .plan import count_landmarks
 from .search_cost import SEARCH_REMEDY, SearchSizes, estimate_search
@@ -46,6 +46,7 @@ from .supervision.pairs import ResolvedPairs
 from .tuning.ensemble import Ensemble
 from .tuning.estimate import judge_average, warn_unjudged
 from .tuning.experts import ExpertGroup, count_votes
+from .tuning.label_quality import make_label_judge
 from .tuning.links import settle_pairs
 from .tuning.options import SearchOptions, make_options
 from .tuning.sampling import draw_rows, some_of_each
@@ -158,6 +159,10 @@ class FSSMSCCV(MultiViewClassifier):
     held_out_ : HeldOutLabels
         The labels behind `best_score_`: ``rows``, ``class_ids`` (places in `classes_`) and the ``probabilities`` that
         the average gave without them, its members and temperature chosen without them too.
+    label_quality_ : ndarray of shape (n_rows,)
+        Probability of each label given, by models that have not seen it (whatever reads the labels): the lower, the
+        more it is worth a look. ``np.argsort(model.label_quality_)`` lists labels from the worst to the best, then the
+        rows with NaN: those without a label, and labels that are the only one of their class, which cannot be judged.
     averaged_ : list of dict
         The settings whose probabilities are averaged, with their weights.
     embedding_ : ndarray of shape (n_rows, n_classes)
@@ -348,6 +353,8 @@ class FSSMSCCV(MultiViewClassifier):
             else:
                 votes = self._embed_all_rows(ensemble, shown, given, n_threads)
         self._read_labels(given, settle(votes, self._temperature))
+        with one_blas_thread(), progress.watch():
+            self._judge_labels(fitted, rows, len(given.views), ensemble.data.source(chosen[0][0].setting), n_threads)
         self._summarise(judgements, chosen)
         estimate, held_out = judge_average(data, usable, self.n_averaged)
         for taken in (judging, rows):
@@ -579,6 +586,16 @@ class FSSMSCCV(MultiViewClassifier):
         self._label_rows(given, probabilities)
         self.constraint_conflicts_ = known.conflicts
         self.constraint_violations_ = None if known.pairs is None else count_violations(self.labels_, known.pairs)
+
+    def _judge_labels(
+        self, fitted: FitInput, rows: Rows | None, n_rows: int, source: Representation, n_threads: int
+    ) -> None:
+        """Judge every label by models that have not seen it, on the rows that were fitted."""
+        labelled = fitted.known.labelled
+        class_ids = fitted.known.class_ids[labelled]
+        judge = make_label_judge(source, labelled, class_ids, fitted.weights, n_threads)
+        verdicts = None if judge is None else judge.judge(class_ids)
+        self._keep_verdicts(fitted.known, labelled if rows is None else rows[labelled], verdicts, n_rows)
 
     def _summarise(self, judgements: list[Judgement], chosen: list[tuple[Judgement, float]]) -> None:
         """Set the search as a table, its best settings, and those that are averaged."""

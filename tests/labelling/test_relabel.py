@@ -1,4 +1,4 @@
-"""Labels that may be wrong, and what the model says of labelled rows without their labels."""
+"""Labels that may be wrong, and are corrected."""
 
 from __future__ import annotations
 
@@ -7,16 +7,10 @@ from typing import Any
 
 import numpy as np
 import pytest
-from scipy import sparse
 
 from anchorview import FSSMSC, Views
-from anchorview.data.labels import split_labels
 from anchorview.datasets import hide_labels, make_multiview_subspaces
-from anchorview.labelling.held_out import embed_from_labels
-from anchorview.labelling.relabel import held_out_probabilities
-from anchorview.labelling.rule import keep_labelled
-from anchorview.solver.codes import code_gram
-from support.fits import Solved, solve, swap_neighbours
+from anchorview.tuning.settings import INFERENCES
 from support.settled import SETTLED
 
 
@@ -124,10 +118,10 @@ def test_a_second_fit_forgets_the_first(noisy: Noisy, data: Any) -> None:
 
 
 class Counter:
-    """A scikit-learn callback that counts rounds, and may ask to stop."""
+    """A scikit-learn callback that counts rounds."""
 
-    def __init__(self, stop_after: int | None = None) -> None:
-        self.stop_after, self.n_rounds = stop_after, 0
+    def __init__(self) -> None:
+        self.n_rounds = 0
 
     def setup(self, estimator: Any, context: Any) -> None:
         self.n_rounds = 0
@@ -136,20 +130,16 @@ class Counter:
 
     def on_fit_task_begin(self, estimator: Any, context: Any) -> None: ...
 
-    def on_fit_task_end(self, estimator: Any, context: Any) -> bool:
+    def on_fit_task_end(self, estimator: Any, context: Any) -> None:
         self.n_rounds += context.task_name == "round"
-        return context.task_name == "round" and self.n_rounds == self.stop_after
 
 
 @pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")
-def test_callbacks_hear_of_both_solutions(noisy: Noisy) -> None:
+def test_labels_are_corrected_before_the_rounds(noisy: Noisy) -> None:
     pytest.importorskip("sklearn.callback")
     counter = Counter()
     model = build(n_landmarks=40, relabel=0.8, max_iter=3, tol=0).set_callbacks(counter).fit(noisy.views, noisy.y)
-    assert len(model.relabelled_) > 0 and model.n_iter_ == 3 and counter.n_rounds == 6
-    counter = Counter(stop_after=2)
-    model = build(n_landmarks=40, relabel=0.8).set_callbacks(counter).fit(noisy.views, noisy.y)
-    assert counter.n_rounds == 2 and "stopped by a callback" in model.status_ and len(model.relabelled_) == 0
+    assert len(model.relabelled_) > 0 and model.n_iter_ == counter.n_rounds == 3
 
 
 def test_without_labels_there_is_nothing_to_correct(data: Any) -> None:
@@ -180,65 +170,13 @@ def test_a_class_s_only_row_is_not_judged(data: Any) -> None:
     assert row not in model.relabelled_ and model.labels_[row] == 7
 
 
-# No label judges itself
-
-
-@pytest.fixture(scope="module")
-def solved(data: Any) -> Solved:
-    return solve(data.views, data.y, 40)
-
-
-def judge(solved: Solved, class_ids: np.ndarray | None = None, n_classes: int = 4, **options: Any) -> np.ndarray:
-    """Judge the labelled rows, with their own labels or others."""
-    class_ids = solved.known.class_ids[solved.rows] if class_ids is None else class_ids
-    gram, codes = code_gram(solved.result.encoded), sparse.csr_array(solved.result.encoded[solved.rows])
-    rng = np.random.RandomState(0)
-    return held_out_probabilities(solved.problem, gram, codes, class_ids, n_classes, rng, **options)
-
-
-def test_probabilities_are_right_on_separate_classes(solved: Solved) -> None:
-    found = judge(solved)
-    np.testing.assert_allclose(found.sum(axis=1), 1, atol=1e-9)
-    assert (found.argmax(axis=1) == solved.known.class_ids[solved.rows]).mean() > 0.9
-
-
-def test_a_hidden_label_has_no_influence(solved: Solved) -> None:
-    """Other labels in a fold leave what is said of its rows as it is; the other folds do hear of them."""
-    class_ids = solved.known.class_ids[solved.rows]
-    folds = split_labels(class_ids, 5, np.random.RandomState(0))
-    before = judge(solved, n_folds=5, n_repeats=1)
-    for fold in folds:
-        other = swap_neighbours(class_ids, fold)
-        assert (other != class_ids).any()
-        after = judge(solved, other, n_folds=5, n_repeats=1)
-        np.testing.assert_array_equal(after[fold], before[fold])
-        rest = np.setdiff1d(np.arange(len(class_ids)), fold)
-        assert np.abs(after[rest] - before[rest]).max() > 0.1
-
-
-def test_where_the_search_starts_tells_nothing(solved: Solved) -> None:
-    """The fit's embedding has seen all labels; it is only where the search for another begins."""
-    np.testing.assert_allclose(judge(solved, start=solved.result.embedding), judge(solved), atol=0.02)
-
-
-def test_labels_at_random_are_judged_at_random(solved: Solved) -> None:
-    """If a row's own label had a say, it would be found again: as it is by an embedding that has seen it."""
-    rng, codes = np.random.default_rng(0), sparse.csr_array(solved.result.encoded[solved.rows])
-    gram = code_gram(solved.result.encoded)
-    unseen, seen = [], []
-    for _ in range(5):
-        class_ids = rng.permutation(solved.known.class_ids[solved.rows])
-        unseen.append((judge(solved, class_ids).argmax(axis=1) == class_ids).mean())
-        rows = codes @ embed_from_labels(gram, codes, class_ids, solved.problem, tol=1e-4).T
-        seen.append((keep_labelled(rows, class_ids, "knn", 7).evidence(rows).argmax(axis=1) == class_ids).mean())
-    assert np.mean(unseen) < 0.4  # of four classes
-    assert np.mean(seen) > 0.9
-
-
-def test_a_class_s_only_row_has_no_probabilities(solved: Solved) -> None:
-    class_ids = solved.known.class_ids[solved.rows].copy()
-    class_ids[5] = 4
-    found = judge(solved, class_ids, n_classes=5)
-    assert np.isnan(found[5]).all() and np.isnan(found).any(axis=1).sum() == 1
-    nobody = judge(solved, np.arange(len(class_ids)), n_classes=len(class_ids))
-    assert np.isnan(nobody).all()
+@pytest.mark.parametrize("inference", ["auto", *INFERENCES])
+def test_every_inference_learns_from_the_corrected_labels(noisy: Noisy, inference: str) -> None:
+    """Not only what reads the embedding: a fit is that of the corrected labels, down to what is chosen by them."""
+    options = {"n_landmarks": 60, "random_state": 0, "n_jobs": 1, "inference": inference, "ridge": 3.0}
+    model = FSSMSC(relabel=0.8, **options).fit(noisy.views, noisy.y)
+    assert len(model.relabelled_) and np.isin(model.relabelled_, noisy.wrong).mean() > 0.9
+    plain = FSSMSC(**options).fit(noisy.views, np.where(noisy.y >= 0, model.labels_, -1))
+    assert plain.chosen_ == model.chosen_
+    np.testing.assert_array_equal(plain.labels_, model.labels_)
+    np.testing.assert_array_equal(plain.confidence_, model.confidence_)

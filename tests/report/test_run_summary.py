@@ -75,8 +75,8 @@ def test_a_wrong_label_is_suspect(small: Any) -> None:
     model = FSSMSC(n_landmarks=30, random_state=0, **SETTLED).fit(made.views, wrong)
     found = summarise_run(model, wrong, xy=grid(120)).suspects
     assert found.rows[0] == row and (found.given[0], found.preferred[0]) == (1, 0)
-    assert (np.diff(found.probability) <= 0).all() and found.n_judged == (y >= 0).sum()
-    assert row not in find_suspects(model.held_out_, np.where(np.arange(120) == row, 0, wrong)).rows
+    assert (np.diff(found.quality) >= 0).all() and found.n_judged == (y >= 0).sum()
+    assert row not in find_suspects(model, np.where(np.arange(120) == row, 0, wrong)).rows
 
 
 def test_a_label_that_the_fit_changed_is_still_suspect(small: Any) -> None:

@@ -12,7 +12,7 @@ from sklearn.utils import Bunch
 
 from anchorview import FSSMSC, Constraints, Views, fssmsc
 from anchorview.datasets import hide_labels
-from anchorview.tuning.reading_fits import GRAPH_ROWS, _draw, _thin, keep_labels
+from anchorview.tuning.reading_fits import GRAPH_ROWS, draw_graph_rows, keep_labels, thin
 from anchorview.tuning.readings import GraphReading, LinearReading, Readings
 from anchorview.tuning.settings import INFERENCES, split_inference
 from anchorview.tuning.voting import temper
@@ -160,17 +160,17 @@ def test_the_graph_has_a_bounded_number_of_rows_and_a_label_of_each_class() -> N
     n_rows = 4 * GRAPH_ROWS
     class_ids = np.where(np.arange(n_rows // 2) == 17, 1, 0)
     labelled = keep_labels(np.arange(0, n_rows, 2), class_ids, None, None)
-    rows = _draw(n_rows, labelled, np.random.RandomState(0))
+    rows = draw_graph_rows(n_rows, labelled, np.random.RandomState(0))
     assert len(rows) == GRAPH_ROWS == len(np.unique(rows)) and (np.diff(rows) > 0).all()
     assert 34 in rows and np.count_nonzero(rows % 2) == GRAPH_ROWS // 2
     few = keep_labels(np.arange(10), np.arange(10) % 2, np.where(np.arange(60) < 50, 1.0, 0.0), None)
-    np.testing.assert_array_equal(_draw(60, few, np.random.RandomState(0)), np.arange(50))
+    np.testing.assert_array_equal(draw_graph_rows(60, few, np.random.RandomState(0)), np.arange(50))
 
 
 def test_many_rows_are_thinned_evenly_and_no_class_is_lost() -> None:
     class_ids = np.where(np.arange(1000) == 3, 1, 0)
-    np.testing.assert_array_equal(_thin(np.arange(10), class_ids, 10), np.arange(10))
-    np.testing.assert_array_equal(_thin(np.arange(1000), class_ids, 10), [0, 3, *range(100, 1000, 100)])
+    np.testing.assert_array_equal(thin(np.arange(10), class_ids, 10), np.arange(10))
+    np.testing.assert_array_equal(thin(np.arange(1000), class_ids, 10), [0, 3, *range(100, 1000, 100)])
 
 
 @pytest.mark.parametrize("inference", ["linear", "graph", ALL])

@@ -127,13 +127,9 @@ class Progress:
         Rounds to expect at most; None if that is not known.
     tol : float
         Residual at which the rounds end.
-    n_solves : int, default=1
-        How often the rounds may start again.
     """
 
-    def __init__(
-        self, estimator: BaseEstimator | None, verbose: bool, max_iter: int | None, tol: float, *, n_solves: int = 1
-    ) -> None:
+    def __init__(self, estimator: BaseEstimator | None, verbose: bool, max_iter: int | None, tol: float) -> None:
         self._estimator, self._verbose, self._max_iter, self._tol = estimator, verbose, max_iter, tol
         self._start = self._stage_start = time.perf_counter()
         self._stage: str | None = None
@@ -146,8 +142,7 @@ class Progress:
             _LOGGER.setLevel(logging.INFO)
         self._context: Any = None
         if estimator is not None and hasattr(estimator, "_init_callback_context"):
-            most = None if max_iter is None else n_solves * max_iter
-            self._context = estimator._init_callback_context(max_subtasks=most)
+            self._context = estimator._init_callback_context(max_subtasks=max_iter)
             self._context.call_on_fit_task_begin(estimator=estimator)
         self._round: Any = None
 

@@ -27,12 +27,12 @@ from ..core.arrays import ClassIds, Matrix, Rows
 from ..data.labels import split_labels
 from ..solver.codes import code_gram
 from ..solver.coverage import cover_landmarks
-from ..solver.laplacian import Laplacian, quadratic_forms
+from ..solver.laplacian import Laplacian
 from ..solver.objective import CodeSums, embedding_matrices, landmark_graph, trace_ratio_matrices
 from ..solver.problem import EPSILON, Problem
 from ..solver.result import SolverResult
 from ..solver.trace_ratio import solve_trace_ratio
-from ..supervision.known import Supervision, label_laplacians
+from ..supervision.known import Supervision
 from .held_out_labels import HeldOutLabels
 from .rule import SAME, LabelledNeighbours, calibrate_on_seen, keep_labelled
 from .temperature import Mistakes, choose_temperature, log_loss
@@ -85,53 +85,6 @@ def hold_out(folds: Sequence[Rows], n_rows: int, judge: Callable[[int, Rows, Row
     for fold, hidden in enumerate(folds):
         scores.append(judge(fold, hidden, np.setdiff1d(everyone, hidden)))
     return Judged(folds, scores, n_rows)
-
-
-def embed_from_labels(
-    gram: Matrix,
-    codes: sparse.csr_array,
-    class_ids: ClassIds,
-    model: Problem,
-    *,
-    use_must: bool = True,
-    use_cannot: bool = True,
-    start: Matrix | None = None,
-    tol: float,
-) -> Matrix:
-    """Learn the landmarks' embedding from the labels of some rows: one trace-ratio problem.
-
-    Parameters
-    ----------
-    gram : ndarray of shape (m, m)
-        ZᵀZ over all rows.
-    codes : csr_array of shape (n_labelled, m)
-        Codes of the labelled rows.
-    class_ids : ndarray of shape (n_labelled,)
-        Their class numbers.
-    model : Problem
-        k, λ_M and whether there is a smoothness term; its labels are not used.
-    use_must, use_cannot : bool
-        Whether labels make must-link and cannot-link terms.
-    start : ndarray of shape (k, m), optional
-        Embedding to start from.
-    """
-    must, cannot = label_laplacians(class_ids, int(class_ids.max()) + 1)
-    part = replace(
-        model,
-        labelled=np.arange(len(class_ids)),
-        must=must if use_must else None,
-        cannot=cannot if use_cannot else None,
-        weights=None,
-    )
-    return embed_from_supervision(gram, codes, part, start=start, tol=tol)
-
-
-def embed_from_supervision(
-    gram: Matrix, codes: sparse.csr_array, problem: Problem, *, start: Matrix | None = None, tol: float
-) -> Matrix:
-    """Learn the landmarks' embedding from L_M and L_C of a problem; `codes` are those of its rows with supervision."""
-    sums = CodeSums(gram, 0.0, 0.0, *quadratic_forms(problem.must, problem.cannot, codes))
-    return embed_from_sums(sums, problem, start=start, tol=tol)
 
 
 def embed_from_sums(sums: CodeSums, problem: Problem, *, start: Matrix | None = None, tol: float) -> Matrix:

@@ -15,7 +15,6 @@ from ..tuning.estimate import estimate_accuracy
 from ..view_importance import ViewImportance, measure_views
 
 _MOST_CLASSES = 2000  # of a confusion matrix: it grows with their square
-SUSPECT = 0.8  # probability of another class from which on a given label is called suspect
 
 
 @dataclass(frozen=True)
@@ -31,12 +30,12 @@ class Accuracy:
 
 @dataclass(frozen=True, eq=False)
 class SuspectLabels:
-    """Given labels that the model speaks against, the surest first."""
+    """Given labels that the model disputes, the worst first."""
 
     rows: Rows
     given: ClassIds
     preferred: ClassIds
-    probability: Matrix  # of the class that is preferred
+    quality: Matrix  # probability of the label given: `label_quality_`
     n_judged: int  # given labels that were looked at
 
     def __len__(self) -> int:
@@ -97,24 +96,24 @@ def held_out_reliability(held_out: HeldOutLabels | None) -> ReliabilityCurve | N
     return reliability_curve(held_out.right, np.clip(held_out.confidence, 0.0, 1.0))
 
 
-def find_suspects(held_out: HeldOutLabels | None, given: ClassIds) -> SuspectLabels:
-    """Return given labels for which the model, without seeing them, is sure of another class.
+def find_suspects(model: Any, given: ClassIds) -> SuspectLabels:
+    """Return given labels for which models that have not seen them find another class likelier, the worst first.
 
-    Examples
-    --------
-    >>> import numpy as np
-    >>> hidden = HeldOutLabels(np.array([0, 1]), np.array([0, 1]), np.array([[0.1, 0.9], [0.4, 0.6]]))
-    >>> find_suspects(hidden, np.array([0, 1, -1])).rows
-    array([0])
+    Parameters
+    ----------
+    model : FSSMSC or FSSMSCCV
+        After a fit.
+    given : ndarray of int of shape (n_rows,)
+        Labels that it was given, -1 where there was none.
     """
     none = np.empty(0, dtype=np.intp)
-    if held_out is None or not len(held_out):
+    quality: Matrix | None = getattr(model, "label_quality_", None)  # not in files of older models
+    if quality is None:
         return SuspectLabels(none, none, none, np.empty(0), 0)
-    labels = given[held_out.rows]  # not held_out.class_ids: `relabel` may have changed those
-    found = np.flatnonzero((held_out.guessed != labels) & (labels >= 0) & (held_out.confidence >= SUSPECT))
-    found = found[np.argsort(-held_out.confidence[found], kind="stable")]
-    parts = held_out.rows[found], labels[found], held_out.guessed[found], held_out.confidence[found]
-    return SuspectLabels(*parts, len(held_out))
+    judged, preferred = np.flatnonzero(~np.isnan(quality) & (given >= 0)), model._likely_class_ids
+    rows = judged[preferred[judged] != given[judged]]
+    rows = rows[np.argsort(quality[rows], kind="stable")]
+    return SuspectLabels(rows, given[rows], preferred[rows], quality[rows], len(judged))
 
 
 def describe_views(model: Any, X: Any = None) -> ViewsReport:

@@ -15,10 +15,10 @@ _SHORT = 12  # characters up to which a cell is no text to read
 
 
 def suspect_table(summary: RunSummary) -> str:
-    """Return the given labels that the model speaks against: what the rows hold, and the two likeliest classes."""
+    """Return the labels that the model disputes, the worst first, with what the rows hold and the likeliest classes."""
     found, rows = summary.suspects, []
-    for row, given, preferred, probability in zip(
-        found.rows[:MOST_LISTED], found.given, found.preferred, found.probability, strict=False
+    for row, given, preferred, quality in zip(
+        found.rows[:MOST_LISTED], found.given, found.preferred, found.quality, strict=False
     ):
         about = summary.about(row)
         rows.append(
@@ -26,12 +26,13 @@ def suspect_table(summary: RunSummary) -> str:
                 row_name(summary, row),
                 row_contents(summary, row),
                 class_chip(summary, int(given)),
-                class_chip(summary, int(preferred), float(probability)),
+                text(percent(float(quality))),
+                class_chip(summary, int(preferred)),
                 class_chip(summary, about.second, about.second_confidence, prefer_not=int(given)),
             ]
         )
-    header = [row_heading(summary), "contents", "label given", "the model prefers", "second guess"]
-    return _row_table("Suspect labels", header, rows, texts=(1, 2, 3, 4))
+    header = [row_heading(summary), "contents", "label given", "its quality", "the model prefers", "second guess"]
+    return _row_table("Suspect labels", header, rows, texts=(1, 2, 4, 5))
 
 
 def suggestion_table(summary: RunSummary) -> str:

@@ -10,7 +10,6 @@ import numpy.typing as npt
 
 from ..metrics import ReliabilityCurve
 from .run_drawings import draw_confidence, draw_confusion, draw_reliability
-from .run_evidence import SUSPECT
 from .run_map import FEW_GIVEN, RowMap, class_colours
 from .run_row_tables import suggestion_table, suspect_table
 from .run_summary import RunSummary
@@ -213,20 +212,16 @@ def suspects_part(summary: RunSummary) -> str:
     found = summary.suspects
     if not summary.has_labels or not found.n_judged:
         return ""
-    if not len(found):
-        return (
-            f"<p>None: of {count(found.n_judged, 'given label')} that were hidden in turn, there is none for which the "
-            f"model is {percent(SUSPECT)} or more sure of another class.</p>"
-        )
     n_given = int((summary.given >= 0).sum())
-    some = (
-        f" ({count(n_given - found.n_judged, 'further label was', 'further labels were')} not looked at.)"
-        if n_given > found.n_judged
-        else ""
-    )
+    alone = n_given - found.n_judged
+    some = f" {count(alone, 'label')} could not be judged: the only one of a class." if alone > 0 else ""
+    if not len(found):
+        words = f"None: models that have not seen the {found.n_judged:,} labels given find no other class likelier."
+        return f"<p>{escape(words + some)}</p>"
     words = (
-        f"Given labels for which the model, without having seen them, is at least {percent(SUSPECT)} sure of another "
-        f"class: {len(found):,} of {found.n_judged:,}.{some} Some may be right all the same."
+        f"{len(found):,} of {count(found.n_judged, 'given label')} for which models that have not seen them find "
+        "another class likelier, the worst first. The quality of a label is its probability by these models: most "
+        f"labels of a quality near 0 are wrong, others may be right all the same.{some}"
     )
     return f"<p>{escape(words)}</p>{suspect_table(summary)}{left_out(len(found))}"
 

@@ -66,7 +66,7 @@ class RunSummary:
     reliability : ReliabilityCurve or None
         Hidden labels: how sure, and how often right.
     suspects : SuspectLabels
-        Given labels that the model speaks against.
+        Given labels that the model disputes, the worst first.
     suggested : ndarray of int
         Rows to label next, the most useful first.
     views : ViewsReport
@@ -221,7 +221,7 @@ def summarise_run(
         raise ValueError(f"xy has shape {places.shape}; it needs one place, two numbers, for each of {n_rows} rows.")
     _check_length("names", names, len(model.classes_), "classes")
     classes = class_names(model, names, bool((given >= 0).any()))
-    suspects, suggested = find_suspects(model.held_out_, given), _suggest(model, n_suggested)
+    suspects, suggested = find_suspects(model, given), _suggest(model, n_suggested)
     views = _as_views(X, n_rows)
     return RunSummary(
         title=one_line(str(title)) or "Labels for every row",

@@ -23,7 +23,7 @@ from .poisson import solve_potential
 from .walks import sum_walks
 
 N_NEIGHBORS = 10
-_N_DIRECTIONS = 50
+N_DIRECTIONS = 50
 _SAME = 1e-3  # distances below this part of the longest row are rounding: squares of float32 lose half the digits
 _LEFT = 1e-4  # part of the sum over walks that may be left out: far from labels there is little of it, and it decides
 
@@ -41,7 +41,7 @@ class GraphSpace:
         return np.ascontiguousarray(np.matmul(centred, self.weights, dtype=np.float64), dtype=np.float32)
 
 
-def make_space(landmarks: Matrix, n_directions: int = _N_DIRECTIONS) -> GraphSpace:
+def make_space(landmarks: Matrix, n_directions: int = N_DIRECTIONS) -> GraphSpace:
     """Return the space of the landmarks' leading principal directions, at most so many."""
     centred = landmarks - landmarks.mean(axis=0)
     values, vectors = np.linalg.eigh(np.asarray(centred @ centred.T, dtype=np.float64))

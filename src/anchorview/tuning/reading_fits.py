@@ -35,8 +35,8 @@ from .options import SearchOptions
 from .readings import GraphReading, LinearReading, Readings
 from .voting import average_temperature, temper
 
-GRAPH_ROWS = 5000  # of the sample: its neighbours cost half a second, and any other row 5,000 short distances
-_MOST_LABELLED = 2500  # rows of the graph; the others show where the rows are
+GRAPH_ROWS = 5000  # of the sample: its neighbours cost half a second, and any other row 5,000 short distances; half of
+# it may be labelled, the others show where the rows are
 _MOST_LEARNED = 20_000  # labelled rows of the regression, which has at most as many coefficients a class as landmarks
 _MOST_JUDGING = 2000  # of these, from which a strength is judged
 _USUAL = 0.15  # temperature where no label can be hidden, in units of the spread of the potential
@@ -152,9 +152,9 @@ def join_readings(
 
 def _fit_linear(source: Representation, cross: Products, labelled: Labelled) -> tuple[LinearReading, Matrix]:
     """Return the regression whose strength and temperature suit hidden labels, and its probabilities of these."""
-    space = _whole_space(source.landmarks, len(source.scaler.sizes))
+    space = whole_space(source.landmarks, len(source.scaler.sizes))
     class_ids, weights = labelled.class_ids, labelled.weights()
-    learned = _thin(np.arange(len(class_ids)), class_ids, _MOST_LEARNED)
+    learned = thin(np.arange(len(class_ids)), class_ids, _MOST_LEARNED)
     needed = np.union1d(learned, _judged_rows(class_ids))
     rows = space.coordinates(cross.take(labelled.rows[needed]))
 
@@ -164,7 +164,7 @@ def _fit_linear(source: Representation, cross: Products, labelled: Labelled) -> 
 
     def judge(strength: float) -> tuple[float, float, float, Matrix]:
         def scores(asked: Rows, shown: Rows) -> Matrix:
-            some = _thin(np.intersect1d(shown, learned), class_ids, _MOST_JUDGING)
+            some = thin(np.intersect1d(shown, learned), class_ids, _MOST_JUDGING)
             return fit(some, strength).scores(rows[np.searchsorted(needed, asked)])
 
         temperature, probabilities, loss = _hold_out(class_ids, scores)
@@ -183,7 +183,7 @@ def _judged_rows(class_ids: ClassIds) -> Rows:
     return np.unique(rows_to_judge(class_ids))
 
 
-def _thin(rows: Rows, class_ids: ClassIds, most: int) -> Rows:
+def thin(rows: Rows, class_ids: ClassIds, most: int) -> Rows:
     """Return about so many of the rows at most, evenly, and one of each class at least."""
     if len(rows) <= most:
         return rows
@@ -191,7 +191,7 @@ def _thin(rows: Rows, class_ids: ClassIds, most: int) -> Rows:
     return np.union1d(rows[:: -(-len(rows) // most)], first)
 
 
-def _whole_space(landmarks: Matrix, n_views: int) -> GraphSpace:
+def whole_space(landmarks: Matrix, n_views: int) -> GraphSpace:
     """Return the space of all landmarks; of one direction in which nothing varies if they are all the same.
 
     Rows that are scaled have unit length in each view. Longer ones, of features as they are, are made as short: the
@@ -208,7 +208,7 @@ def _fit_graph(
     landmarks: Matrix, cross: Products, labelled: Labelled, rng: np.random.RandomState, n_threads: int
 ) -> tuple[GraphReading, Matrix]:
     """Return the potential on the graph of a sample, at a temperature that suits hidden labels; its shares of these."""
-    space, members = make_space(landmarks), _draw(cross.n_rows, labelled, rng)
+    space, members = make_space(landmarks), draw_graph_rows(cross.n_rows, labelled, rng)
     weights = None if labelled.row_weights is None else labelled.row_weights[members]
     graph = join_rows(space.coordinates(cross.take(members)), space, weights, n_threads)
     is_member = np.isin(labelled.rows, members)
@@ -233,19 +233,31 @@ def _fit_graph(
     return GraphReading(graph.rows, whole, temperature), probabilities
 
 
-def _draw(n_rows: int, labelled: Labelled, rng: np.random.RandomState) -> Rows:
-    """Return the rows of the graph, ascending: labelled ones, one of each class at least, and some others."""
+def draw_graph_rows(
+    n_rows: int,
+    labelled: Labelled,
+    rng: np.random.RandomState,
+    most: int = GRAPH_ROWS,
+    *,
+    with_others: bool = True,
+) -> Rows:
+    """Return the rows of a graph, ascending: labelled ones, up to half of it, one of each class at least, and others.
+
+    Without unlabelled rows if not `with_others`.
+    """
     rows, class_ids = labelled.rows, labelled.class_ids
-    if len(rows) > _MOST_LABELLED:
+    if len(rows) > most // 2:
         first = np.unique(class_ids, return_index=True)[1]
-        n_others = max(_MOST_LABELLED - len(first), 0)
+        n_others = max(most // 2 - len(first), 0)
         others = rng.choice(np.setdiff1d(np.arange(len(rows)), first), n_others, replace=False)
         rows = np.sort(rows[np.concatenate([first, others])])
+    if not with_others:
+        return rows
     counts = np.ones(n_rows, dtype=bool) if labelled.row_weights is None else labelled.row_weights > 0
     counts[labelled.rows] = False
     unlabelled = np.flatnonzero(counts)
-    if len(unlabelled) > GRAPH_ROWS - len(rows):
-        unlabelled = rng.choice(unlabelled, GRAPH_ROWS - len(rows), replace=False)
+    if len(unlabelled) > most - len(rows):
+        unlabelled = rng.choice(unlabelled, max(most - len(rows), 0), replace=False)
     return np.sort(np.concatenate([rows, unlabelled]))
 
 
