@@ -22,7 +22,7 @@ def test_label_studio_and_back(raw_run: Path, tmp_path: Path) -> None:
     words = "fit", raw_run.parent / "reviews.csv", "--id", "id", "--config", raw_run.parent / "quick.toml"
     done = invoke(*words, "--labels", tmp_path / "project.json", "--check", "--json")
     assert done.exit_code == 0, done.output
-    assert sum(json.loads(done.stdout)["labels"].values()) == 12
+    assert sum(json.loads(done.stdout)["labels"].values()) == 30 + 12
 
 
 def test_lines_and_csv(raw_run: Path, tmp_path: Path) -> None:

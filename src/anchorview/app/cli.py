@@ -37,8 +37,8 @@ class _Command(TyperGroup):
     def invoke(self, ctx: Any) -> Any:
         try:
             return super().invoke(ctx)
-        except KeyboardInterrupt:
-            typer.echo("Stopped.", err=True)
+        except KeyboardInterrupt as error:  # with what to do next, where there is something to say
+            typer.echo(" ".join(["Stopped.", *map(str, error.args)]), err=True)
             raise typer.Exit(INTERRUPTED) from None
         except CommandError as error:
             typer.echo(f"Error: {error}", err=True)

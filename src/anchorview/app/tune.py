@@ -10,12 +10,16 @@ import typer
 
 from .errors import UsageError
 from .options import (
+    AssumeOrderOption,
+    ColumnOption,
     ConfigOption,
     IdOption,
     JobsOption,
     JsonOption,
     LabelOption,
     LabelsOption,
+    OnConflictOption,
+    OrderOption,
     SeedOption,
     TableArgument,
     UnlabelledOption,
@@ -32,7 +36,11 @@ def tune(
     id: IdOption = None,
     label: LabelOption = None,
     labels: LabelsOption = None,
+    on_conflict: OnConflictOption = None,
     unlabelled: UnlabelledOption = None,
+    column: ColumnOption = None,
+    order: OrderOption = None,
+    assume_order: AssumeOrderOption = False,
     output: Annotated[
         Path | None, typer.Option("-o", "--output", help="Write the whole table to this .csv file.")
     ] = None,
