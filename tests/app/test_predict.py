@@ -11,6 +11,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
+from anchorview.app.predicting import Predictor
 from support.command import invoke, quick, read_csv, refused, reviews, write_csv
 
 
@@ -129,6 +130,34 @@ def test_blocks_that_are_done_are_not_done_again(model: Path, tmp_path: Path) ->
     assert done.exit_code == 0, done.output
     assert len(read_csv(tmp_path / "labels.csv")) == 300
     assert not parts.exists()
+
+
+def test_after_an_interrupt_it_says_how_to_go_on(model: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    path = write_csv(tmp_path / "new.csv", new_reviews(60))
+    label = Predictor.label
+    calls: list[int] = []
+
+    def stopped(self: Predictor, ids: Any, views: Any) -> Any:
+        calls.append(len(ids))
+        if len(calls) == when:
+            raise KeyboardInterrupt
+        return label(self, ids, views)
+
+    monkeypatch.setattr(Predictor, "label", stopped)
+    words = "predict", model, path, "--block-rows", 20, "-o", tmp_path / "labels.csv"
+    when = 1
+    done = invoke(*words)
+    assert done.exit_code == 130
+    assert done.stderr.splitlines()[-1] == "Stopped."  # nothing is done yet
+    calls.clear()
+    when = 3
+    done = invoke(*words)
+    assert done.exit_code == 130
+    assert done.stderr.splitlines()[-1] == "Stopped. What is done is kept: the same command goes on from there."
+    calls.clear()
+    assert invoke(*words).exit_code == 0
+    assert calls == [20]
+    assert len(read_csv(tmp_path / "labels.csv")) == 60
 
 
 def test_bad_input(model: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 from pathlib import Path
-from typing import Annotated, Any
+from typing import Annotated
 
 import typer
 
@@ -56,7 +56,7 @@ def tune(
     averages the best settings and labels every row; `tune` labels nothing.
     """
     from .progress import Reporter
-    from .tuning_table import search_table, write_table
+    from .tuning_table import narrow_table, search_table, write_table
 
     settings = settings_of(config, locals())
     if output is not None and output.suffix.lower() != ".csv":
@@ -70,18 +70,23 @@ def tune(
     if as_json:
         typer.echo(json.dumps(rows))
         return
-    _print(rows)
+    _print(*narrow_table(rows, _SHOWN), len(rows))
     if output is not None:
         reporter.say(f"All {len(rows)} settings: {output}")
 
 
-def _print(rows: list[dict[str, Any]]) -> None:
+def _print(cells: list[list[str]], same: list[str], n_rows: int) -> None:
+    from rich import box
     from rich.console import Console
     from rich.table import Table
 
-    shown = Table(title=f"{min(len(rows), _SHOWN)} of {len(rows)} settings, the most believable first")
-    for name in rows[0]:
-        shown.add_column(name, justify="right" if isinstance(rows[0][name], float) else "left")
-    for row in rows[:_SHOWN]:
-        shown.add_row(*(f"{value:.4g}" if isinstance(value, float) else str(value) for value in row.values()))
-    Console().print(shown)
+    title = f"{len(cells) - 1} of {n_rows} settings, the most believable first"
+    shown = Table(title=title, title_justify="left", box=box.SIMPLE_HEAD, padding=(0, 1, 0, 0), pad_edge=False)
+    for name, cell in zip(cells[0], cells[1], strict=True):
+        shown.add_column(name, justify="right" if cell[0].isdigit() else "left", no_wrap=name != "scaling")
+    for row in cells[1:]:
+        shown.add_row(*row)
+    console = Console(highlight=False)
+    console.print(shown)
+    if same:
+        console.print(f"The same in all: {', '.join(same)}.", markup=False)

@@ -68,7 +68,7 @@ def describe_result(summary: RunSummary) -> list[str]:
     if n_nothing:
         done += f" {count(n_nothing, 'row')} without any view got no label."
     parts = [done]
-    if len(sure):
+    if len(sure) and summary.has_labels:  # of clusters that nobody has named there is nothing to be sure of
         n_sure, n_unsure = int((sure >= SURE).sum()), int((sure < UNSURE).sum())
         parts.append(
             f"It is at least {percent(SURE)} sure of {n_sure:,} of these ({percent(n_sure / len(sure))}), "
