@@ -160,6 +160,15 @@ def test_a_column_of_labels_that_nobody_named_is_no_feature(folder: Path) -> Non
     assert any(note.startswith("Column 'topic' holds the same names as the labels.") for note in notes)
 
 
+def test_the_column_of_the_last_run_is_no_feature_beside_another(folder: Path) -> None:
+    write_csv(folder / "two.csv", reviews() | {"subject": ["a", "b", "c"] * 10 + [None] * 60})
+    project(folder / "a.json", {"r040": "b"}, {"anchorview_label_column": "topic"})
+    found = checked("two.csv", "--label", "subject", "--labels", "a.json")
+    assert found["label_sources"] == {"column subject": 30, "a.json": 1}
+    assert "Column 'topic' holds the labels of the run that a.json came from; it is left out." in found["notes"]
+    assert found["views"]["categories"] == 2  # those of the shop
+
+
 def test_a_round_adds_to_the_labels_of_the_rounds_before(folder: Path) -> None:
     project(folder / "a.json", {"r040": "food"})
     project(folder / "b.json", {"r041": "sport"})

@@ -41,6 +41,10 @@ def columns_of_the_last_run(settings: RunSettings, names: Sequence[str]) -> tupl
         if suffix_of(path) != ".json":
             continue
         found = read_export(path)
+        other = found.label_column
+        if settings.label is not None and other in names and other not in (settings.label, *settings.columns):
+            settings = dataclasses.replace(settings, columns={**settings.columns, str(other): "ignore"})
+            notes.append(f"Column {other!r} holds the labels of the run that {path.name} came from; it is left out.")
         if settings.label is None and found.label_column in names:
             settings = dataclasses.replace(settings, label=found.label_column)
             notes.append(
