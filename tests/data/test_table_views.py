@@ -110,6 +110,8 @@ def test_values_that_hardly_repeat_are_no_category() -> None:
         [f"v{row // 2}" for row in range(100)], dtype=object
     )  # each twice: the next row is told something
     assert recognise(Column("pair", halves)).kind == "category"
+    many = np.array([f"v{row % 9001}" for row in range(40_000)], dtype=object)  # in a sample they seldom repeat
+    assert recognise(Column("shop", many)).kind == "category"
 
 
 def test_integers_that_floats_cannot_tell_apart() -> None:

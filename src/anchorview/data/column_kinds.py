@@ -19,6 +19,9 @@ _SAMPLE = 10_000  # cells that text is judged by
 _READABLE = 0.95  # share of cells that must be numbers (dates, lists) for text to be read as such: some are "n/a"
 _REPEATS = 0.5  # distinct values per cell up to which they are a category: each appears twice on average, and so tells
 # something about another row
+_ENOUGH = (
+    50  # cells to tell how often values repeat: of five cells with three values, more cells may hold the same three
+)
 _ALL_DIFFERENT = 0.95  # distinct values per cell above which single words are ids: a few may be entered twice
 _TEXT_DISTINCT = 0.3  # above which cells of several words are text: free text seldom repeats
 _MANY = 200  # values of several words beyond which they are text, however often they repeat
@@ -172,16 +175,16 @@ def _judge_text(column: Column) -> ColumnKind:
     share = n_values / n_cells
     if words >= _SEVERAL_WORDS and (share >= _TEXT_DISTINCT or n_values > _MANY):
         return ColumnKind("text", f"{words:.1f} words a cell, {share:.0%} of the cells different")
-    if share <= _REPEATS:
-        return ColumnKind("category", f"{n_values} different values in {len(filled)} cells")
+    n_different = len(set(filled))  # of all cells: a sample of many holds few of each value
+    if n_different <= (_REPEATS if words >= _NAMES or n_cells >= _ENOUGH else _ALL_DIFFERENT) * len(filled):
+        return ColumnKind("category", f"{n_different} different values in {len(filled)} cells")
     if words >= _NAMES:
         return ColumnKind("text", f"{words:.1f} words a cell, {share:.0%} of the cells different")
     hint = "if parts of it tell something, read it as text" if _share_parts(cells) else ""
-    if share > _ALL_DIFFERENT:
+    if n_different > _ALL_DIFFERENT * len(filled):
         return ColumnKind("id", f"single words, {share:.0%} of the cells different", hint=hint)
-    return ColumnKind(
-        "varied", f"{n_values:,} different values in {n_cells:,} cells, too many for a category", hint=hint
-    )
+    why = f"{n_different:,} different values in {len(filled):,} cells, too many for a category"
+    return ColumnKind("varied", why, hint=hint)
 
 
 def _are_long_integers(cells: Sequence[str]) -> bool:
