@@ -33,6 +33,8 @@ def check_model(model: Any) -> None:
     _require(all(_is_count(size) for size in sizes) and estimator.n_features_in_ == sum(sizes), "view_sizes_")
     _check_codes(estimator._scaler, estimator.landmarks_, estimator._encoder, sizes)
     _floats(estimator.landmark_embedding_, (None, len(estimator.landmarks_)), "landmark_embedding_")
+    order = getattr(estimator, "_class_order", None)
+    _require(order is None or _is_order(order, n_classes), "_class_order")
     if hasattr(estimator, "_groups"):
         _require(_is_number(estimator._temperature), "_temperature")
         for group in estimator._groups:
@@ -186,6 +188,11 @@ def _class_ids(array: Any, n_classes: int) -> None:
         isinstance(array, np.ndarray) and array.dtype.kind == "i" and array.ndim == 1 and len(array) > 0, "class_ids"
     )
     _require(int(array.min()) >= 0 and int(array.max()) < n_classes, "class_ids")
+
+
+def _is_order(array: Any, size: int) -> bool:
+    is_integer = isinstance(array, np.ndarray) and array.dtype.kind == "i" and array.ndim == 1
+    return is_integer and np.array_equal(np.sort(array), np.arange(size))
 
 
 def _length(array: Any, what: str) -> int:

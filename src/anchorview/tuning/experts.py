@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, fields
+from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -13,9 +14,12 @@ from ..core.arrays import ClassIds, Matrix, Presence, Weights, is_sparse, unit_r
 from ..data.views import Views
 from ..engine.blocks import iter_blocks
 from ..features.products import ViewCrossProducts
+from ..features.representation import landmark_gram
 from ..features.scaling import ScaledRows, ViewsScaler, check_finite
 from ..solver.codes import CodeStack
+from ..solver.completion import complete_products
 from ..solver.elastic_net import ElasticNetEncoder
+from ..solver.grams import PatternGrams
 from .graph import FittedRows
 from .heads import Head, fit_linear_head, fit_neighbour_head
 from .settings import WITHOUT_CODES, Setting
@@ -75,6 +79,20 @@ class ExpertGroup:
     on_features: list[Expert] = field(default_factory=list)
     on_graph: list[Expert] = field(default_factory=list)
     fitted_rows: FittedRows | None = None  # for those on the graph
+    completion: tuple[float, float] | None = None  # λ_Z and μ of codes that complete rows; None in files of old
+
+    def __getstate__(self) -> dict[str, Any]:
+        """Leave out what can be computed again."""
+        return {each.name: getattr(self, each.name) for each in fields(self)}
+
+    @cached_property
+    def _completer(self) -> ElasticNetEncoder | None:
+        """What completes rows that lack views, for experts on the graph."""
+        if self.completion is None:
+            return None
+        known = [encoder.grams for encoder, _ in self.on_codes if encoder.grams is not None]
+        made = known or [PatternGrams(self.landmarks, self.scaler.sizes, landmark_gram(self.landmarks))]
+        return ElasticNetEncoder(made[0].complete, self.completion[1], self.completion[0], made[0])
 
     def experts(self) -> list[Expert]:
         """Return all of them."""
@@ -91,6 +109,7 @@ class ExpertGroup:
     ) -> None:
         """Add the votes of every expert for all rows; the codes of one encoder may be kept."""
         cross = ViewCrossProducts(views, self.scaler, self.landmarks, present=present, for_prediction=True)
+        completer = None if present is None or not self.on_graph else self._completer
 
         def of_block(block: slice) -> sparse.csr_array | None:
             codes_kept = None
@@ -105,7 +124,8 @@ class ExpertGroup:
                     for expert in experts:
                         expert.vote(codes, votes, block)
                 if self.on_graph and self.fitted_rows is not None:
-                    weights = self.fitted_rows.weights(products)
+                    whole = products if completer is None else complete_products(products, has_views, completer)
+                    weights = self.fitted_rows.weights(whole)
                     for expert in self.on_graph:
                         expert.vote(weights, votes, block)
             if self.on_features:
