@@ -182,7 +182,7 @@ def test_settings_of_labels_there_and_back(tmp_path: Path) -> None:
     settings = RunSettings(
         table=tmp_path / "t.csv", labels=[tmp_path / "a.json", tmp_path / "b.csv"], on_conflict="error", id="none"
     )
-    (tmp_path / "run.toml").write_text(settings.to_toml())
+    (tmp_path / "run.toml").write_text(settings.to_toml(tmp_path))
     assert read_settings(tmp_path / "run.toml") == settings
     (tmp_path / "run.toml").write_text('on_conflict = "earlier"\n')
     assert "must be 'later' or 'error'" in refused("fit", "--config", tmp_path / "run.toml", "-o", "run", code=2)

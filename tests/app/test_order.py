@@ -60,7 +60,7 @@ def test_a_file_says_the_order(folder: Path, order: str) -> None:
     assert np.mean([row["label"] == TRUTH[row["id"]] for row in rows]) > 0.95
     notes = json.loads(Path("run/run.json").read_text())["notes"]
     assert any("in the order of" in note for note in notes)
-    assert read_settings(Path("run/run.toml")).order == str(folder / order)
+    assert Path(str(read_settings(Path("run/run.toml")).order)).resolve() == folder / order
 
 
 def embedding_of(data: RunData) -> dict[str, float]:

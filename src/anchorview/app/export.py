@@ -9,6 +9,7 @@ from typing import Annotated
 import typer
 
 from .errors import DataError, UsageError
+from .speaking import say
 
 
 class Format(StrEnum):
@@ -65,17 +66,17 @@ def export(
             chosen = iter(label_files.suggested(chosen, suggested, read_codes(run)))
         elif least_sure is not None:
             chosen = iter(label_files.least_sure(chosen, least_sure))
-        columns = further_columns(record, column)
+        columns = further_columns(run, record, column)
         count = label_files.write_labels(chosen, output, str(form), columns, overwrite=force, **columns_of_run(record))
     except ValueError as error:
         raise DataError(str(error)) from None
-    typer.echo(f"Done: {count:,} rows, {output}")
+    say(f"Done: {count:,} rows, {output}")
     wanted = suggested or least_sure or 0
     if count < wanted:
-        typer.echo(f"Note: {wanted:,} rows were asked for, but only {count:,} have no label yet.")
+        say(f"Note: {wanted:,} rows were asked for, but only {count:,} have no label yet.")
     if form is Format.LABEL_STUDIO and columns:
         from .label_studio import labelling_interface
 
         shown = next(iter(next(iter(columns.values()))))
-        typer.echo("The labelling interface for the settings of the project:")
-        typer.echo(labelling_interface(record["class_values"], shown))
+        say("The labelling interface for the settings of the project:")
+        say(labelling_interface(record["class_values"], shown))

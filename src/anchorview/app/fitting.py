@@ -11,6 +11,7 @@ from typing import Any
 
 import numpy as np
 
+from ..core.no_space import NoSpaceError
 from ..core.progress import Outcome
 from ..data.validation import find_present
 from ..fssmsc import FSSMSC
@@ -21,9 +22,10 @@ from .inputs.gathering import RunData, gather
 from .inputs.label_checks import check_labels, notes_on_classes
 from .inputs.tables import require
 from .progress import Reporter
-from .run_folder import CODES, RunFolder
+from .run_folder import CODES, MARK, RunFolder
 from .run_record import write_record
 from .settings import NO_ID, RunSettings
+from .view_spec import ViewSpec, parse_views
 
 MODEL, EMBEDDING, PAGE, SETTINGS = "model.anchorview", "embedding.npy", "report.html", "run.toml"
 _AT_A_TIME = 4  # plain models that the tuned one is as large as: 3.3 measured
@@ -126,6 +128,8 @@ def run_fit(settings: RunSettings, output: Path, force: bool, reporter: Reporter
         try:
             record = _write(model, data, settings, folder, reporter, seconds)
             folder.finish()
+        except NoSpaceError as error:
+            raise CommandError(str(error)) from None
         except OSError as error:
             raise CommandError(f"{folder.target} cannot be written: {error.strerror or error}.") from None
         except ValueError as error:  # numbers beyond what a model can hold
@@ -150,15 +154,20 @@ def _write(
     seconds["map"] = time.perf_counter() - start
     start = time.perf_counter()
     reporter.step("writing the results")
-    write_label_table(fitted_labels(model, data.ids, data.labels.values, xy), folder.path)
-    np.save(folder.path / EMBEDDING, model.embedding_)
-    np.save(folder.path / CODES, code_coordinates(model.codes_).astype(np.float32))
+    with folder.writing("labels.csv"):
+        write_label_table(fitted_labels(model, data.ids, data.labels.values, xy), folder.path)
+    with folder.writing(EMBEDDING):
+        np.save(folder.path / EMBEDDING, model.embedding_)
+    with folder.writing(CODES):
+        np.save(folder.path / CODES, code_coordinates(model.codes_).astype(np.float32))
     model.verbose = False
     # predict names rows by this column, too
     (model if data.table is None else data.table)._id_column = None if settings.id == NO_ID else settings.id
     saved = model if data.table is None else Pipeline([("table", data.table), ("model", model)])
-    save(saved, folder.path / MODEL)
-    (folder.path / SETTINGS).write_text(settings.to_toml(), encoding="utf-8")
+    with folder.writing(MODEL):
+        save(saved, folder.path / MODEL)
+    with folder.writing(SETTINGS):
+        (folder.path / SETTINGS).write_text(settings.to_toml(folder.target), encoding="utf-8")
     seconds["writing"] = time.perf_counter() - start
     start = time.perf_counter()
     reporter.step("writing the report")
@@ -170,26 +179,29 @@ def _write(
         ids=data.ids,
         xy=xy,
         title=f"Labels for {_source(settings)}",
-        command=shlex.join(["anchorview", "fit", "--config", str(folder.target / SETTINGS), "-o", "again"]),
+        command=shlex.join(["anchorview", "fit", "--config", f"{folder.target.name}/{SETTINGS}", "-o", "again"]),
         files=_files(settings),
     )
-    write_run_page(summary, folder.path / PAGE)
+    with folder.writing(PAGE):
+        write_run_page(summary, folder.path / PAGE)
     seconds["report"] = time.perf_counter() - start
+    sources = data.labels.sources or {data.labels.name: sum(data.labels.counts.values())}
     about = {
         "status": "ok" if has_converged(model) else "not converged",
-        "settings": _plain(dataclasses.asdict(settings.absolute())),
-        "arguments": sys.argv[1:],
+        "settings": _plain(dataclasses.asdict(dataclasses.replace(settings.seen_from(folder.target), output=None))),
+        "arguments": [_without_folders(text, settings) for text in sys.argv[1:]],
         "seconds": {name: round(value, 3) for name, value in seconds.items()},
         "columns": [] if data.table is None else data.table.describe().splitlines(),
-        "notes": data.notes,
-        "warnings": reporter.warnings,
+        "notes": [_without_folders(text, settings) for text in data.notes],
+        "warnings": [_without_folders(text, settings) for text in reporter.warnings],
         "rows": len(data.views),
         "has_ids": data.ids is not None,
         "labels": {str(name): count for name, count in data.labels.counts.items()},
-        "label_sources": data.labels.sources or {data.labels.name: sum(data.labels.counts.values())},
-        "label_conflicts": data.labels.conflicts,
+        "label_sources": {_without_folders(name, settings): count for name, count in sources.items()},
+        "label_conflicts": [_without_folders(text, settings) for text in data.labels.conflicts],
     }
-    return write_record(folder.path, summary, about, model.classes_.tolist())
+    with folder.writing(MARK):
+        return write_record(folder.path, summary, about, model.classes_.tolist())
 
 
 def has_converged(model: Any) -> bool:
@@ -229,14 +241,34 @@ def _columns(data: RunData) -> dict[str, str]:
 
 
 def _source(settings: RunSettings) -> str:
-    return settings.table.name if settings.table is not None else ", ".join(settings.views)
+    return (
+        settings.table.name
+        if settings.table is not None
+        else ", ".join(str(_named_only(spec)) for spec in parse_views(settings.views))
+    )
 
 
 def _files(settings: RunSettings) -> dict[str, str]:
-    named = {} if settings.table is None else {"table": str(settings.table)}
+    named = {} if settings.table is None else {"table": settings.table.name}
     for number, path in enumerate(settings.labels):
-        named["labels" if number == 0 else f"labels {number + 1}"] = str(path)
-    return named | {f"view {text.partition('=')[0]}": text.partition("=")[2] for text in settings.views}
+        named["labels" if number == 0 else f"labels {number + 1}"] = path.name
+    return named | {
+        f"view {spec.name}": str(_named_only(spec)).partition("=")[2] for spec in parse_views(settings.views)
+    }
+
+
+def _named_only(spec: ViewSpec) -> ViewSpec:
+    return spec if spec.path is None else dataclasses.replace(spec, path=Path(spec.path.name))
+
+
+def _without_folders(text: str, settings: RunSettings) -> str:
+    """Return text in which the files of the run, and whatever is an absolute path, are named without their folders."""
+    for path in settings.files():
+        for known in sorted({str(path), str(path.absolute()), str(path.resolve())}, key=len, reverse=True):
+            if Path(known).is_absolute():
+                text = text.replace(known, path.name)
+    option, equals, value = text.rpartition("=")
+    return f"{option}{equals}{Path(value).name}" if Path(value).is_absolute() else text
 
 
 def _plain(value: Any) -> Any:

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-import json
 from pathlib import Path
 from typing import Annotated
 
 import typer
 
 from .options import AssumeOrderOption, IdOption, JsonOption, OrderOption, ViewOption
+from .speaking import say_json
 
 _OUTPUT = Path("labels.csv")
 MODEL = "model.anchorview"  # in the folder of a run
@@ -40,7 +40,7 @@ def predict(
     request = Request(path, files or [], view or [], id, block_rows, order, assume_order)
     done = run_predict(request, output, force, reporter)
     if as_json:
-        typer.echo(json.dumps(done))
+        say_json(done)
         return
     for column, (what, count, total) in done["unseen"].items():
         if count:

@@ -9,6 +9,7 @@ import numpy as np
 import numpy.typing as npt
 
 from ..core.arrays import ClassIds, Mask, Matrix
+from .csv_cells import mark_table
 
 COLUMNS = ("id", "label", "confidence", "second_label", "second_confidence", "source", "x", "y")
 
@@ -106,4 +107,4 @@ def write_label_table(table: Any, folder: Path) -> None:
     from pyarrow import csv
 
     pyarrow.parquet.write_table(table, folder / "labels.parquet")
-    csv.write_csv(table, folder / "labels.csv")
+    csv.write_csv(mark_table(table), folder / "labels.csv")

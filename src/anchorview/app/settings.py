@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import dataclasses
 import json
+import os
 import re
 import tomllib
 from dataclasses import dataclass, field
@@ -11,7 +12,7 @@ from pathlib import Path
 from typing import Any
 
 from .errors import UsageError
-from .view_spec import ViewSpec, parse_views
+from .view_spec import parse_views
 
 _TYPES: dict[str, tuple[type, ...]] = {
     "table": (str,),
@@ -103,26 +104,39 @@ class RunSettings:
             name: value for name, value in given.items() if value is not None and value is not False and value != []
         }
         if "labels" in told:  # a round of labelling adds to the ones before it
-            told["labels"] = [*self.labels, *(path for path in told["labels"] if path not in self.labels)]
+            known = [path.resolve() for path in self.labels]
+            told["labels"] = [*self.labels, *(path for path in told["labels"] if path.resolve() not in known)]
         if "columns" in told:
             told["columns"] = self.columns | told["columns"]
         return dataclasses.replace(self, **told)
 
-    def absolute(self) -> RunSettings:
-        """Return the settings with files named so that they are found from any folder."""
+    def files(self) -> list[Path]:
+        """Return the files that are read."""
         specs = parse_views(self.views)
-        is_file = self.order is not None and self.order not in [spec.name for spec in specs]
+        order = [Path(str(self.order))] if self._order_is_file() else []
+        named = (self.table, *self.labels, *order, *(spec.path for spec in specs))
+        return [path for path in named if path is not None]
+
+    def _order_is_file(self) -> bool:
+        return self.order is not None and self.order not in [spec.name for spec in parse_views(self.views)]
+
+    def seen_from(self, folder: Path) -> RunSettings:
+        """Return the settings with files named as they are found from a folder, wherever both are moved together."""
+        specs = [
+            spec if spec.path is None else dataclasses.replace(spec, path=_seen_from(folder, spec.path))
+            for spec in parse_views(self.views)
+        ]
         return dataclasses.replace(
             self,
-            table=None if self.table is None else self.table.resolve(),
-            labels=[path.resolve() for path in self.labels],
-            views=[_absolute(spec) for spec in specs],
-            order=str(Path(str(self.order)).resolve()) if is_file else self.order,
+            table=None if self.table is None else _seen_from(folder, self.table),
+            labels=[_seen_from(folder, path) for path in self.labels],
+            views=[str(spec) for spec in specs],
+            order=str(_seen_from(folder, Path(str(self.order)))) if self._order_is_file() else self.order,
         )
 
-    def to_toml(self) -> str:
-        """Return the settings as a file that repeats the run from any folder."""
-        whole = dataclasses.replace(self.absolute(), output=None)
+    def to_toml(self, folder: Path) -> str:
+        """Return the settings as a file in `folder` that repeats the run, whatever folder one is in."""
+        whole = dataclasses.replace(self.seen_from(folder), output=None)
         values = {item.name: getattr(whole, item.name) for item in dataclasses.fields(whole)}
         tables = {name: values.pop(name) for name in ("columns", "parameters")}
         lines = [f"{name} = {write_value(value)}" for name, value in values.items() if value not in (None, [])]
@@ -188,5 +202,8 @@ def write_key(key: str) -> str:
     return key if re.fullmatch(r"[A-Za-z0-9_-]+", key) else write_value(key)
 
 
-def _absolute(spec: ViewSpec) -> str:
-    return str(spec if spec.path is None else dataclasses.replace(spec, path=spec.path.resolve()))
+def _seen_from(folder: Path, path: Path) -> Path:
+    try:
+        return Path(os.path.relpath(path.resolve(), folder.resolve()))
+    except ValueError:  # another drive
+        return path.resolve()

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from pathlib import Path
 from typing import Annotated
 
@@ -26,6 +25,7 @@ from .options import (
     ViewOption,
     settings_of,
 )
+from .speaking import in_markup, say_json
 
 _SHOWN = 15  # settings printed
 
@@ -68,7 +68,7 @@ def tune(
     if output is not None:
         write_table(rows, output)
     if as_json:
-        typer.echo(json.dumps(rows))
+        say_json(rows)
         return
     _print(*narrow_table(rows, _SHOWN), len(rows))
     if output is not None:
@@ -85,7 +85,7 @@ def _print(cells: list[list[str]], same: list[str], n_rows: int) -> None:
     for name, cell in zip(cells[0], cells[1], strict=True):
         shown.add_column(name, justify="right" if cell[0].isdigit() else "left", no_wrap=name != "scaling")
     for row in cells[1:]:
-        shown.add_row(*row)
+        shown.add_row(*map(in_markup, row))
     console = Console(highlight=False)
     console.print(shown)
     if same:
