@@ -15,7 +15,16 @@ from scipy import sparse
 import anchorview
 from support.command import invoke, quick, read_csv, refused, reviews, write_csv
 
-FILES = {"labels.parquet", "labels.csv", "embedding.npy", "model.anchorview", "run.json", "run.toml", "report.html"}
+FILES = {
+    "labels.parquet",
+    "labels.csv",
+    "embedding.npy",
+    "codes.npy",
+    "model.anchorview",
+    "run.json",
+    "run.toml",
+    "report.html",
+}
 
 
 def test_the_folder_of_a_run(raw_run: Path) -> None:
@@ -143,9 +152,13 @@ def test_a_file_per_view_aligned_by_ids(tmp_path: Path) -> None:
         *["fit", "--view", f"text={tmp_path}/emb.npy", "--view", f"counts={tmp_path}/counts.npz"],
         *["--view", f"meta={tmp_path}/meta.csv:age,size", "--view", f"late={tmp_path}/late.tsv"],
         *["--labels", tmp_path / "labels.csv", "--id", "key", "-o", tmp_path / "run", "--config", quick(tmp_path)],
+        "--assume-order",
     )
     assert done.exit_code == 0, done.output
-    assert "View 'late' is missing in 10 of 60 rows" in done.stdout
+    assert "View 'late' is missing in 10 of 60 rows ('a0', 'a1', 'a2', …)." in done.stdout
+    assert (
+        f"Views 'text', 'counts' have no ids; rows are taken to be in the order of {tmp_path}/meta.csv." in done.stdout
+    )
     rows = read_csv(tmp_path / "run" / "labels.csv")
     assert [row["id"] for row in rows] == columns["id"]
     assert agreement([row["label"] for row in rows], [str(row % 2) for row in range(60)]) > 0.9

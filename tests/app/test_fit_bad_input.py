@@ -168,7 +168,11 @@ def test_one_label_for_each_class(folder: Path) -> None:
 def test_a_value_that_means_no_label(folder: Path) -> None:
     columns = reviews()
     write_csv(folder / "words.csv", columns | {"topic": [topic or "unknown" for topic in columns["topic"]]})
-    assert "looks like a missing label" in fit_refused("words.csv", "--label", "topic")
+    line = fit_refused("words.csv", "--label", "topic")
+    assert "60 of 90 labels are 'unknown', which looks like 'no label'" in line
+    assert "add --unlabelled unknown;" in line
+    write_csv(folder / "marks.csv", columns | {"topic": [topic or "?" for topic in columns["topic"]]})
+    assert "add --unlabelled '?';" in fit_refused("marks.csv", "--label", "topic")
     done = refused("fit", "words.csv", "--label", "topic", "--unlabelled", "unknown", "-o", "missing/run", code=2)
     assert "The folder" in done  # the labels are not what is wrong any more
 

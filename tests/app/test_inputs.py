@@ -127,14 +127,14 @@ def test_what_means_no_label(tmp_path: Path, unlabelled: str | None) -> None:
 def test_labels_in_the_order_of_the_rows(tmp_path: Path) -> None:
     np.save(tmp_path / "v.npy", ROWS)
     np.save(tmp_path / "y.npy", np.array([3, -1, 4, 3]))
-    data = gather(RunSettings(views=[f"v={tmp_path}/v.npy"], labels=tmp_path / "y.npy"))
+    data = gather(RunSettings(views=[f"v={tmp_path}/v.npy"], labels=[tmp_path / "y.npy"]))
     assert data.labels.counts == {3: 2, 4: 1}
     write_csv(tmp_path / "y.csv", {"id": IDS, "y": ["p", "q", None, "p"]})  # it names the rows as well
-    data = gather(RunSettings(views=[f"v={tmp_path}/v.npy"], labels=tmp_path / "y.csv", id="id"))
+    data = gather(RunSettings(views=[f"v={tmp_path}/v.npy"], labels=[tmp_path / "y.csv"], id="id", assume_order=True))
     assert data.ids is not None and data.ids.tolist() == IDS
     write_csv(tmp_path / "y.csv", {"id": IDS[:2], "y": ["p", "q"]})
     with pytest.raises(DataError, match="has 2 rows where the views have 4"):
-        gather(RunSettings(views=[f"v={tmp_path}/v.npy"], labels=tmp_path / "y.csv", id="id"))
+        gather(RunSettings(views=[f"v={tmp_path}/v.npy"], labels=[tmp_path / "y.csv"], id="id", assume_order=True))
 
 
 def test_ranges_are_by_number_or_by_place() -> None:

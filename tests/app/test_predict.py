@@ -11,6 +11,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
+from anchorview.app.predicting import Predictor
 from support.command import invoke, quick, read_csv, refused, reviews, write_csv
 
 
@@ -27,7 +28,7 @@ def arrays_model(tmp_path_factory: pytest.TempPathFactory) -> Path:
     write_arrays(folder)
     done = invoke(
         *["fit", "--view", f"a={folder}/a.npy", "--view", f"b={folder}/b.csv:u,v", "--labels", folder / "b.csv"],
-        *["--label", "y", "--id", "id", "-o", folder / "run", "--config", quick(folder)],
+        *["--label", "y", "--id", "id", "--assume-order", "-o", folder / "run", "--config", quick(folder)],
     )
     assert done.exit_code == 0, done.output
     return folder / "run" / "model.anchorview"
@@ -77,14 +78,17 @@ def test_several_files(model: Path, tmp_path: Path) -> None:
     assert json.loads(done.stdout)["rows"] == 18
     table = pq.read_table(tmp_path / "labels.parquet")
     assert table.column("file").to_pylist() == [str(first)] * 9 + [str(second)] * 9
-    assert table.column("id").to_pylist() == [*range(9), *range(9)]
+    assert table.column("id").to_pylist() == [f"r{row:03d}" for row in range(9)] * 2  # as at the fit
 
 
 def test_views_of_files(arrays_model: Path, tmp_path: Path) -> None:
     write_arrays(tmp_path)
     words = "predict", arrays_model, "--view", f"a={tmp_path}/a.npy", "--view", f"b={tmp_path}/b.csv:u,v"
-    done = invoke(*words, "--id", "id", "-o", tmp_path / "labels.csv")
+    line = refused(*words, "-o", tmp_path / "labels.csv", code=2)  # the model knows the column of ids, b.csv has it
+    assert line.startswith(f"View 'a' ({tmp_path}/a.npy) has no ids, and {tmp_path}/b.csv has")
+    done = invoke(*words, "--assume-order", "-o", tmp_path / "labels.csv")
     assert done.exit_code == 0, done.output
+    assert "View 'a' has no ids; rows are taken to be in the order of" in done.stdout
     rows = read_csv(tmp_path / "labels.csv")
     assert [row["id"] for row in rows] == [f"n{n}" for n in range(40)]
     assert np.mean([row["label"] == f"c{n % 2}" for n, row in enumerate(rows)]) > 0.9
@@ -126,6 +130,34 @@ def test_blocks_that_are_done_are_not_done_again(model: Path, tmp_path: Path) ->
     assert done.exit_code == 0, done.output
     assert len(read_csv(tmp_path / "labels.csv")) == 300
     assert not parts.exists()
+
+
+def test_after_an_interrupt_it_says_how_to_go_on(model: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    path = write_csv(tmp_path / "new.csv", new_reviews(60))
+    label = Predictor.label
+    calls: list[int] = []
+
+    def stopped(self: Predictor, ids: Any, views: Any) -> Any:
+        calls.append(len(ids))
+        if len(calls) == when:
+            raise KeyboardInterrupt
+        return label(self, ids, views)
+
+    monkeypatch.setattr(Predictor, "label", stopped)
+    words = "predict", model, path, "--block-rows", 20, "-o", tmp_path / "labels.csv"
+    when = 1
+    done = invoke(*words)
+    assert done.exit_code == 130
+    assert done.stderr.splitlines()[-1] == "Stopped."  # nothing is done yet
+    calls.clear()
+    when = 3
+    done = invoke(*words)
+    assert done.exit_code == 130
+    assert done.stderr.splitlines()[-1] == "Stopped. What is done is kept: the same command goes on from there."
+    calls.clear()
+    assert invoke(*words).exit_code == 0
+    assert calls == [20]
+    assert len(read_csv(tmp_path / "labels.csv")) == 60
 
 
 def test_bad_input(model: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -152,7 +152,7 @@ def test_ctrl_c_in_a_process(tmp_path: Path, stage: str) -> None:
     if code == 0:
         assert stage == "report"
         assert left == ["quick.toml", "reviews.csv", "run"]
-        assert len(list((tmp_path / "run").iterdir())) == 7
+        assert len(list((tmp_path / "run").iterdir())) == 8
     else:
         assert code == 130, rest
         assert left == ["quick.toml", "reviews.csv"]

@@ -98,6 +98,35 @@ def test_numbers_that_count_the_rows_are_ids() -> None:
     assert recognise(Column("odd", np.array([1.0, np.inf, 2.0]))).kind == "unusable"
 
 
+def test_values_that_hardly_repeat_are_no_category() -> None:
+    rng = np.random.RandomState(0)
+    versions = np.array([f"{a}.{b}-{c}" for a, b, c in rng.randint([3, 30, 8], size=(1000, 3))], dtype=object)
+    n_values = len(set(versions))
+    assert 500 < n_values < 900  # more than every other one is new
+    found = recognise(Column("version", versions))
+    assert (found.kind, found.used) == ("varied", False)
+    assert found.why == f"{n_values} different values in 1,000 cells, too many for a category"
+    halves = np.array(
+        [f"v{row // 2}" for row in range(100)], dtype=object
+    )  # each twice: the next row is told something
+    assert recognise(Column("pair", halves)).kind == "category"
+    many = np.array([f"v{row % 9001}" for row in range(40_000)], dtype=object)  # in a sample they seldom repeat
+    assert recognise(Column("shop", many)).kind == "category"
+
+
+def test_integers_that_floats_cannot_tell_apart() -> None:
+    ids = np.arange(300) * 3 + 9_007_199_254_740_993_000
+    found = recognise(Column("tweet", ids[np.random.RandomState(0).permutation(300)]))
+    assert (found.kind, found.why) == ("id", "whole numbers of 17 digits or more, 100% of the cells different")
+    author = ids[:4][np.arange(300) % 4]
+    assert recognise(Column("author", author)).kind == "category"
+    for table in (pd.DataFrame({"author": author}), pa.table({"author": author})):
+        transformer = TableViews().fit(table)
+        assert transformer.transform(table).sizes == [4]
+        assert transformer.encode(table[:10]).unseen["author"].count == 0
+    assert recognise(Column("n", np.array([2**53, 5, 7]))).kind == "number"
+
+
 def test_kinds_can_be_said() -> None:
     table = pd.DataFrame(make())
     transformer = TableViews(kinds={"price": "category", "review": "ignore", "shop": "text"}).fit(table)

@@ -95,6 +95,7 @@ def test_clusters_have_no_accuracy() -> None:
     summary = summarise_run(model, xy=grid(120))
     assert summary.accuracy is summary.confusion is summary.reliability is None
     assert summary.classes == ["cluster 0", "cluster 1", "cluster 2"] and not summary.has_labels
+    assert not any("sure" in text for text in describe_result(summary))  # nobody has said what the clusters are
     assert "no label given" in describe_result(summary)[0] and len(summary.suggested) == 20
     assert next_steps(summary) == [
         "Give a label to the rows listed under “Label next”, and fit again: classes then have names."

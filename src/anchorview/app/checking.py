@@ -28,7 +28,8 @@ def check_run(settings: RunSettings, reporter: Reporter) -> dict[str, Any]:
         empty = _missing_cells(data)
         needed = memory_of(data, model)
         seconds = _time_of(model, data, reporter)
-    reporter.say(f"Cells that are empty, in views that rows have: {sum(empty.values()):,}.")
+    listed = ", ".join(f"{name} {count:,}" for name, count in empty.items() if count)
+    reporter.say(f"Cells that are empty: {sum(empty.values()):,}{f' ({listed})' if listed else ''}.")
     reporter.say(f"Memory to expect: about {needed}.")
     about = "about" if isinstance(model, FSSMSC) else "at most"  # of many rows the search looks at some
     reporter.say(f"Time to expect: {about} {_rounded(seconds)}. Nothing was written (--check).")
@@ -39,12 +40,16 @@ def check_run(settings: RunSettings, reporter: Reporter) -> dict[str, Any]:
         "missing_cells": empty,
         "memory_bytes": needed.total,
         "seconds": round(seconds, 1),
+        "label_sources": data.labels.sources,
+        "columns": [] if data.table is None else data.table.describe().splitlines(),
         "notes": data.notes,
     }
 
 
 def _missing_cells(data: RunData) -> dict[str, int]:
-    """Count the empty cells of each view, without rows that lack it as a whole."""
+    """Count the empty cells of each column of a raw table; else of each view, without rows that lack all of it."""
+    if data.table is not None:
+        return data.empty_cells
     counts = {}
     for name, array in data.views.items():
         counts[name] = 0
@@ -69,7 +74,7 @@ def _time_of(model: Any, data: RunData, reporter: Reporter) -> float:
         rows = np.union1d(labelled, others)
     reporter.step(f"timing the fit on {len(rows):,} rows")
     values = None if data.labels.values is None else data.labels.values[rows]
-    some = RunData(data.views[rows], None, RunLabels(values, data.labels.place))
+    some = RunData(data.views[rows], None, RunLabels(values, data.labels.place), data.settings)
     _load_kernels()
     start = time.perf_counter()
     fit(clone(model), some)

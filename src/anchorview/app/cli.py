@@ -39,8 +39,8 @@ class _Command(TyperGroup):
     def invoke(self, ctx: Any) -> Any:
         try:
             return super().invoke(ctx)
-        except KeyboardInterrupt:
-            say("Stopped.", err=True)
+        except KeyboardInterrupt as error:  # with what to do next, where there is something to say
+            say(" ".join(["Stopped.", *map(str, error.args)]), err=True)
             raise typer.Exit(exit_code()) from None
         except CommandError as error:
             say(f"Error: {error}", err=True)

@@ -34,17 +34,24 @@ def export(
     least_sure: Annotated[
         int | None, typer.Option(min=1, help="Only so many rows: those that the model is least sure of.")
     ] = None,
+    suggested: Annotated[
+        int | None,
+        typer.Option(min=1, help="Only so many rows: those whose labels would help the model most, as in the report."),
+    ] = None,
     force: Annotated[bool, typer.Option("--force", help="Replace the file if it exists.")] = False,
 ) -> None:
     """Write the labels of a run for other tools: Label Studio (with predictions), JSON lines, or CSV.
 
     What people then say in Label Studio comes back as labels: export the project as JSON, and fit with --labels
-    project.json.
+    project.json. To choose what they see, --suggested is the better way: the rows that the model is least sure of are
+    often alike.
     """
     from . import label_files
-    from .exporting import further_columns
+    from .exporting import columns_of_run, further_columns, read_codes
     from .run_record import read_record
 
+    if least_sure is not None and suggested is not None:
+        raise UsageError("--suggested and --least-sure both choose rows; give one of them.")
     if to is None and output.suffix.lower() not in _OF_SUFFIX:
         raise UsageError(f"{output} ends in none of {', '.join(_OF_SUFFIX)}; say what to write: --to.")
     if output.exists() and not force:
@@ -54,13 +61,19 @@ def export(
     record = read_record(run)
     form = to or _OF_SUFFIX[output.suffix.lower()]
     try:
-        rows = label_files.read_labels(run)
-        chosen = rows if least_sure is None else label_files.least_sure(rows, least_sure)
+        chosen = label_files.read_labels(run)
+        if suggested is not None:
+            chosen = iter(label_files.suggested(chosen, suggested, read_codes(run)))
+        elif least_sure is not None:
+            chosen = iter(label_files.least_sure(chosen, least_sure))
         columns = further_columns(run, record, column)
-        count = label_files.write_labels(chosen, output, str(form), columns, overwrite=force)
+        count = label_files.write_labels(chosen, output, str(form), columns, overwrite=force, **columns_of_run(record))
     except ValueError as error:
         raise DataError(str(error)) from None
     say(f"Done: {count:,} rows, {output}")
+    wanted = suggested or least_sure or 0
+    if count < wanted:
+        say(f"Note: {wanted:,} rows were asked for, but only {count:,} have no label yet.")
     if form is Format.LABEL_STUDIO and columns:
         from .label_studio import labelling_interface
 

@@ -7,9 +7,35 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
+import numpy as np
+
+from ..core.arrays import Matrix
 from .errors import DataError
 from .inputs.matrices import table_ids
 from .inputs.tables import TABLES, read_table, suffix_of, table_names
+from .run_folder import CODES
+from .settings import NO_ID
+
+
+def columns_of_run(record: dict[str, Any]) -> dict[str, str | None]:
+    """Return the columns of labels and ids of a run's table, as tasks name them."""
+    settings = record["settings"]
+    if settings["table"] is None:
+        return {}
+    named = {"label_column": settings["label"], "id_column": settings["id"]}
+    return {field: None if name == NO_ID else name for field, name in named.items()}
+
+
+def read_codes(run: Path) -> Matrix:
+    """Return what rows to label next are chosen by."""
+    path = run / CODES
+    if not path.is_file():
+        raise DataError(f"There is no {path}, by which rows to label next are chosen; fit again.")
+    try:
+        codes: Matrix = np.load(path, allow_pickle=False)
+    except (ValueError, OSError, EOFError) as error:
+        raise DataError(f"{path} cannot be read: {' '.join(str(error).split())}") from None
+    return codes
 
 
 def further_columns(
@@ -41,7 +67,7 @@ def further_columns(
     lacking = [name for name in wanted if name not in names]
     if lacking:
         raise DataError(f"{path} has no column {lacking[0]!r}; it has {', '.join(names[:10])}.")
-    id_column = settings["id"]
+    id_column = None if settings["id"] == NO_ID and NO_ID not in names else settings["id"]
     of_ids = [id_column] if id_column else []
     table = read_table(path, list(dict.fromkeys([*wanted, *of_ids])), text=of_ids)
     if table.num_rows != record["rows"]:

@@ -9,7 +9,9 @@ import typer
 
 from .errors import NOT_CONVERGED, UsageError
 from .options import (
+    AssumeOrderOption,
     ClustersOption,
+    ColumnOption,
     ConfigOption,
     FastOption,
     IdOption,
@@ -18,6 +20,8 @@ from .options import (
     LabelOption,
     LabelsOption,
     MemoryOption,
+    OnConflictOption,
+    OrderOption,
     SeedOption,
     TableArgument,
     UnlabelledOption,
@@ -33,7 +37,11 @@ def fit(
     id: IdOption = None,
     label: LabelOption = None,
     labels: LabelsOption = None,
+    on_conflict: OnConflictOption = None,
     unlabelled: UnlabelledOption = None,
+    column: ColumnOption = None,
+    order: OrderOption = None,
+    assume_order: AssumeOrderOption = False,
     output: Annotated[
         Path | None, typer.Option("-o", "--output", help="Folder for the results; it must be new.")
     ] = None,

@@ -19,15 +19,16 @@ from ..cost import MemoryEstimate
 from ..data.validation import find_present
 from ..fssmsc import FSSMSC
 from ..fssmsc_cv import FSSMSCCV
+from ..labelling.suggest import code_coordinates
 from .errors import CommandError, DataError
 from .inputs.contents import RowPlaces, read_contents
 from .inputs.gathering import RunData, gather
-from .inputs.labels import check_labels
+from .inputs.label_checks import check_labels, notes_on_classes
 from .inputs.tables import require
 from .progress import Reporter
-from .run_folder import MARK, RunFolder
+from .run_folder import CODES, MARK, RunFolder
 from .run_record import write_record
-from .settings import RunSettings
+from .settings import NO_ID, RunSettings
 from .view_spec import ViewSpec, parse_views
 
 MODEL, EMBEDDING, PAGE, SETTINGS = "model.anchorview", "embedding.npy", "report.html", "run.toml"
@@ -49,6 +50,7 @@ def read(settings: RunSettings, reporter: Reporter) -> RunData:
     reporter.step("reading")
     data = gather(settings)
     check_labels(data.labels, settings.clusters)
+    data.notes += [*data.labels.notes, *notes_on_classes(data.labels.counts)]
     for line in describe(data):
         reporter.say(line)
     return data
@@ -67,14 +69,14 @@ def describe(data: RunData) -> list[str]:
         listed = [f"{name} {count:,}" for name, count in counts.items()]
         if len(listed) > _MANY_CLASSES:
             listed = [*listed[: _MANY_CLASSES - 1], "…", listed[-1]]
-        said.append(f"{sum(counts.values()):,} labels of {len(counts):,} classes: {', '.join(listed)}")
+        from_where = ", ".join(f"{n:,} from {name}" for name, n in data.labels.sources.items())
+        total = f"{sum(counts.values()):,} labels of {len(counts):,} classes: {', '.join(listed)}"
+        said.append(f"{from_where}: {total}" if from_where else total)
     else:
         said.append("No labels.")
     if data.table is not None:
-        said += ["Columns:", *(f"  {line}" for line in data.notes)]
-    else:
-        said += data.notes
-    return said
+        said += ["Columns:", *(f"  {line}" for line in data.table.describe().splitlines())]
+    return [*said, *(f"Note: {note}" for note in data.notes)]
 
 
 def make_model(settings: RunSettings, data: RunData) -> Any:
@@ -134,7 +136,7 @@ def run_fit(settings: RunSettings, output: Path, force: bool, reporter: Reporter
         reporter.step("fitting")
         fit(model, data)
         seconds |= {f"fit: {name}": value for name, value in model.stage_seconds_.items()}
-        settings = dataclasses.replace(settings, columns=_columns(data) or settings.columns)
+        settings = dataclasses.replace(data.settings, columns=_columns(data) or settings.columns)
         try:
             record = _write(model, data, settings, folder, reporter, seconds)
             folder.finish()
@@ -168,7 +170,11 @@ def _write(
         write_label_table(fitted_labels(model, data.ids, data.labels.values, xy), folder.path)
     with folder.writing(EMBEDDING):
         np.save(folder.path / EMBEDDING, model.embedding_)
+    with folder.writing(CODES):
+        np.save(folder.path / CODES, code_coordinates(model.codes_).astype(np.float32))
     model.verbose = False
+    # predict names rows by this column, too
+    (model if data.table is None else data.table)._id_column = None if settings.id == NO_ID else settings.id
     saved = model if data.table is None else Pipeline([("table", data.table), ("model", model)])
     with folder.writing(MODEL):
         save(saved, folder.path / MODEL)
@@ -192,16 +198,20 @@ def _write(
     with folder.writing(PAGE):
         write_run_page(summary, folder.path / PAGE)
     seconds["report"] = time.perf_counter() - start
+    sources = data.labels.sources or {data.labels.name: sum(data.labels.counts.values())}
     about = {
         "status": "ok" if has_converged(model) else "not converged",
         "settings": _plain(dataclasses.asdict(dataclasses.replace(settings.seen_from(folder.target), output=None))),
         "arguments": [_without_folders(text, settings) for text in sys.argv[1:]],
         "seconds": {name: round(value, 3) for name, value in seconds.items()},
+        "columns": [] if data.table is None else data.table.describe().splitlines(),
         "notes": [_without_folders(text, settings) for text in data.notes],
         "warnings": [_without_folders(text, settings) for text in reporter.warnings],
         "rows": len(data.views),
         "has_ids": data.ids is not None,
         "labels": {str(name): count for name, count in data.labels.counts.items()},
+        "label_sources": {_without_folders(name, settings): count for name, count in sources.items()},
+        "label_conflicts": [_without_folders(text, settings) for text in data.labels.conflicts],
     }
     with folder.writing(MARK):
         return write_record(folder.path, summary, about, model.classes_.tolist())
@@ -247,8 +257,9 @@ def _source(settings: RunSettings) -> str:
 
 
 def _files(settings: RunSettings) -> dict[str, str]:
-    found = {"table": settings.table, "labels": settings.labels}
-    named = {role: path.name for role, path in found.items() if path is not None}
+    named = {} if settings.table is None else {"table": settings.table.name}
+    for number, path in enumerate(settings.labels):
+        named["labels" if number == 0 else f"labels {number + 1}"] = path.name
     return named | {
         f"view {spec.name}": str(_named_only(spec)).partition("=")[2] for spec in parse_views(settings.views)
     }
@@ -271,4 +282,6 @@ def _without_folders(text: str, settings: RunSettings) -> str:
 def _plain(value: Any) -> Any:
     if isinstance(value, dict):
         return {key: _plain(one) for key, one in value.items()}
+    if isinstance(value, list):
+        return [_plain(one) for one in value]
     return str(value) if isinstance(value, Path) else value

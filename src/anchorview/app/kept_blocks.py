@@ -46,8 +46,13 @@ class KeptBlocks:
                 stream.write(self._fingerprint.encode())
         return self
 
+    @property
+    def n_kept(self) -> int:
+        """Number of blocks that are done."""
+        return len(list(self._folder.glob("*.parquet")))
+
     def __exit__(self, *error: object) -> None:
-        if not any(self._folder.glob("*.parquet")):  # nothing is done that could be kept
+        if not self.n_kept:  # nothing is done that could be kept
             shutil.rmtree(self._folder, ignore_errors=True)
         self._stream.close()
 

@@ -10,6 +10,10 @@ from collections.abc import Iterable, Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
+import numpy as np
+
+from ..core.arrays import Matrix
+from ..labelling.suggest import suggest_rows
 from ..report.files import replacing
 from .csv_cells import mark_text
 from .label_studio import make_tasks
@@ -76,6 +80,31 @@ def least_sure(rows: Iterable[dict[str, Any]], n_rows: int) -> list[dict[str, An
     return heapq.nsmallest(n_rows, of_model, key=lambda row: row.get("confidence") or 0.0)
 
 
+def suggested(rows: Iterable[dict[str, Any]], n_rows: int, coordinates: Matrix) -> list[dict[str, Any]]:
+    """Return the rows to label next, the most useful first, as `suggest_labels` chooses them.
+
+    Parameters
+    ----------
+    rows : iterable of dict
+        As `read_labels` gives them. Labels that were given, and rows about which nothing is known, are left out.
+    n_rows : int
+        How many; fewer if there are not so many.
+    coordinates : ndarray of shape (n_all_rows, p)
+        Where rows that are alike lie together: codes.npy of the run.
+    """
+    listed = list(rows)
+    if len(coordinates) != len(listed):
+        raise ValueError(f"The run has codes of {len(coordinates)} rows, and labels of {len(listed)}; fit again.")
+    is_open = np.array([row.get("source") != "given" and row.get("label") is not None for row in listed], dtype=bool)
+    n_rows = min(n_rows, int(is_open.sum()))
+    if n_rows == 0:
+        return []
+    confidence = np.array([row.get("confidence") or 0.0 for row in listed])
+    doubt = np.where(is_open, 1 - confidence, 0.0)
+    chosen = suggest_rows(coordinates.astype(np.float64), doubt, is_open, n_rows, int((~is_open).sum()))
+    return [listed[row] for row in chosen.tolist()]
+
+
 def write_labels(
     rows: Iterable[dict[str, Any]],
     path: Path,
@@ -83,6 +112,8 @@ def write_labels(
     columns: Mapping[Any, Mapping[str, Any]] | None = None,
     *,
     overwrite: bool = False,
+    label_column: str | None = None,
+    id_column: str | None = None,
 ) -> int:
     """Write rows of labels to a file, and return how many.
 
@@ -98,13 +129,18 @@ def write_labels(
         By the ids of rows, further columns.
     overwrite : bool
         Whether a file that exists may be replaced.
+    label_column, id_column : str, optional
+        Columns of the run's table with its labels and ids, which tasks of Label Studio name.
     """
     if form not in FORMATS:
         raise ValueError(f"There is no format {form!r}; there are {', '.join(FORMATS)}.")
     if path.exists() and not overwrite:
         raise FileExistsError(f"{path} exists; choose another name, or allow that it is replaced.")
     counted = _Count(rows)
-    pieces = {"label-studio": _tasks, "jsonl": _lines, "csv": _csv}[form](counted, columns)
+    if form == "label-studio":
+        pieces = _tasks(make_tasks(counted, columns, label_column=label_column, id_column=id_column))
+    else:
+        pieces = {"jsonl": _lines, "csv": _csv}[form](counted, columns)
     with replacing(path, overwrite=overwrite) as stream:
         for piece in pieces:
             stream.write(piece.encode("utf-8", "surrogatepass"))
@@ -130,9 +166,9 @@ def _plain(value: Any) -> Any:
     return value if value is None or isinstance(value, bool | int | str) else str(value)
 
 
-def _tasks(rows: Iterable[dict[str, Any]], columns: Mapping[Any, Mapping[str, Any]] | None) -> Iterator[str]:
+def _tasks(tasks: Iterable[dict[str, Any]]) -> Iterator[str]:
     yield "["
-    for number, task in enumerate(make_tasks(rows, columns)):
+    for number, task in enumerate(tasks):
         yield ("\n" if number == 0 else ",\n") + json.dumps(task, ensure_ascii=True, default=str)
     yield "\n]\n"
 

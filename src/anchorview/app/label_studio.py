@@ -13,6 +13,8 @@ ROW = "row_id"  # field of a task for the row it is about; in some exports "id" 
 CONTROL = "label"  # name of the choices in a labelling interface
 SHOWN = "text"  # name of what is shown beside them
 MODEL = "anchorview"
+# Fields of a task's data, since exports of every kind keep those: the columns of labels and ids of the run's table.
+LABEL_COLUMN, ID_COLUMN = "anchorview_label_column", "anchorview_id_column"
 
 
 def make_tasks(
@@ -22,6 +24,8 @@ def make_tasks(
     control: str = CONTROL,
     shown: str = SHOWN,
     model_version: str = MODEL,
+    label_column: str | None = None,
+    id_column: str | None = None,
 ) -> Iterator[dict[str, Any]]:
     """Return a task of Label Studio for each row: a given label as an annotation, a label of the model as a prediction.
 
@@ -36,6 +40,9 @@ def make_tasks(
         Names of the ``Choices`` and of the object they are about, as the project's labelling interface has them.
     model_version : str
         Under which Label Studio lists the predictions.
+    label_column, id_column : str, optional
+        Columns of the run's table with its labels and ids; tasks name them, so that a fit with what people say uses
+        the labels of the column too.
 
     Yields
     ------
@@ -51,8 +58,10 @@ def make_tasks(
     >>> task["predictions"][0]["score"], task["predictions"][0]["result"][0]["value"]
     (0.9, {'choices': ['sports']})
     """
+    named = {LABEL_COLUMN: label_column, ID_COLUMN: id_column}
+    of_run = {field: name for field, name in named.items() if name is not None}
     for row in labels:
-        task: dict[str, Any] = {"data": {ROW: row["id"], **((columns or {}).get(row["id"]) or {})}}
+        task: dict[str, Any] = {"data": {ROW: row["id"], **((columns or {}).get(row["id"]) or {}), **of_run}}
         if row.get("label") is not None:
             choice = {
                 "from_name": control,
@@ -113,12 +122,16 @@ class Annotations:
     disagreeing : list
         Ids of rows that were labelled differently by different people; the latest label, or that marked as ground
         truth, is taken.
+    label_column, id_column : str or None
+        Columns of the table that the tasks were made from, if they name them.
     """
 
     labels: dict[Any, str]
     n_tasks: int
     n_skipped: int
     disagreeing: list[Any]
+    label_column: str | None = None
+    id_column: str | None = None
 
 
 def read_annotations(path: Path, *, row: str = ROW, control: str | None = None) -> Annotations:
@@ -145,11 +158,13 @@ def read_annotations(path: Path, *, row: str = ROW, control: str | None = None) 
     if not isinstance(tasks, list) or not all(isinstance(task, dict) for task in tasks):
         raise ValueError(f"{path} is not an export of Label Studio: it is no list of tasks.")
     labels: dict[Any, str] = {}
+    columns: dict[str, str] = {}
     disagreeing, n_skipped = [], 0
     for number, task in enumerate(tasks):
         where = f"{path}, task {task.get('id', number + 1)}"
         whole = isinstance(task.get("data"), dict)
         data = task["data"] if whole else task
+        columns |= {field: name for field in (LABEL_COLUMN, ID_COLUMN) if isinstance(name := data.get(field), str)}
         said = _said_by_people(task, control, where) if whole else _said_in_short(task, control or CONTROL, where)
         if not said:
             n_skipped += 1
@@ -160,7 +175,8 @@ def read_annotations(path: Path, *, row: str = ROW, control: str | None = None) 
         if len(set(said)) > 1 or labels.get(key, said[-1]) != said[-1]:
             disagreeing.append(key)
         labels[key] = said[-1]
-    return Annotations(labels, len(tasks), n_skipped, list(dict.fromkeys(disagreeing)))
+    named = columns.get(LABEL_COLUMN), columns.get(ID_COLUMN)
+    return Annotations(labels, len(tasks), n_skipped, list(dict.fromkeys(disagreeing)), *named)
 
 
 def _said_by_people(task: Mapping[str, Any], control: str | None, where: str) -> list[str]:

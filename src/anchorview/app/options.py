@@ -2,12 +2,22 @@
 
 from __future__ import annotations
 
+from enum import StrEnum
 from pathlib import Path
 from typing import Annotated, Any
 
 import typer
 
-from .settings import RunSettings, read_settings
+from .errors import UsageError
+from .settings import ERROR, LATER, RunSettings, read_settings
+
+
+class OnConflict(StrEnum):
+    """What happens where two sources of labels disagree."""
+
+    LATER = LATER
+    ERROR = ERROR
+
 
 TableArgument = Annotated[
     Path | None,
@@ -24,10 +34,43 @@ ViewOption = Annotated[
         "file (meta=table.csv:age,size); can be repeated. Without it the columns of the table are recognised.",
     ),
 ]
-IdOption = Annotated[str | None, typer.Option("--id", help="Column of ids, by which files are aligned.")]
+IdOption = Annotated[
+    str | None,
+    typer.Option(
+        "--id",
+        help="Column of ids, by which files are aligned; 'none' numbers the rows. By default that of one table is "
+        "recognised.",
+    ),
+]
+ColumnOption = Annotated[
+    list[str] | None,
+    typer.Option(
+        "--column",
+        metavar="NAME=KIND",
+        help="What a column of the table is: text, number, category, boolean, date, list or ignore; can be repeated.",
+    ),
+]
+OrderOption = Annotated[
+    str | None,
+    typer.Option(
+        metavar="FILE",
+        help="Whose order files without ids have: a view with ids, a table with the column of ids, or a list of ids "
+        "(.txt, .npy).",
+    ),
+]
+AssumeOrderOption = Annotated[
+    bool, typer.Option("--assume-order", help="Files without ids have the order of the first file with ids.")
+]
 LabelOption = Annotated[str | None, typer.Option(help="Column of labels; empty cells and -1 are no label.")]
 LabelsOption = Annotated[
-    Path | None, typer.Option(help="File of labels: .csv, .tsv or .parquet with ids, .npy, or .json of Label Studio.")
+    list[Path] | None,
+    typer.Option(
+        help="File of labels: .csv, .tsv or .parquet with ids, .npy, or .json of Label Studio; can be repeated, and "
+        "joined with --label: a later one goes before an earlier one.",
+    ),
+]
+OnConflictOption = Annotated[
+    OnConflict | None, typer.Option(help="Where sources of labels disagree: the later one is used, or it is an error.")
 ]
 UnlabelledOption = Annotated[str | None, typer.Option(help="A value that means 'no label'.")]
 ConfigOption = Annotated[Path | None, typer.Option(help="A .toml file with settings; options go before it.")]
@@ -38,14 +81,18 @@ SeedOption = Annotated[int | None, typer.Option(min=0, max=2**31 - 1, help="Rand
 JobsOption = Annotated[int | None, typer.Option(min=1, help="Threads; by default one for each core.")]
 JsonOption = Annotated[bool, typer.Option("--json", help="Write the result as JSON, and nothing else, to stdout.")]
 
-_NAMES = {"view": "views"}
+_NAMES = {"view": "views", "column": "columns"}
 _FIELDS = (
     "table",
     "view",
     "id",
     "label",
     "labels",
+    "on_conflict",
     "unlabelled",
+    "column",
+    "order",
+    "assume_order",
     "fast",
     "clusters",
     "memory_limit",
@@ -59,4 +106,14 @@ _FIELDS = (
 def settings_of(config: Path | None, given: dict[str, Any]) -> RunSettings:
     """Return the settings of a configuration file, if there is one, with the options that were given."""
     settings = RunSettings() if config is None else read_settings(config)
-    return settings.override({_NAMES.get(name, name): given[name] for name in _FIELDS if name in given})
+    options = {_NAMES.get(name, name): given[name] for name in _FIELDS if name in given}
+    if options.get("columns"):
+        options["columns"] = dict(map(_kind_of_column, options["columns"]))
+    return settings.override(options)
+
+
+def _kind_of_column(text: str) -> tuple[str, str]:
+    name, equals, kind = text.rpartition("=")
+    if not equals or not name or not kind:
+        raise UsageError(f"--column {text!r} is not NAME=KIND: write --column title=text.")
+    return name, kind

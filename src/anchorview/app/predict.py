@@ -7,18 +7,21 @@ from typing import Annotated
 
 import typer
 
-from .options import IdOption, JsonOption, ViewOption
+from .options import AssumeOrderOption, IdOption, JsonOption, OrderOption, ViewOption
 from .speaking import say_json
 
 _OUTPUT = Path("labels.csv")
+MODEL = "model.anchorview"  # in the folder of a run
 
 
 def predict(
-    model: Annotated[Path, typer.Argument(help="The model.anchorview of a run.")],
+    model: Annotated[Path, typer.Argument(help="The folder of a run, or its model.anchorview.")],
     files: Annotated[list[Path] | None, typer.Argument(help="Tables with the columns of the fit.")] = None,
     output: Annotated[Path, typer.Option("-o", "--output", help="File for the labels: .csv or .parquet.")] = _OUTPUT,
     view: ViewOption = None,
     id: IdOption = None,
+    order: OrderOption = None,
+    assume_order: AssumeOrderOption = False,
     force: Annotated[bool, typer.Option("--force", help="Replace the file if it exists.")] = False,
     block_rows: Annotated[int, typer.Option(min=1, help="Rows that are read and labelled together.")] = 20_000,
     as_json: JsonOption = False,
@@ -26,13 +29,16 @@ def predict(
     """Label the rows of new files with the model of a run.
 
     Files are read in blocks, so they may be larger than the memory. After an interrupt the same command goes on where
-    it ended. Words and categories that the model does not know are ignored, and counted.
+    it ended. Rows are named by the column of ids of the fit, if the files have it. Words and categories that the model
+    does not know are ignored, and counted.
     """
     from .predicting import Request, run_predict
     from .progress import Reporter
 
     reporter = Reporter(quiet=as_json)
-    done = run_predict(Request(model, files or [], view or [], id, block_rows), output, force, reporter)
+    path = model / MODEL if model.is_dir() else model
+    request = Request(path, files or [], view or [], id, block_rows, order, assume_order)
+    done = run_predict(request, output, force, reporter)
     if as_json:
         say_json(done)
         return
@@ -41,4 +47,6 @@ def predict(
             reporter.say(
                 f"Column {column!r}: {count:,} of {total:,} {what} are new and were ignored ({count / total:.1%})."
             )
+    for note in done["notes"]:
+        reporter.say(f"Note: {note}")
     reporter.say(f"Done: {done['rows']:,} rows, {done['output']}")

@@ -5,6 +5,7 @@ from __future__ import annotations
 import hashlib
 import json
 from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
@@ -26,7 +27,7 @@ from .kept_blocks import KeptBlocks
 from .model_file import ModelFileError, load
 from .progress import Reporter
 from .results import predicted_labels
-from .settings import RunSettings
+from .settings import NO_ID, RunSettings
 from .view_spec import choose_columns, parse_views
 
 Encoded = tuple[Views, dict[str, Any]]  # views, and what was ignored in them
@@ -52,23 +53,51 @@ class Predictor:
             model = load(path)
         except ModelFileError as error:
             raise DataError(str(error)) from None
-        self.path, self._id = path, id_column
+        self.path = path
         self.table: TableViews | None = None
         if hasattr(model, "steps"):
             self.table, model = model.steps[0][1], model.steps[-1][1]
         self.model = model
         self._specs = parse_views(views)
+        of_fit: str | None = getattr(model if self.table is None else self.table, "_id_column", None)
+        self._is_own_id = id_column is None
+        self._id = of_fit if id_column is None else id_column
+        self.notes: list[str] = []
+
+    @property
+    def id_column(self) -> str | None:
+        """The column of ids: the one that was named, else that of the fit."""
+        return self._id
+
+    def choose_ids(self, paths: list[Path]) -> None:
+        """Leave out the column of ids of the fit if a file lacks it, and one called none: rows are then numbered."""
+        if self._id is None:
+            return
+        without = [path for path in paths if self._id not in table_names(path)]
+        if without and self._is_own_id:
+            self.notes.append(f"{without[0]} has no column {self._id!r}, the ids of the fit; its rows are numbered.")
+            self._id = None
+        elif without and self._id == NO_ID:
+            self._id = None
+
+    def _ids(self, table: Any, path: Path, start: int) -> Any:
+        """Return the ids of a block of rows."""
+        if self._id is None:
+            return np.arange(start, start + table.num_rows)
+        try:
+            return table_ids(table, self._id, str(path), start)
+        except DataError as error:
+            raise DataError(f"{error} To number the rows instead: --id none.") from None
 
     def blocks(self, paths: list[Path], n_rows: int) -> Iterator[Block]:
         """Iterate over the rows of tables, so many at a time."""
+        self.choose_ids(paths)
         for path in paths:
             columns, text = self._columns(path)
             wanted = [*columns, *([self._id] if self._id and self._id not in columns else [])]
             start = 0
             for table in table_blocks(path, wanted, [*text, *([self._id] if self._id else [])], n_rows):
-                rows = np.arange(start, start + table.num_rows)
-                ids = rows if self._id is None else table_ids(table, self._id, str(path), start)
-                yield str(path), ids, partial(self._views, table, path, start)
+                yield str(path), self._ids(table, path, start), partial(self._views, table, path, start)
                 start += table.num_rows
 
     def label(self, ids: Any, views: Views) -> Any:
@@ -137,6 +166,10 @@ class Request:
         The column of ids.
     block_rows : int
         Rows that are read and labelled together.
+    order : str or None
+        Whose order files without ids have: a view, or a file of ids.
+    assume_order : bool
+        Whether they have that of the first file with ids.
     """
 
     model: Path
@@ -144,12 +177,16 @@ class Request:
     views: list[str]
     id: str | None
     block_rows: int
+    order: str | None = None
+    assume_order: bool = False
 
     def fingerprint(self) -> str:
         """Return what changes if the model, a file, or what is read of it does."""
         paths = [self.model, *self.files, *(spec.path for spec in parse_views(self.views) if spec.path is not None)]
         known = [(str(path.resolve()), path.stat().st_size, path.stat().st_mtime_ns) for path in paths if path.exists()]
-        return hashlib.sha256(json.dumps([known, self.views, self.id, self.block_rows]).encode()).hexdigest()
+        return hashlib.sha256(
+            json.dumps([known, self.views, self.id, self.block_rows, self.order]).encode()
+        ).hexdigest()
 
 
 def run_predict(request: Request, output: Path, force: bool, reporter: Reporter) -> dict[str, Any]:
@@ -158,9 +195,9 @@ def run_predict(request: Request, output: Path, force: bool, reporter: Reporter)
     _check_paths(request, output, force)
     with reporter.working():
         predictor = Predictor(request.model, request.views, request.id)
-        blocks = predictor.blocks(request.files, request.block_rows) if request.files else _gathered(request)
+        blocks = predictor.blocks(request.files, request.block_rows) if request.files else _gathered(request, predictor)
         n_rows = 0
-        with KeptBlocks(output, request.fingerprint()) as parts:
+        with KeptBlocks(output, request.fingerprint()) as parts, _telling_how_to_go_on(parts):
             for number, (file, ids, read) in enumerate(blocks):
                 if not parts.has(number):
                     rows, unseen = read()
@@ -168,7 +205,7 @@ def run_predict(request: Request, output: Path, force: bool, reporter: Reporter)
                     parts.add(number, _with_file(labels, file) if len(request.files) > 1 else labels, unseen)
                 n_rows += len(ids)
                 reporter.line(f"{n_rows:,} rows labelled")
-            return parts.finish()
+            return parts.finish() | {"notes": predictor.notes}
 
 
 def _check_paths(request: Request, output: Path, force: bool) -> None:
@@ -189,9 +226,26 @@ def _check_paths(request: Request, output: Path, force: bool) -> None:
         raise UsageError("Name tables to label (anchorview predict MODEL rows.csv …), or views with files: --view.")
 
 
-def _gathered(request: Request) -> Iterator[Block]:
+@contextmanager
+def _telling_how_to_go_on(parts: KeptBlocks) -> Iterator[None]:
+    """Say on an interrupt that what is done is kept."""
+    try:
+        yield
+    except KeyboardInterrupt:
+        if not parts.n_kept:
+            raise
+        raise KeyboardInterrupt("What is done is kept: the same command goes on from there.") from None
+
+
+def _gathered(request: Request, predictor: Predictor) -> Iterator[Block]:
     """Read the views of several files, aligned by ids, and iterate over blocks of rows."""
-    data = gather(RunSettings(views=request.views, id=request.id))
+    id_column = request.id
+    tables = [spec.path for spec in parse_views(request.views) if spec.path and suffix_of(spec.path) in TABLES]
+    if id_column is None and any(predictor.id_column in table_names(path) for path in tables):
+        id_column = predictor.id_column
+    settings = RunSettings(views=request.views, id=id_column, order=request.order, assume_order=request.assume_order)
+    data = gather(settings)
+    predictor.notes += data.notes
     ids = np.arange(len(data.views)) if data.ids is None else data.ids
     for start in range(0, len(data.views), request.block_rows):
         block = slice(start, start + request.block_rows)

@@ -15,6 +15,7 @@ from .errors import CommandError, UsageError
 
 _LOCK = ".lock"
 MARK = "run.json"  # what tells the folder of a run from any other
+CODES = "codes.npy"  # what rows to label next are chosen by
 
 
 class RunFolder:

@@ -19,8 +19,11 @@ _TYPES: dict[str, tuple[type, ...]] = {
     "views": (list,),
     "id": (str,),
     "label": (str,),
-    "labels": (str,),
+    "labels": (list, str),
+    "on_conflict": (str,),
     "unlabelled": (str,),
+    "order": (str,),
+    "assume_order": (bool,),
     "columns": (dict,),
     "fast": (bool,),
     "clusters": (int,),
@@ -31,7 +34,9 @@ _TYPES: dict[str, tuple[type, ...]] = {
     "output": (str,),
     "parameters": (dict,),
 }
-_PATHS = ("table", "labels", "output")
+_PATHS = ("table", "output")
+LATER, ERROR = "later", "error"  # what is done where sources of labels disagree
+NO_ID = "none"  # as the name of the column of ids: rows are numbered
 
 
 @dataclass(frozen=True)
@@ -45,11 +50,17 @@ class RunSettings:
     views : list of str
         Each ``NAME=SPEC``.
     id, label : str or None
-        Columns of ids and of labels.
-    labels : Path or None
-        File of labels.
+        Columns of ids and of labels. The id "none" numbers the rows.
+    labels : list of Path
+        Files of labels; a later one goes before an earlier one, and all go before the column.
+    on_conflict : {"later", "error"}
+        What happens where they disagree.
     unlabelled : str or None
         The value that means "no label".
+    order : str or None
+        Whose order the files without ids have: the name of a view, or a file of ids.
+    assume_order : bool
+        Whether they have the order of the first file with ids.
     columns : dict of str to str
         What columns of a raw table are.
     fast : bool
@@ -72,8 +83,11 @@ class RunSettings:
     views: list[str] = field(default_factory=list)
     id: str | None = None
     label: str | None = None
-    labels: Path | None = None
+    labels: list[Path] = field(default_factory=list)
+    on_conflict: str = LATER
     unlabelled: str | None = None
+    order: str | None = None
+    assume_order: bool = False
     columns: dict[str, str] = field(default_factory=dict)
     fast: bool = False
     clusters: int | None = None
@@ -85,25 +99,40 @@ class RunSettings:
     parameters: dict[str, Any] = field(default_factory=dict)
 
     def override(self, given: dict[str, Any]) -> RunSettings:
-        """Return the settings with those options that were given."""
+        """Return the settings with those options that were given; files of labels, and kinds of columns, are added."""
         told = {
             name: value for name, value in given.items() if value is not None and value is not False and value != []
         }
+        if "labels" in told:  # a round of labelling adds to the ones before it
+            known = [path.resolve() for path in self.labels]
+            told["labels"] = [*self.labels, *(path for path in told["labels"] if path.resolve() not in known)]
+        if "columns" in told:
+            told["columns"] = self.columns | told["columns"]
         return dataclasses.replace(self, **told)
 
     def files(self) -> list[Path]:
         """Return the files that are read."""
-        of_views = [spec.path for spec in parse_views(self.views)]
-        return [path for path in (self.table, self.labels, *of_views) if path is not None]
+        specs = parse_views(self.views)
+        order = [Path(str(self.order))] if self._order_is_file() else []
+        named = (self.table, *self.labels, *order, *(spec.path for spec in specs))
+        return [path for path in named if path is not None]
+
+    def _order_is_file(self) -> bool:
+        return self.order is not None and self.order not in [spec.name for spec in parse_views(self.views)]
 
     def seen_from(self, folder: Path) -> RunSettings:
         """Return the settings with files named as they are found from a folder, wherever both are moved together."""
-        table, labels = (None if path is None else _seen_from(folder, path) for path in (self.table, self.labels))
         specs = [
             spec if spec.path is None else dataclasses.replace(spec, path=_seen_from(folder, spec.path))
             for spec in parse_views(self.views)
         ]
-        return dataclasses.replace(self, table=table, labels=labels, views=[str(spec) for spec in specs])
+        return dataclasses.replace(
+            self,
+            table=None if self.table is None else _seen_from(folder, self.table),
+            labels=[_seen_from(folder, path) for path in self.labels],
+            views=[str(spec) for spec in specs],
+            order=str(_seen_from(folder, Path(str(self.order)))) if self._order_is_file() else self.order,
+        )
 
     def to_toml(self, folder: Path) -> str:
         """Return the settings as a file in `folder` that repeats the run, whatever folder one is in."""
@@ -134,9 +163,17 @@ def read_settings(path: Path) -> RunSettings:
             raise UsageError(f"{path}: {name!r} is no setting; there are {', '.join(_TYPES)}.")
         if not isinstance(value, _TYPES[name]) or (isinstance(value, bool) and bool not in _TYPES[name]):
             raise UsageError(f"{path}: {name} = {value!r} is not of the right type ({_TYPES[name][0].__name__}).")
+    if values.get("on_conflict", LATER) not in (LATER, ERROR):
+        raise UsageError(f"{path}: on_conflict = {values['on_conflict']!r} must be {LATER!r} or {ERROR!r}.")
     values |= {name: path.parent / values[name] for name in _PATHS if name in values}
-    if "views" in values:
-        values["views"] = [str(spec) for spec in parse_views([str(text) for text in values["views"]], path.parent)]
+    if "labels" in values:
+        listed = [values["labels"]] if isinstance(values["labels"], str) else values["labels"]
+        values["labels"] = [path.parent / str(name) for name in listed]
+    specs = parse_views([str(text) for text in values.get("views", [])], path.parent)
+    if specs:
+        values["views"] = [str(spec) for spec in specs]
+    if "order" in values and values["order"] not in [spec.name for spec in specs]:
+        values["order"] = str(path.parent / values["order"])
     return RunSettings(**values)
 
 

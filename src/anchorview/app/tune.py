@@ -3,18 +3,22 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Annotated, Any
+from typing import Annotated
 
 import typer
 
 from .errors import UsageError
 from .options import (
+    AssumeOrderOption,
+    ColumnOption,
     ConfigOption,
     IdOption,
     JobsOption,
     JsonOption,
     LabelOption,
     LabelsOption,
+    OnConflictOption,
+    OrderOption,
     SeedOption,
     TableArgument,
     UnlabelledOption,
@@ -32,7 +36,11 @@ def tune(
     id: IdOption = None,
     label: LabelOption = None,
     labels: LabelsOption = None,
+    on_conflict: OnConflictOption = None,
     unlabelled: UnlabelledOption = None,
+    column: ColumnOption = None,
+    order: OrderOption = None,
+    assume_order: AssumeOrderOption = False,
     output: Annotated[
         Path | None, typer.Option("-o", "--output", help="Write the whole table to this .csv file.")
     ] = None,
@@ -48,7 +56,7 @@ def tune(
     averages the best settings and labels every row; `tune` labels nothing.
     """
     from .progress import Reporter
-    from .tuning_table import search_table, write_table
+    from .tuning_table import narrow_table, search_table, write_table
 
     settings = settings_of(config, locals())
     if output is not None and output.suffix.lower() != ".csv":
@@ -62,20 +70,23 @@ def tune(
     if as_json:
         say_json(rows)
         return
-    _print(rows)
+    _print(*narrow_table(rows, _SHOWN), len(rows))
     if output is not None:
         reporter.say(f"All {len(rows)} settings: {output}")
 
 
-def _print(rows: list[dict[str, Any]]) -> None:
+def _print(cells: list[list[str]], same: list[str], n_rows: int) -> None:
+    from rich import box
     from rich.console import Console
     from rich.table import Table
 
-    shown = Table(title=f"{min(len(rows), _SHOWN)} of {len(rows)} settings, the most believable first")
-    for name in rows[0]:
-        shown.add_column(name, justify="right" if isinstance(rows[0][name], float) else "left")
-    for row in rows[:_SHOWN]:
-        shown.add_row(
-            *(f"{value:.4g}" if isinstance(value, float) else in_markup(str(value)) for value in row.values())
-        )
-    Console().print(shown)
+    title = f"{len(cells) - 1} of {n_rows} settings, the most believable first"
+    shown = Table(title=title, title_justify="left", box=box.SIMPLE_HEAD, padding=(0, 1, 0, 0), pad_edge=False)
+    for name, cell in zip(cells[0], cells[1], strict=True):
+        shown.add_column(name, justify="right" if cell[0].isdigit() else "left", no_wrap=name != "scaling")
+    for row in cells[1:]:
+        shown.add_row(*map(in_markup, row))
+    console = Console(highlight=False)
+    console.print(shown)
+    if same:
+        console.print(f"The same in all: {', '.join(same)}.", markup=False)

@@ -3,25 +3,34 @@
 from __future__ import annotations
 
 import re
+from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
 
 from .columns import DATE_FORMATS, ISO, Column, date_reader
+from .number_text import POINT, decimal_mark, read_number
 
 USED = ("text", "number", "category", "boolean", "date", "list")
-LEFT_OUT = ("id", "constant", "empty", "unusable", "ignore")
+LEFT_OUT = ("id", "varied", "constant", "empty", "unusable", "ignore")
 
 _SAMPLE = 10_000  # cells that text is judged by
 _READABLE = 0.95  # share of cells that must be numbers (dates, lists) for text to be read as such: some are "n/a"
-_REPEATS = 0.5  # distinct values per cell up to which some words are a category: each appears twice on average
+_REPEATS = 0.5  # distinct values per cell up to which they are a category: each appears twice on average, and so tells
+# something about another row
+_ENOUGH = (
+    50  # cells to tell how often values repeat: of five cells with three values, more cells may hold the same three
+)
 _ALL_DIFFERENT = 0.95  # distinct values per cell above which single words are ids: a few may be entered twice
 _TEXT_DISTINCT = 0.3  # above which cells of several words are text: free text seldom repeats
 _MANY = 200  # values of several words beyond which they are text, however often they repeat
 _SEVERAL_WORDS = 2.5  # words a cell: names have one or two
 _NAMES = 1.5  # words a cell above which values that do not repeat are text all the same: titles, full names
 _WITHOUT_SPACES = re.compile("[\u0e00-\u0e7f\u3040-\u30ff\u3400-\u9fff\uac00-\ud7af]")  # Thai, Chinese, …
+_LONG_INTEGER = re.compile(r"[+-]?\d{16,}")  # a floating-point number tells those up to 9007199254740992 apart
+_LETTERS = re.compile(r"[^\W\d_]{3,}")
+_HEX = re.compile("[a-f]+")  # of random ids
 _ID_NAME = re.compile(r"(^|[_\W])(id|uuid|guid|key|index)$", re.IGNORECASE)
 
 
@@ -32,20 +41,26 @@ class ColumnKind:
     Parameters
     ----------
     kind : str
-        "text", "number", "category", "boolean", "date" or "list"; or, of those left out, "id", "constant", "empty",
-        "unusable" or "ignore".
+        "text", "number", "category", "boolean", "date" or "list"; or, of those left out, "id", "varied" (values that
+        hardly repeat), "constant", "empty", "unusable" or "ignore".
     why : str
         The reason.
     date_format : str
         How dates are written, if they are text.
     storage : str
         What its cells were stored as: text can be read as numbers.
+    decimal : str
+        What stands before the fraction of numbers that are text: a point or a comma.
+    hint : str
+        Of a column that is left out: how to use it, if it may tell something.
     """
 
     kind: str
     why: str
     date_format: str = ISO
     storage: str = "text"
+    decimal: str = POINT
+    hint: str = ""
 
     @property
     def used(self) -> bool:
@@ -86,7 +101,20 @@ def settle(column: Column, kind: str) -> ColumnKind:
     if kind == "date" and column.storage == "text":
         cells = _sample([text for text in column.texts() if text is not None])
         return ColumnKind("date", "as you said", _date_format(cells) or ISO)
+    if kind == "number" and column.storage == "text":
+        return ColumnKind("number", "as you said", decimal=decimal_mark([text for text in column.texts() if text]))
     return ColumnKind(kind, "as you said")
+
+
+def is_named_as_id(name: str) -> bool:
+    """Tell whether a column is called an id.
+
+    Examples
+    --------
+    >>> [is_named_as_id(name) for name in ("id", "user_id", "paid")]
+    [True, True, False]
+    """
+    return _ID_NAME.search(name) is not None
 
 
 def _judge_numbers(column: Column) -> ColumnKind:
@@ -99,7 +127,7 @@ def _judge_numbers(column: Column) -> ColumnKind:
     whole = len(filled) == len(column) and bool((filled == np.floor(filled)).all())
     if whole and len(filled) > 2 and np.array_equal(filled, filled[0] + np.arange(len(filled))):
         return ColumnKind("id", "it counts the rows")
-    if whole and _ID_NAME.search(column.name) and len(np.unique(filled)) == len(filled):
+    if whole and is_named_as_id(column.name) and len(np.unique(filled)) == len(filled):
         return ColumnKind("id", "whole numbers that never repeat, in a column named as an id")
     return ColumnKind("number", "numbers")
 
@@ -130,11 +158,16 @@ def _judge_text(column: Column) -> ColumnKind:
         return ColumnKind("constant", f"every cell is {_short(cells[0])}")
     if all(text[0] == "[" and text[-1] == "]" for text in cells):
         return _judge_lists(column)
-    numbers = Column(column.name, np.array(cells, dtype=object)).numbers()
+    if _are_long_integers(cells):
+        return _judge_long_integers(n_values, n_cells)
+    decimal = decimal_mark(cells)
+    numbers = [read_number(cell, decimal) for cell in cells]
     if (readable := float((~np.isnan(numbers)).mean())) >= _READABLE:
         odd = next((cell for cell, number in zip(cells, numbers, strict=True) if np.isnan(number)), None)
-        why = "numbers" if odd is None else f"{readable:.0%} numbers; cells such as {_short(odd)} count as empty"
-        return ColumnKind("number", why)
+        why = "numbers" if decimal == POINT else "numbers with a decimal comma"
+        if odd is not None:
+            why = f"{readable:.0%} {why}; cells such as {_short(odd)} count as empty"
+        return ColumnKind("number", why, decimal=decimal)
     date_format = _date_format(cells)
     if date_format is not None:
         return ColumnKind("date", f"dates ({date_format})", date_format)
@@ -142,11 +175,40 @@ def _judge_text(column: Column) -> ColumnKind:
     share = n_values / n_cells
     if words >= _SEVERAL_WORDS and (share >= _TEXT_DISTINCT or n_values > _MANY):
         return ColumnKind("text", f"{words:.1f} words a cell, {share:.0%} of the cells different")
-    if share <= (_REPEATS if words >= _NAMES else _ALL_DIFFERENT):
-        return ColumnKind("category", f"{n_values} different values in {len(filled)} cells")
+    n_different = len(set(filled))  # of all cells: a sample of many holds few of each value
+    if n_different <= (_REPEATS if words >= _NAMES or n_cells >= _ENOUGH else _ALL_DIFFERENT) * len(filled):
+        return ColumnKind("category", f"{n_different} different values in {len(filled)} cells")
     if words >= _NAMES:
         return ColumnKind("text", f"{words:.1f} words a cell, {share:.0%} of the cells different")
-    return ColumnKind("id", f"single words, {share:.0%} of the cells different")
+    hint = "if parts of it tell something, read it as text" if _share_parts(cells) else ""
+    if n_different > _ALL_DIFFERENT * len(filled):
+        return ColumnKind("id", f"single words, {share:.0%} of the cells different", hint=hint)
+    why = f"{n_different:,} different values in {len(filled):,} cells, too many for a category"
+    return ColumnKind("varied", why, hint=hint)
+
+
+def _are_long_integers(cells: Sequence[str]) -> bool:
+    """Tell whether cells are whole numbers that differ where floating-point numbers do not."""
+    return all(_LONG_INTEGER.fullmatch(cell) for cell in cells) and len({float(cell) for cell in cells}) < len(
+        set(cells)
+    )
+
+
+def _judge_long_integers(n_values: int, n_cells: int) -> ColumnKind:
+    """Tell what numbers of 17 digits and more are: names of something, since nobody measures as exactly."""
+    if n_values > _ALL_DIFFERENT * n_cells:
+        return ColumnKind("id", f"whole numbers of 17 digits or more, {n_values / n_cells:.0%} of the cells different")
+    if n_values <= _REPEATS * n_cells:
+        return ColumnKind("category", f"{n_values} different whole numbers of 17 digits or more")
+    return ColumnKind("varied", f"{n_values:,} different numbers of 17 digits or more, too many for a category")
+
+
+def _share_parts(cells: Sequence[str]) -> bool:
+    """Tell whether most cells have a part, of three letters or more, that some others have and most do not."""
+    parts = [{part for part in _LETTERS.findall(cell.lower()) if not _HEX.fullmatch(part)} for cell in cells]
+    counts = Counter(part for found in parts for part in found)
+    told = {part for part, count in counts.items() if 2 <= count <= len(cells) / 2}
+    return sum(not told.isdisjoint(found) for found in parts) > len(cells) / 2
 
 
 def _date_format(cells: Sequence[str]) -> str | None:

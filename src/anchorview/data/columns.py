@@ -15,10 +15,12 @@ import numpy.typing as npt
 
 from ..core.arrays import Mask, Matrix
 from ..core.checks import is_missing
+from .number_text import POINT, read_number
 from .tables import column_labels, column_values, index_of, is_pandas, is_table
 
 ISO = "ISO 8601"
 DATE_FORMATS = (ISO, "%Y/%m/%d", "%d.%m.%Y", "%d/%m/%Y", "%m/%d/%Y", "%d.%m.%Y %H:%M", "%d/%m/%Y %H:%M")
+_EXACT = 2**53  # up to which a floating-point number holds every integer
 _SEQUENCES = (list, tuple, np.ndarray)
 
 
@@ -56,6 +58,17 @@ class Column:
         else:
             self._series = nw.from_native(values, series_only=True)
             self.storage = _storage_of_type(self._series.dtype) or _storage_of(self.cells)
+        if self.storage == "number" and self._holds_long_integers():
+            self.storage = "text"
+
+    def _holds_long_integers(self) -> bool:
+        """Tell whether there are integers that floating-point numbers cannot tell apart: their digits are a name."""
+        values = self._values if self._series is None else self._series
+        if isinstance(values, np.ndarray):
+            return values.dtype.kind in "iu" and len(values) > 0 and _is_long(values.min(), values.max())
+        if not values.dtype.is_integer() or values.null_count() == len(values):
+            return False
+        return _is_long(values.min(), values.max())
 
     def __len__(self) -> int:
         return len(self._values)
@@ -74,14 +87,20 @@ class Column:
             self._texts = [None if cell is None else _text(cell).strip() or None for cell in self.cells]
         return self._texts
 
-    def numbers(self) -> Matrix:
-        """Return the cells as numbers; NaN where a cell is empty or cannot be read as one."""
+    def numbers(self, decimal: str = POINT) -> Matrix:
+        """Return the cells as numbers; NaN where a cell is empty or cannot be read as one.
+
+        Parameters
+        ----------
+        decimal : str
+            What stands before the fraction of numbers that are text.
+        """
         if self.storage in ("number", "boolean"):
             if self._series is None:
                 return _floats(self._values)
             if self._series.dtype != nw.Duration and self._series.dtype != nw.Object:
                 return _floats(column_values(self._values, "The table", repr(self.name)))
-        return np.array([np.nan if cell is None else _number(cell) for cell in self.cells], dtype=np.float64)
+        return np.array([np.nan if cell is None else _number(cell, decimal) for cell in self.cells], dtype=np.float64)
 
     def seconds(self, date_format: str = ISO) -> Matrix:
         """Return the cells as seconds since 1970; NaN where a cell is empty or is no date of this format."""
@@ -167,18 +186,19 @@ def _text(cell: Any) -> str:
     return str(cell)
 
 
-def _number(cell: Any) -> float:
+def _number(cell: Any, decimal: str) -> float:
     if isinstance(cell, datetime.timedelta):
         return cell.total_seconds()
     if isinstance(cell, str):
-        text = cell.strip()
-        if "_" in text or text.lower().lstrip("+-") in ("nan", "inf", "infinity"):  # numbers to Python only
-            return math.nan
-        cell = text
+        return read_number(cell, decimal)
     try:
         return float(cell)
     except (TypeError, ValueError, OverflowError):
         return math.nan
+
+
+def _is_long(low: Any, high: Any) -> bool:
+    return max(abs(int(low)), abs(int(high))) > _EXACT
 
 
 def _list(cell: Any) -> npt.NDArray[np.float64] | None:

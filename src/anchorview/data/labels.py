@@ -198,7 +198,7 @@ def _refuse_missing_text(classes: npt.NDArray[Any], class_ids: ClassIds) -> None
     counts = np.bincount(class_ids)
     for name, count in zip(classes.tolist(), counts.tolist(), strict=True):
         text = name.decode(errors="replace") if isinstance(name, bytes) else name
-        if text.strip().lower() in _LIKE_MISSING and 2 * count > len(class_ids):
+        if looks_missing(text) and 2 * count > len(class_ids):
             raise ValueError(
                 f"{count} of {len(class_ids)} labels are the text {text!r}, which looks like a missing label. Pass "
                 f"unlabelled={text!r} to the estimator, or give None, '' or -1 to rows without a label."
@@ -209,6 +209,11 @@ def _series_values(y: Any) -> npt.NDArray[Any]:
     """Return the labels of a Series; NaN, which pandas puts for a missing label, makes them objects."""
     values = np.asarray(y.to_numpy())
     return values.astype(object) if values.dtype.kind == "f" and np.isnan(values).any() else values
+
+
+def looks_missing(name: Any) -> bool:
+    """Tell whether the name of a class is a text that usually means "no label"."""
+    return isinstance(name, str) and name.strip().lower() in _LIKE_MISSING
 
 
 def is_unlabelled(value: Any) -> bool:

@@ -12,6 +12,7 @@ import numpy.typing as npt
 from ..core.arrays import Matrix
 from .column_encoders import Part, Report, Unseen, changed_column, expect_storage
 from .columns import ISO, Column
+from .number_text import POINT
 
 _MANY_EMPTY = 0.05  # share of empty cells above which a column of its own says where they are
 _TAIL = 0.01  # share of the numbers at either end that do not count for the range
@@ -36,6 +37,8 @@ class NumberColumn:
         What an empty cell becomes.
     tells_empty : bool
         Whether a feature of its own says which cells are empty.
+    decimal : str
+        What stands before the fraction of numbers that are text.
     """
 
     column: str
@@ -45,6 +48,7 @@ class NumberColumn:
     high: float
     fill: float
     tells_empty: bool
+    decimal: str = POINT
 
     @property
     def name(self) -> str:
@@ -70,12 +74,14 @@ class NumberEncoder:
     numbers: list[NumberColumn] = field(default_factory=list)
 
     @classmethod
-    def fit(cls, columns: Sequence[Column], date_formats: Mapping[str, str]) -> NumberEncoder:
+    def fit(
+        cls, columns: Sequence[Column], date_formats: Mapping[str, str], decimals: Mapping[str, str]
+    ) -> NumberEncoder:
         """Note ranges and medians, and which parts of dates vary."""
         fitted = []
         for column in columns:
-            date_format = date_formats.get(column.name)
-            parts = {None: column.numbers()} if date_format is None else _date_parts(column.seconds(date_format))
+            date_format, decimal = date_formats.get(column.name), decimals.get(column.name, POINT)
+            parts = {None: column.numbers(decimal)} if date_format is None else _date_parts(column.seconds(date_format))
             for part, values in parts.items():
                 filled = values[~np.isnan(values)].astype(np.float64)
                 if not len(filled):
@@ -90,7 +96,7 @@ class NumberEncoder:
                 if low < high or tells:
                     high = high if low < high else low + 1
                     about = float(low), float(high), float(middle), bool(tells)
-                    fitted.append(NumberColumn(column.name, part, date_format or ISO, *about))
+                    fitted.append(NumberColumn(column.name, part, date_format or ISO, *about, decimal))
         return cls(fitted)
 
     def encode(self, columns: Mapping[str, Column], unseen: Report) -> list[Part]:
@@ -118,7 +124,7 @@ class NumberEncoder:
         is_date = one.part is not None
         what = "dates" if is_date else "numbers"
         expect_storage(column, ("date", "text") if is_date else ("number", "boolean", "text"), what)
-        values = column.seconds(one.date_format) if is_date else column.numbers()
+        values = column.seconds(one.date_format) if is_date else column.numbers(one.decimal)
         if np.isinf(values).any():
             raise _infinite(column.name, values)
         if column.storage == "text":

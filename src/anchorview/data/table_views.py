@@ -83,6 +83,7 @@ class TableViews(TransformerMixin, BaseEstimator):
     """
 
     _encoders: list[Encoder]
+    _id_column: str | None = None  # by which the command named the rows of the fit
 
     def __init__(self, *, kinds: Mapping[str, str] | None = None) -> None:
         self.kinds = kinds
@@ -197,7 +198,7 @@ class TableViews(TransformerMixin, BaseEstimator):
         """Say in words what the columns were taken for, one line a kind."""
         by_kind: dict[str, list[str]] = {}
         for name, found in self.columns_.items():
-            reason = found.why if found.used else f"{found.kind}: {found.why}"
+            reason = found.why if found.used else f"{found.kind}: {found.why}{f'; {found.hint}' if found.hint else ''}"
             by_kind.setdefault(found.kind if found.used else "left out", []).append(f"{name} ({reason})")
         order = [kind for kind in (*USED, "left out") if kind in by_kind]
         return "\n".join(f"{kind}: {', '.join(by_kind[kind])}" for kind in order)
@@ -251,10 +252,11 @@ def _fit_encoders(columns: Mapping[str, Column], found: Mapping[str, ColumnKind]
         return [columns[name] for name, one in found.items() if one.kind in kinds]
 
     date_formats = {name: one.date_format for name, one in found.items() if one.kind == "date"}
+    decimals = {name: one.decimal for name, one in found.items() if one.kind == "number"}
     return [
         *(TextEncoder.fit(column) for column in of_kind("text")),
         *(ListEncoder.fit(column) for column in of_kind("list")),
-        NumberEncoder.fit(of_kind("number", "date"), date_formats),
+        NumberEncoder.fit(of_kind("number", "date"), date_formats, decimals),
         CategoryEncoder.fit(of_kind("category", "boolean")),
     ]
 

@@ -60,6 +60,7 @@ def suggest_rows(
     >>> suggest_rows(places, np.array([0.1, 0.1, 0.1, 0.6, 0.6, 0.6, 0.9]), np.full(7, True), 2, n_labelled=1)
     array([4, 6])
     """
+    coordinates = coordinates.astype(np.float32).astype(np.float64)  # as a run keeps them, for the same answer later
     rng = np.random.RandomState(random_state)
     rows = np.arange(len(doubt))
     if len(rows) > max(_MAX_ROWS, 2 * n):

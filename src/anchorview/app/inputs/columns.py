@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
@@ -9,6 +10,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from ...data.number_text import COMMA, read_number
 from ..errors import DataError
 from .tables import check_readable, is_number, one_line, read_table, suffix_of
 
@@ -130,9 +132,12 @@ def not_numbers(column: Any, name: str, place: str, line_of_row: int) -> DataErr
     for row, cell in enumerate(column.to_pylist()):
         if cell not in (None, "") and not is_number(cell):
             where = f"line {row + line_of_row}" if line_of_row else f"row {row}"
+            remedy = "Put numbers there"
+            if not math.isnan(read_number(str(cell), COMMA)):
+                remedy = "Write it with a decimal point"
             return DataError(
-                f"{place}, column {name!r}, {where}: {_shown(cell)} is no number. Put numbers there, leave the column "
-                "out of --view, or give the table without --view: columns of text are recognised then."
+                f"{place}, column {name!r}, {where}: {_shown(cell)} is no number. {remedy}, leave the column out of "
+                "--view, or give the table without --view: columns of text are recognised then."
             )
     return DataError(f"{place}: column {name!r} ({column.type}) holds no numbers.")
 

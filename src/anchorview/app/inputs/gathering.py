@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -10,14 +11,19 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from ...data.column_kinds import recognise
+from ...data.columns import Column
 from ...data.table_views import TableViews
 from ...data.views import Views
 from ..errors import DataError, UsageError
-from ..settings import RunSettings
+from ..settings import NO_ID, RunSettings
 from ..view_spec import ViewSpec, choose_columns, parse_views
+from .alignment import align, find_order, give_ids
 from .columns import read_columns
-from .labels import RunLabels, labels_of_column, labels_of_file
+from .id_column import find_ids
+from .labels import RowNames, RunLabels, labels_of_column, labels_of_file
 from .matrices import FILES, Loaded, load_annotated, load_view, table_ids
+from .merging import columns_of_the_last_run, merge_labels, refuse_labels_as_features
 from .tables import TABLES, read_table, suffix_of, table_names
 
 
@@ -33,6 +39,8 @@ class RunData:
         Their ids, if there are any.
     labels : RunLabels
         What is known of their classes.
+    settings : RunSettings
+        What was asked for, with the columns of ids and labels that were found.
     table : TableViews or None
         What turned the raw table into views.
     notes : list of str
@@ -41,15 +49,19 @@ class RunData:
         The table that has the rows in this order.
     unread : list of str
         Its columns that nobody reads: ids, labels, and what views are made of.
+    empty_cells : dict of str to int
+        Of a raw table, how many cells of each column are empty.
     """
 
     views: Views
     ids: npt.NDArray[Any] | None
     labels: RunLabels
+    settings: RunSettings
     table: TableViews | None = None
     notes: list[str] = field(default_factory=list)
     file: Path | None = None
     unread: list[str] = field(default_factory=list)
+    empty_cells: dict[str, int] = field(default_factory=dict)
 
 
 def gather(settings: RunSettings) -> RunData:
@@ -77,33 +89,68 @@ def gather(settings: RunSettings) -> RunData:
 
 def _gather_raw(settings: RunSettings, path: Path) -> RunData:
     """Read one table, whose columns are recognised."""
-    names, reserved = table_names(path), _reserved(settings)
+    names = table_names(path)
+    settings, notes = columns_of_the_last_run(settings, names)
     _check_columns(settings, path, names)
+    reserved = [name for name in _reserved(settings) if name in names]
     table = read_table(path, text=reserved)
-    ids = table_ids(table, settings.id, str(path)) if settings.id else None
-    labels = _labels(settings, table, path, ids, table.num_rows)
-    features = table.drop_columns([name for name in reserved if name in names])
-    unknown = [name for name in settings.columns if name not in features.column_names]
+    kept = [settings.id] if settings.columns.get(settings.id or "", "ignore") != "ignore" else []  # an id that is read
+    features = table.drop_columns([name for name in reserved if name not in kept])
+    unknown = [name for name in settings.columns if name not in names]
     if unknown:
         raise DataError(f"{path} has no column {unknown[0]!r} to read as {settings.columns[unknown[0]]!r}.")
-    transformer = TableViews(kinds=dict(settings.columns) or None)
+    kinds = {name: kind for name, kind in settings.columns.items() if name in features.column_names}
+    transformer = TableViews(kinds=kinds or None)
     try:
         views = transformer.fit_transform(features)
     except ValueError as error:
         raise DataError(f"{path}: {error}") from None
+    is_said = True  # with ids that nobody asked for, files without ids are in the order of the table
+    if settings.id is None:
+        name, ids = find_ids(transformer.columns_, path)
+        if name is not None:
+            settings = dataclasses.replace(settings, id=name)
+            notes.append(f"Rows are named by column {name!r}, which holds an id for each; --id none numbers them.")
+    else:
+        ids = table_ids(table, settings.id, str(path)) if settings.id in names else None
+        is_said = settings.id not in names or settings.assume_order or settings.order is not None
+    rows = RowNames(ids, table.num_rows, _in_file(settings), is_said)
+    labels = _labels(settings, table, path, rows)
+    used = {name: Column(name, features.column(name)) for name, found in transformer.columns_.items() if found.used}
+    if settings.labels:
+        classes = list(labels.counts)
+        notes += refuse_labels_as_features(transformer.columns_, used, classes, settings, path)
+    notes += _hints(transformer, Column(name, table.column(name)) if (name := settings.id) in names else None)
     views = Views(views, ids=ids) if ids is not None else views
-    return RunData(views, ids, labels, transformer, transformer.describe().splitlines(), path, reserved)
+    empty = {name: int((~column.has_cell()).sum()) for name, column in used.items()}
+    unread = [*reserved, *([settings.id] if settings.id in names and settings.id not in reserved else [])]
+    return RunData(views, ids, labels, settings, transformer, notes, path, unread, empty)
+
+
+def _hints(transformer: TableViews, ids: Column | None) -> list[str]:
+    """Return how to use columns that were left out but may tell something; the column of ids is one of them."""
+    found = {name: one.hint for name, one in transformer.columns_.items()}
+    if ids is not None and ids.name not in found:
+        found[ids.name] = recognise(ids).hint
+    names = [name for name, hint in found.items() if hint]
+    return [
+        f"Column {name!r} is no feature, though parts of it may tell something; to read it as text: --column "
+        f"{name}=text."
+        for name in names
+    ]
 
 
 def _gather_views(settings: RunSettings, path: Path | None, specs: list[ViewSpec]) -> RunData:
     """Read views: columns of one table, by files, or both; aligned by ids where they have such."""
     loaded: dict[str, Loaded] = {}
-    own_ids, in_views = None, list[str]()
-    table, reserved = None, _reserved(settings)
+    own_ids, in_views, table = None, list[str](), None
     notes: list[str] = []
+    settings = dataclasses.replace(settings, id=None) if settings.id == NO_ID else settings
     if path is not None:
         names = table_names(path)
+        settings, notes = columns_of_the_last_run(settings, names)
         _check_columns(settings, path, names)
+        reserved = _reserved(settings)
         groups = {
             spec.name: choose_columns(spec.selector, names, spec.name, str(path), reserved)
             for spec in specs
@@ -117,14 +164,17 @@ def _gather_views(settings: RunSettings, path: Path | None, specs: list[ViewSpec
             loaded[view] = Loaded(arrays[view], features, ids, str(path))
     for spec in specs:
         if spec.path is not None:
-            loaded[spec.name] = load_view(spec, settings.id, reserved)
+            loaded[spec.name] = load_view(spec, settings.id, _reserved(settings))
     loaded = {spec.name: loaded[spec.name] for spec in specs}
-    ids = _reference_ids(settings, loaded)
-    views = _align(loaded, ids, notes)
-    ids = views.ids
-    labels = _labels(settings, table, path, ids, len(views))
-    in_order = path is not None and (ids is None or (own_ids is not None and np.array_equal(ids, own_ids)))
-    return RunData(views, ids, labels, None, notes, path if in_order else None, [*reserved, *in_views])
+    order = find_order(settings, loaded)
+    views = align(give_ids(loaded, order, notes), notes)
+    rows = RowNames(views.ids, len(views))
+    if order is not None:
+        rows = RowNames(views.ids, len(views), order.ids, order.is_said)
+    labels = _labels(settings, table, path, rows)
+    is_file = path is not None and (views.ids is None or (own_ids is not None and np.array_equal(views.ids, own_ids)))
+    unread = [*_reserved(settings), *in_views]
+    return RunData(views, views.ids, labels, settings, None, notes, path if is_file else None, unread)
 
 
 def _gather_annotated(settings: RunSettings, path: Path, specs: Sequence[ViewSpec]) -> RunData:
@@ -135,16 +185,18 @@ def _gather_annotated(settings: RunSettings, path: Path, specs: Sequence[ViewSpe
     data = load_annotated(path)
     try:
         views = Views(data, views={spec.name: spec.selector for spec in specs} or None)
-        column = None if settings.label is None or settings.labels else read_column(data, settings.label, "--label")
+        column = None if settings.label is None else read_column(data, settings.label, "--label")
     except ValueError as error:
         raise DataError(f"{path}: {error}") from None
     ids = None if views.ids is None else np.array([str(value) for value in views.ids.tolist()], dtype=str)
     views = Views(views, ids=ids) if ids is not None else views
+    sources = []
     if column is not None:
-        labels = labels_of_column(column.tolist(), f"{path}, obs[{settings.label!r}]", settings.unlabelled)
-    else:
-        labels = _labels(settings, None, path, ids, len(views))
-    return RunData(views, ids, labels)
+        place = f"{path}, obs[{settings.label!r}]"
+        sources = [labels_of_column(column.tolist(), place, f"column {settings.label}", settings.unlabelled)]
+    rows = RowNames(ids, len(views), _in_file(settings), settings.assume_order or settings.order is not None)
+    sources += [labels_of_file(file, settings, rows, column is not None) for file in settings.labels]
+    return RunData(views, ids, merge_labels(sources, ids, settings.on_conflict), settings)
 
 
 def _gather_data_set(settings: RunSettings, path: Path, specs: Sequence[ViewSpec]) -> RunData:
@@ -158,11 +210,14 @@ def _gather_data_set(settings: RunSettings, path: Path, specs: Sequence[ViewSpec
         data = load_npz(path) if suffix_of(path) == ".npz" else load_mat(path)
     except (ValueError, OSError, ImportError) as error:
         raise DataError(f"{path}: {error} (A single matrix is a view: --view NAME={path}.)") from None
-    if settings.labels is not None or settings.clusters is not None:
-        labels = _labels(settings, None, path, None, len(data.views))
+    notes = []
+    if settings.labels or settings.clusters is not None:
+        labels = _labels(settings, None, path, RowNames(None, len(data.views)))
+        if settings.labels:
+            notes.append(f"The labels in {path.name} are not used, since there is a file of labels.")
     else:
-        labels = labels_of_column(data.target.tolist(), f"{path}, its labels", settings.unlabelled)
-    return RunData(data.views, None, labels)
+        labels = labels_of_column(data.target.tolist(), f"{path}, its labels", path.name, settings.unlabelled)
+    return RunData(data.views, None, labels, settings, None, notes)
 
 
 def _reserved(settings: RunSettings) -> list[str]:
@@ -170,82 +225,28 @@ def _reserved(settings: RunSettings) -> list[str]:
 
 
 def _check_columns(settings: RunSettings, path: Path, names: list[str]) -> None:
-    for option, name in (("--id", settings.id), ("--label", None if settings.labels else settings.label)):
-        if name is not None and name not in names:
+    wanted = {"--id": settings.id, "--label": None if settings.labels else settings.label}
+    for option, name in wanted.items():
+        if name is not None and name not in names and (option, name) != ("--id", NO_ID):
             shown = ", ".join(names[:10]) + (", …" if len(names) > 10 else "")
             raise DataError(f"{path} has no column {name!r} ({option}); it has {shown}.")
 
 
-def _labels(
-    settings: RunSettings, table: Any, path: Path | None, ids: npt.NDArray[Any] | None, n_rows: int
-) -> RunLabels:
-    if settings.labels is not None:
-        return labels_of_file(settings, ids, n_rows)
-    if settings.label is None:
-        return RunLabels(None, "")
-    if table is None:
+def _in_file(settings: RunSettings) -> npt.NDArray[Any] | None:
+    """Return the ids of the lines of files without ids, if the user names a file with them."""
+    order = find_order(settings, {}) if settings.order is not None else None
+    return None if order is None else order.ids
+
+
+def _labels(settings: RunSettings, table: Any, path: Path | None, rows: RowNames) -> RunLabels:
+    """Return the labels of the column and of all files, the later source before the earlier."""
+    sources = []
+    in_table = table is not None and settings.label in table.column_names
+    if in_table:
+        place = f"{path}, column {settings.label!r}"
+        cells = table.column(settings.label).to_pylist()
+        sources.append(labels_of_column(cells, place, f"column {settings.label}", settings.unlabelled))
+    elif settings.label is not None and not settings.labels:
         raise UsageError(f"--label {settings.label} names a column, but there is no table; give --labels FILE.")
-    return labels_of_column(
-        table.column(settings.label).to_pylist(), f"{path}, column {settings.label!r}", settings.unlabelled
-    )
-
-
-def _reference_ids(settings: RunSettings, loaded: dict[str, Loaded]) -> npt.NDArray[Any] | None:
-    """Return the ids of rows that are known by their position only: those of the first view that has ids.
-
-    If no view has, those of the labels, where there is one for each row.
-    """
-    known = next((view.ids for view in loaded.values() if view.ids is not None), None)
-    if known is None and settings.id is not None:
-        if (
-            settings.labels is not None
-            and suffix_of(settings.labels) in TABLES
-            and settings.id in table_names(settings.labels)
-        ):
-            table = read_table(settings.labels, [settings.id], text=[settings.id])
-            n_rows = {view.array.shape[0] for view in loaded.values()}
-            if n_rows == {table.num_rows}:
-                return table_ids(table, settings.id, str(settings.labels))
-            raise DataError(
-                f"No view has the column {settings.id!r} (--id), and {settings.labels} has {table.num_rows} rows where "
-                f"the views have {', '.join(map(str, sorted(n_rows)))}: give a table with the ids of all rows, or a "
-                "line for each row in the file of labels."
-            )
-        raise DataError(f"No file has the column {settings.id!r} (--id).")
-    return known
-
-
-def _align(loaded: dict[str, Loaded], ids: npt.NDArray[Any] | None, notes: list[str]) -> Views:
-    """Bring the views to the same rows, and note how many rows lack which."""
-    arrays = {name: view.array for name, view in loaded.items()}
-    if ids is None:
-        sizes = {name: array.shape[0] for name, array in arrays.items()}
-        if len(set(sizes.values())) > 1:
-            listed = ", ".join(f"{name} {size}" for name, size in sizes.items())
-            raise DataError(
-                f"The views have different numbers of rows ({listed}) and no ids; give a column of ids: --id."
-            )
-        views = Views(arrays)
-    else:
-        for name, view in loaded.items():
-            if view.ids is None and view.array.shape[0] != len(ids):
-                raise DataError(
-                    f"View {name!r} ({view.place}) has {view.array.shape[0]} rows and no ids; the ids are {len(ids)}. "
-                    "Its rows must be in the order of the ids."
-                )
-        of_view = {name: ids if view.ids is None else view.ids for name, view in loaded.items()}
-        first = set(ids.tolist())
-        for name, own in of_view.items():
-            if not first.intersection(own.tolist()):
-                raise DataError(
-                    f"View {name!r} ({loaded[name].place}) has no id in common with the others: '{own[0]}', … there, "
-                    f"'{ids[0]}', … here."
-                )
-        same = all(np.array_equal(own, ids) for own in of_view.values())
-        views = Views(arrays, ids=ids if same else of_view)
-    views.features = [view.features for view in loaded.values()]
-    if views.present is not None:
-        for name, lacking in zip(views.names, (~views.present).sum(axis=0), strict=True):
-            if lacking:
-                notes.append(f"View {name!r} is missing in {lacking:,} of {len(views):,} rows.")
-    return views
+    sources += [labels_of_file(file, settings, rows, in_table) for file in settings.labels]
+    return merge_labels(sources, rows.ids, settings.on_conflict)

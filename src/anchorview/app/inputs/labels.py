@@ -1,10 +1,10 @@
-"""The labels of a run, from a column or a file of their own, and what would make them useless."""
+"""The labels of a run, from a column or a file of their own."""
 
 from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
@@ -13,13 +13,10 @@ import numpy.typing as npt
 
 from ...data.labels import is_unlabelled
 from ..errors import DataError, UsageError
-from ..label_studio import read_annotations
-from ..settings import RunSettings
+from ..label_studio import Annotations, read_annotations
+from ..settings import NO_ID, RunSettings
 from .matrices import table_ids
 from .tables import TABLES, check_readable, read_table, suffix_of, table_names
-
-_ALL_DIFFERENT = 0.8  # classes per label above which labels are ids or free text
-_ENOUGH = 10  # labels to tell that from a few classes with a label each
 
 
 @dataclass(frozen=True)
@@ -32,10 +29,22 @@ class RunLabels:
         The labels; None without any.
     place : str
         The file and column, for errors.
+    name : str
+        The same in short, for the summary.
+    notes : list of str
+        What the user should know about them.
+    sources : dict of str to int
+        Of labels that were merged, how many came from where.
+    conflicts : list of str
+        Rows for which sources disagreed, in words.
     """
 
     values: npt.NDArray[Any] | None
     place: str
+    name: str = ""
+    notes: list[str] = field(default_factory=list)
+    sources: dict[str, int] = field(default_factory=dict)
+    conflicts: list[str] = field(default_factory=list)
 
     @property
     def counts(self) -> dict[Any, int]:
@@ -51,52 +60,126 @@ class RunLabels:
         return None if self.values is None else np.array([value is not None for value in self.values.tolist()], bool)
 
 
-def labels_of_column(cells: Sequence[Any], place: str, unlabelled: str | None) -> RunLabels:
+@dataclass(frozen=True)
+class RowNames:
+    """What rows are called, so that labels can be brought to them.
+
+    Parameters
+    ----------
+    ids : ndarray of str, or None
+        Ids of the rows; without any they are numbered.
+    n_rows : int
+        Number of rows.
+    in_file : ndarray of str, or None
+        Ids of the lines of files that have none; None if they are in the order of the rows.
+    is_said : bool
+        Whether somebody has said so.
+    """
+
+    ids: npt.NDArray[Any] | None
+    n_rows: int
+    in_file: npt.NDArray[Any] | None = None
+    is_said: bool = True
+
+
+def labels_of_column(cells: Sequence[Any], place: str, name: str, unlabelled: str | None) -> RunLabels:
     """Return labels as a column has them; cells that are empty, -1 or `unlabelled` are none."""
     values = np.empty(len(cells), dtype=object)
     values[:] = [_label(cell, unlabelled) for cell in cells]
-    return RunLabels(values, place)
+    return RunLabels(values, place, name)
 
 
-def labels_of_file(settings: RunSettings, ids: npt.NDArray[Any] | None, n_rows: int) -> RunLabels:
-    """Return the labels of a file of their own, brought to the rows by their ids."""
-    path = settings.labels
-    assert path is not None
+def labels_of_file(path: Path, settings: RunSettings, rows: RowNames, in_table: bool) -> RunLabels:
+    """Return the labels of a file of their own, brought to the rows by their ids.
+
+    Parameters
+    ----------
+    path : Path
+        The file.
+    settings : RunSettings
+        Names of the columns of ids and labels, and what means "no label".
+    rows : RowNames
+        The rows.
+    in_table : bool
+        Whether the column of labels is one of the table; a file may then call its own otherwise.
+    """
     if suffix_of(path) == ".npy":
         check_readable(path)
-        cells = np.load(path, allow_pickle=False).ravel().tolist()
-        _check_count(len(cells), n_rows, str(path))
-        return labels_of_column(cells, str(path), settings.unlabelled)
+        try:
+            cells = np.load(path, allow_pickle=False).ravel().tolist()
+        except (ValueError, OSError, EOFError) as error:
+            raise DataError(f"{path} cannot be read: {' '.join(str(error).split())}") from None
+        return _by_position(labels_of_column(cells, str(path), path.name, settings.unlabelled), rows)
     if suffix_of(path) == ".json":
-        return _of_label_studio(path, ids, n_rows)
+        return _of_label_studio(path, rows, settings.unlabelled)
     if suffix_of(path) not in TABLES:
         raise UsageError(f"--labels {path} must be a table ({', '.join(TABLES)}), .npy, or a .json of Label Studio.")
     names = table_names(path)
-    column = _label_column(settings, names)
-    has_ids = settings.id is not None and settings.id in names
-    wanted = [column, settings.id] if has_ids else [column]
-    table = read_table(path, [name for name in wanted if name], text=[name for name in wanted if name])
-    labels = labels_of_column(table.column(column).to_pylist(), f"{path}, column {column!r}", settings.unlabelled)
+    column = _label_column(path, settings, names, in_table)
+    id_column = settings.id if settings.id in names else None
+    wanted = [column] if id_column is None else [column, id_column]
+    table = read_table(path, wanted, text=wanted)
+    place = f"{path}, column {column!r}"
+    labels = labels_of_column(table.column(column).to_pylist(), place, path.name, settings.unlabelled)
     assert labels.values is not None
-    if settings.id is None or not has_ids or ids is None:
-        if settings.id is not None and not has_ids:
+    if id_column is None or rows.ids is None:
+        if (
+            settings.id is not None
+            and settings.id != NO_ID
+            and rows.ids is not None
+            and len(labels.values) != rows.n_rows
+        ):
             raise DataError(f"{path} has no column {settings.id!r} (--id); it has {', '.join(names[:10])}.")
-        _check_count(len(labels.values), n_rows, str(path))
+        return _by_position(labels, rows)
+    own = table_ids(table, id_column, str(path))
+    by_id = dict(zip(own.tolist(), labels.values.tolist(), strict=True))
+    return RunLabels(_by_id(by_id, rows.ids, path), place, path.name)
+
+
+def _by_position(labels: RunLabels, rows: RowNames) -> RunLabels:
+    """Bring labels of a file without ids to the rows."""
+    assert labels.values is not None
+    if not rows.is_said:
+        raise UsageError(
+            f"{labels.place} has no ids, and the rows have: whose order do its labels have? Say --assume-order if it "
+            "is that of the first file with ids, or name a file that has it: --order FILE."
+        )
+    lines = rows.n_rows if rows.in_file is None else len(rows.in_file)
+    if len(labels.values) != lines:
+        raise DataError(
+            f"{labels.place} has {len(labels.values)} labels but there are {lines} rows; give ids (--id) to match "
+            "them by."
+        )
+    if rows.in_file is None or rows.ids is None:
         return labels
-    own = table_ids(table, settings.id, str(path))
-    return RunLabels(_by_id(dict(zip(own.tolist(), labels.values.tolist(), strict=True)), ids, path), labels.place)
+    named = dict(zip(rows.in_file.tolist(), labels.values.tolist(), strict=True))
+    return RunLabels(_by_id(named, rows.ids, Path(labels.name)), labels.place, labels.name)
 
 
-def _of_label_studio(path: Path, ids: npt.NDArray[Any] | None, n_rows: int) -> RunLabels:
+def _of_label_studio(path: Path, rows: RowNames, unlabelled: str | None) -> RunLabels:
     """Return the labels of an export of Label Studio, whose tasks name the rows as `anchorview export` does."""
+    found = read_export(path)
+    labels = {str(key): _label(label, unlabelled) for key, label in found.labels.items()}
+    ids = np.arange(rows.n_rows).astype(str) if rows.ids is None else rows.ids
+    notes = []
+    if found.n_skipped:
+        notes.append(f"{path.name}: {found.n_skipped:,} of {found.n_tasks:,} tasks have no label yet, or were skipped.")
+    if found.disagreeing:
+        shown = ", ".join(repr(str(key)) for key in found.disagreeing[:3])
+        notes.append(
+            f"{path.name}: people disagree about {len(found.disagreeing):,} rows ({shown}"
+            f"{', …' if len(found.disagreeing) > 3 else ''}); the ground truth is taken, or else the latest label."
+        )
+    return RunLabels(_by_id(labels, ids, path), str(path), path.name, notes)
+
+
+def read_export(path: Path) -> Annotations:
+    """Read an export of Label Studio; what is wrong with it is an error of the data."""
     check_readable(path)
     try:
-        found = read_annotations(path)
+        return read_annotations(path)
     except ValueError as error:
         raise DataError(str(error)) from None
-    labels = {str(key): label for key, label in found.labels.items()}
-    rows = np.arange(n_rows).astype(str) if ids is None else ids
-    return RunLabels(_by_id(labels, rows, path), str(path))
 
 
 def _by_id(labels: dict[str, Any], ids: npt.NDArray[Any], path: Path) -> npt.NDArray[Any]:
@@ -112,30 +195,6 @@ def _by_id(labels: dict[str, Any], ids: npt.NDArray[Any], path: Path) -> npt.NDA
     return values
 
 
-def check_labels(labels: RunLabels, clusters: int | None) -> None:
-    """Refuse labels that nothing can be learned from."""
-    counts = labels.counts
-    n_labels = sum(counts.values())
-    if not counts:
-        if clusters is None:
-            where = f"{labels.place} has no label in any row" if labels.place else "There are no labels"
-            raise DataError(f"{where}; give some (--label COLUMN or --labels FILE), or cluster: --clusters K.")
-        return
-    if len(counts) == 1 and clusters is None:
-        raise DataError(
-            f"{labels.place}: every label is {next(iter(counts))!r}, so every row would get it; label rows of at least "
-            "two classes."
-        )
-    if n_labels >= _ENOUGH and len(counts) >= n_labels * _ALL_DIFFERENT:
-        raise DataError(
-            f"{labels.place}: {len(counts)} different labels in {n_labels} labelled rows. This looks like an id or "
-            "free text, not a class; name another column, or label more rows of each class."
-        )
-    fractions = [value for value in counts if isinstance(value, float)]
-    if fractions:
-        raise DataError(f"{labels.place}: {fractions[0]:g} is no class; labels are text or whole numbers.")
-
-
 def _label(cell: Any, unlabelled: str | None) -> Any:
     if isinstance(cell, str):
         cell = cell.strip()
@@ -148,21 +207,17 @@ def _label(cell: Any, unlabelled: str | None) -> Any:
     return cell if isinstance(cell, str | int | float) else str(cell)
 
 
-def _label_column(settings: RunSettings, names: list[str]) -> str:
+def _label_column(path: Path, settings: RunSettings, names: list[str], in_table: bool) -> str:
     others = [name for name in names if name != settings.id]
-    if settings.label is not None:
-        if settings.label not in names:
-            raise DataError(
-                f"{settings.labels} has no column {settings.label!r} (--label); it has {', '.join(names[:10])}."
-            )
-        return settings.label
+    if settings.label in names:
+        return str(settings.label)
+    if settings.label is not None and not in_table:
+        raise DataError(f"{path} has no column {settings.label!r} (--label); it has {', '.join(names[:10])}.")
     if "label" in others:
         return "label"
     if len(others) != 1:
-        raise UsageError(f"{settings.labels} has several columns ({', '.join(names[:10])}); name one: --label.")
+        raise UsageError(
+            f"{path} has several columns ({', '.join(names[:10])}); name the one with the labels (--label), or call it "
+            "'label'."
+        )
     return others[0]
-
-
-def _check_count(n_labels: int, n_rows: int, place: str) -> None:
-    if n_labels != n_rows:
-        raise DataError(f"{place} has {n_labels} labels but there are {n_rows} rows; give ids (--id) to match them by.")

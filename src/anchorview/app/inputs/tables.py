@@ -11,6 +11,7 @@ from ..csv_cells import unmark_table, unmark_text
 from ..errors import CommandError, DataError
 
 TABLES = (".csv", ".tsv", ".parquet")
+_MOST_DIGITS = 1e40  # of whole numbers that are written out
 _BLOCK = 2**26  # bytes of a CSV file over which types are inferred at first
 
 
@@ -79,7 +80,10 @@ def _read_csv(path: Path, columns: Sequence[str] | None, text: Collection[str]) 
         reading = csv.ReadOptions(block_size=_BLOCK, use_threads=threads)
         try:
             table = csv.read_csv(path, reading, parsing, converting)
-            break
+            too_long = [name for name in _rounded_integers(table) if name not in types]
+            if not too_long:
+                break
+            types |= {name: pa.string() for name in too_long}  # digits that a number would lose
         except pa.ArrowInvalid as error:
             message = one_line(error)
             column = re.search(r"In CSV column #(\d+)", message)
@@ -94,6 +98,20 @@ def _read_csv(path: Path, columns: Sequence[str] | None, text: Collection[str]) 
         if pa.types.is_binary(field.type):
             raise DataError(f"{path}: column {field.name!r} is not UTF-8 text; save the file as UTF-8.")
     return unmark_table(table)
+
+
+def _rounded_integers(table: Any) -> list[str]:
+    """Return columns of whole numbers beyond 64 bits, which were read as floating-point numbers."""
+    import pyarrow as pa
+    import pyarrow.compute as pc
+
+    found = []
+    for field in table.schema:
+        if pa.types.is_float64(field.type):
+            largest = pc.max(pc.abs(table.column(field.name))).as_py()
+            if largest is not None and 2**63 <= largest < _MOST_DIGITS:
+                found.append(field.name)
+    return found
 
 
 def csv_error(error: BaseException) -> str:
