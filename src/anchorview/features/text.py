@@ -16,7 +16,7 @@ from scipy import sparse
 
 from ..core.arrays import Mask, Matrix, Weights, unit_rows, unit_sparse_rows
 from ..core.checks import NotFiniteError
-from ..engine.blocks import add_up, one_blas_thread, reduce_rows
+from ..engine.blocks import add_up, one_blas_thread, reduce_rows, rows_of
 
 LSA_COMPONENTS = 150
 _SVD_ITERATIONS = 3
@@ -101,11 +101,14 @@ def fit_text(
     n_components = min(LSA_COMPONENTS, min(n_counted, n_features) - 1)
     if kind == "tfidf" or n_components < 1:
         return weighted
-    shape = (n_counted, n_features)
     with one_blas_thread():  # the same directions whatever the number of threads
-        products = partial(_scaled_products, array, weighted, along, n_threads)
-        components = leading_directions(products, shape, dtype, n_components, rng).astype(dtype)
-    return TextScaler(components.shape[1], inverse_frequency, components, True, dtype)
+        if array.shape[0] <= PASS_ROWS and n_counted < n_features:
+            rows = _scaled_rows(rows_of(array, slice(0, array.shape[0])), counted, weights, weighted)
+            components = directions_of_few(rows, n_components, rng)
+        else:
+            products = partial(_scaled_products, array, weighted, along, n_threads)
+            components = leading_directions(products, (n_counted, n_features), dtype, n_components, rng)
+    return TextScaler(components.shape[1], inverse_frequency, components.astype(dtype), True, dtype)
 
 
 def _counted_sparse(rows: Any, counted: Mask | None) -> sparse.csr_array:
@@ -161,11 +164,16 @@ def _scaled_products(
 def _multiply(
     rows: Any, block: slice, counted: Mask | None, weights: Weights, scaler: TextScaler, basis: Matrix
 ) -> Products:
+    return products_of(_scaled_rows(rows, counted, weights, scaler), basis)
+
+
+def _scaled_rows(rows: Any, counted: Mask | None, weights: Weights, scaler: TextScaler) -> sparse.csr_array:
+    """Return the rows that count, scaled, each times the root of its weight: one of weight 2 is the row twice."""
     scaled = scaler.rows(_counted_sparse(rows, counted))
-    if weights is not None:  # a row of weight 2 is the row twice
+    if weights is not None:
         each = np.sqrt(_counted_weights(scaled.shape[0], counted, weights))
         scaled.data *= np.repeat(each, np.diff(scaled.indptr)).astype(scaler.dtype)
-    return products_of(scaled, basis)
+    return scaled
 
 
 def products_of(matrix: sparse.csr_array, basis: Matrix) -> Products:
@@ -211,9 +219,41 @@ def leading_directions(
         wide = turned.astype(np.float64)
         basis = turned @ _orthonormal(wide.T @ wide).astype(dtype)
     _, rotation = np.linalg.eigh(products(basis)[0])  # of BᵀAᵀAB: turns the basis B into singular vectors of A
-    result: Matrix = basis @ rotation[:, ::-1][:, :n_components].astype(dtype)
-    largest = result[np.abs(result).argmax(axis=0), np.arange(result.shape[1])]
-    return np.ascontiguousarray(result * np.where(largest < 0, -1, 1).astype(dtype))  # signs mean nothing
+    return _with_signs(basis @ rotation[:, ::-1][:, :n_components].astype(dtype))
+
+
+def directions_of_few(matrix: sparse.csr_array, n_components: int, rng: np.random.RandomState) -> Matrix:
+    """Return the leading right singular vectors of a matrix in memory with fewer rows than columns.
+
+    The same iteration with a basis of its columns, which is shorter: what is dense is done to n numbers, not to d, and
+    the time of 5,000 short texts is halved.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from scipy import sparse
+    >>> matrix = sparse.csr_array([[5.0, 0.0, 0.0, 0.0], [0.0, 0.0, 3.0, 0.0], [0.0, 1.0, 0.0, 0.0]])
+    >>> abs(directions_of_few(matrix, 2, np.random.RandomState(0))).round(4)
+    array([[1., 0.],
+           [0., 0.],
+           [0., 1.],
+           [0., 0.]])
+    """
+    transposed = matrix.T.tocsr()  # products by its rows take half the time of those by columns
+    width = min(n_components + _SVD_EXTRA, min(matrix.shape))
+    basis: Matrix = rng.standard_normal((matrix.shape[0], width)).astype(matrix.dtype)
+    for _ in range(_SVD_ITERATIONS):
+        wide = (matrix @ (transposed @ basis)).astype(np.float64)
+        basis = (wide @ _orthonormal(wide.T @ wide)).astype(matrix.dtype)
+    images = transposed @ basis
+    wide = images.astype(np.float64)
+    return _with_signs(images @ _orthonormal(wide.T @ wide)[:, ::-1][:, :n_components].astype(matrix.dtype))
+
+
+def _with_signs(directions: Matrix) -> Matrix:
+    """Return directions with the largest entry of each positive: signs mean nothing."""
+    largest = directions[np.abs(directions).argmax(axis=0), np.arange(directions.shape[1])]
+    return np.ascontiguousarray(directions * np.where(largest < 0, -1, 1).astype(directions.dtype))
 
 
 def _widened(rows: Any) -> Any:
