@@ -3,9 +3,10 @@
     python benchmarks/text_run.py
     python benchmarks/text_run.py --rows 2000 --only check --only fast
 
-A table of 5,000 Debian packages (``apt-cache dumpavail``): two columns of text, description and what a package depends
-on, its sizes, priority, maintainer and version, and the section given for 3 % of them. The command runs as a user types it, each time in a process of its own. Kernels are compiled
-beforehand, by a small run that is not counted. On a machine that does other work too, look at the CPU seconds.
+A table of 5,000 Debian packages (``apt-cache dumpavail``): columns of text (description, what a package depends on, its
+maintainer), sizes, priority, architecture and version, and the section given for 3 % of them. The command runs as a
+user types it, each time in a process of its own. Kernels are compiled beforehand, by a small run that is not counted.
+On a machine that does other work too, look at the CPU seconds.
 """
 
 from __future__ import annotations

@@ -62,7 +62,7 @@ def test_unknown_terms_are_not_counted(kind: str) -> None:
 
 @pytest.mark.parametrize("kind", KINDS)
 def test_most_frequent_terms_are_kept(kind: str) -> None:
-    choose, _, options = KINDS[kind]
+    choose, _, _ = KINDS[kind]
     texts = ["aa bb cc"] * 3 + ["aa bb"] * 3 + ["aa"] * 3
     every = choose(texts, 1, 100, 1)
     kept = choose(texts, 1, 2, 1)

@@ -118,6 +118,11 @@ class ViewsScaler:
     dtype: np.dtype[np.floating]
     sizes: tuple[int, ...]  # number of scaled features of each view
 
+    @property
+    def has_directions(self) -> bool:
+        """Whether views are scaled to directions of a latent semantic analysis."""
+        return any(isinstance(one, TextScaler) and one.components is not None for one in self.scalers)
+
     def read(self, views: Views, block: slice, present: Presence = None) -> ScaledRows:
         """Return the scaled features of consecutive rows; zero where a view is missing by `present` (of all rows)."""
         return self.scale(

@@ -17,6 +17,7 @@ from scipy import sparse
 from ..core.arrays import Mask, Matrix, Weights, unit_rows, unit_sparse_rows
 from ..core.checks import NotFiniteError
 from ..engine.blocks import add_up, one_blas_thread, reduce_rows, rows_of
+from .directions import Directions, keep_directions
 
 LSA_COMPONENTS = 150
 _SVD_ITERATIONS = 3
@@ -37,8 +38,8 @@ class TextScaler:
         Columns of the result.
     weight : ndarray of shape (d,), or None
         Weight of each feature.
-    components : ndarray of shape (d, n_out), or None
-        Directions of the truncated SVD.
+    components : Directions, ndarray of shape (d, n_out), or None
+        Directions of the truncated SVD; an array in models of the first format of files.
     unit : bool
         Scale rows to unit length.
     dtype : dtype
@@ -47,7 +48,7 @@ class TextScaler:
 
     n_out: int
     weight: Matrix | None
-    components: Matrix | None
+    components: Directions | Matrix | None
     unit: bool
     dtype: np.dtype[np.floating]
 
@@ -66,7 +67,8 @@ class TextScaler:
     def write(self, block: Any, out: Matrix, start: int) -> None:
         """Write the coordinates of a block to the columns of ``out`` from ``start`` on."""
         assert self.components is not None
-        out[:, start : start + self.n_out] = unit_rows(self.rows(block) @ self.components)
+        matrix = self.components.matrix if isinstance(self.components, Directions) else self.components
+        out[:, start : start + self.n_out] = unit_rows(self.rows(block) @ matrix)
 
 
 def fit_text(
@@ -108,7 +110,8 @@ def fit_text(
         else:
             products = partial(_scaled_products, array, weighted, along, n_threads)
             components = leading_directions(products, (n_counted, n_features), dtype, n_components, rng)
-    return TextScaler(components.shape[1], inverse_frequency, components.astype(dtype), True, dtype)
+    directions = keep_directions(components.astype(dtype))
+    return TextScaler(components.shape[1], inverse_frequency, directions, True, dtype)
 
 
 def _counted_sparse(rows: Any, counted: Mask | None) -> sparse.csr_array:
