@@ -188,6 +188,7 @@ class TreeReader:
     def __init__(self, arrays: Sequence[npt.NDArray[Any]]) -> None:
         self._arrays = arrays
         self._whole: dict[int, npt.NDArray[Any]] = {}  # symmetric matrices that were read
+        self._listed: dict[Any, list[str]] = {}  # texts that were read
         self._objects: list[Any] = []
         self._readers: dict[str, Callable[[Any], Any]] = {
             "float": lambda body: _NOT_FINITE[body],
@@ -242,7 +243,12 @@ class TreeReader:
         return np.frombuffer(data, dtype, 1)[0] if data else dtype.type()
 
     def _texts(self, body: Any) -> list[str]:
-        joined, lengths = (self._array(place) for place in body)
+        key = tuple(body)
+        if key not in self._listed:
+            self._listed[key] = self._read_texts(*map(self._array, key))
+        return list(self._listed[key])  # lists of the same texts: comparing them takes less if these are the same too
+
+    def _read_texts(self, joined: npt.NDArray[Any], lengths: npt.NDArray[Any]) -> list[str]:
         if joined.dtype != np.uint8 or joined.ndim != 1 or lengths.dtype != np.int64 or lengths.ndim != 1:
             raise ValueError("texts are not stored as bytes and lengths")
         if (lengths < 0).any() or (lengths > len(joined)).any() or lengths.sum() != len(joined):

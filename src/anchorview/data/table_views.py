@@ -181,7 +181,7 @@ class TableViews(TransformerMixin, BaseEstimator):
         check_is_fitted(self)
         X = self._read(X, reset=False)
         used = [name for name, found in self.columns_.items() if found.used]
-        columns = {column.name: column for column in table_columns(X) if column.name in used}
+        columns = {column.name: column for column in table_columns(X, set(used))}
         missing = [name for name in used if name not in columns]
         if missing:
             raise ValueError(

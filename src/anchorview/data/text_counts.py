@@ -119,6 +119,8 @@ class GramIndex:
 
     def count(self, texts: Sequence[str], n_threads: int = 1) -> Counted:
         """Return how often each text has each n-gram."""
+        if len(texts) == 1:  # a row at a time: without the overhead of threads
+            return Counted(self._terms, *self._count(_padded(texts)))
         parts = map_blocks(lambda block: self._count(_padded(block)), list(_blocks(texts)), n_threads)
         return Counted(self._terms, _stack([part for part, _ in parts]), sum(n_seen for _, n_seen in parts))
 

@@ -14,7 +14,7 @@ from typing import Any
 import numpy as np
 from scipy import sparse
 
-from ..core.arrays import Mask, Matrix, Weights, unit_rows, unit_sparse_rows
+from ..core.arrays import Mask, Matrix, Weights, is_sparse, unit_rows, unit_sparse_rows
 from ..core.checks import NotFiniteError
 from ..engine.blocks import add_up, one_blas_thread, reduce_rows, rows_of
 from .directions import Directions, keep_directions
@@ -59,9 +59,11 @@ class TextScaler:
 
     def rows(self, block: Any) -> sparse.csr_array:
         """Return the weighted rows of a block, sparse."""
-        rows: sparse.csr_array = sparse.csr_array(_widened(block)).astype(self.dtype, copy=True)
+        counts = block if is_sparse(block) and block.format == "csr" else sparse.csr_array(_widened(block))
+        data = counts.data.astype(self.dtype)
         if self.weight is not None:
-            rows.data *= self.weight[rows.indices].astype(self.dtype)
+            data *= self.weight[counts.indices].astype(self.dtype)
+        rows = sparse.csr_array((data, counts.indices, counts.indptr), shape=counts.shape)
         return unit_sparse_rows(rows) if self.unit else rows
 
     def write(self, block: Any, out: Matrix, start: int) -> None:
