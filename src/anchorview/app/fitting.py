@@ -12,6 +12,7 @@ from typing import Any
 import numpy as np
 
 from ..core.progress import Outcome
+from ..core.ticker import watch
 from ..data.validation import find_present
 from ..fssmsc import FSSMSC
 from ..fssmsc_cv import FSSMSCCV
@@ -129,7 +130,8 @@ def run_fit(settings: RunSettings, output: Path, force: bool, reporter: Reporter
         seconds |= {f"fit: {name}": value for name, value in model.stage_seconds_.items()}
         settings = dataclasses.replace(settings, columns=_columns(data) or settings.columns)
         try:
-            record = _write(model, data, settings, folder, reporter, seconds, with_page)
+            with watch(reporter.line):
+                record = _write(model, data, settings, folder, reporter, seconds, with_page)
             folder.finish()
         except OSError as error:
             raise CommandError(f"{folder.target} cannot be written: {error.strerror or error}.") from None
