@@ -19,142 +19,15 @@ import subprocess
 import sys
 import time
 import warnings
-from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
-Arrays = dict[str, Any]
-SETS = ("hw", "scene15", "msrcv1", "ng20")
-BASELINES = ("LMVSC", "FPMVS", "AMGL", "MVAR", "MLAN", "GPSNMF", "CONMF")
-REFERENCES = ("ConcatKMeans", "BestViewSpectral", "ConcatLabelSpreading", "ConcatLogisticRegression")
+from fingerprint_cases import cases
+
 RACES = ("fssmsc/hw", "fssmsc/scene15", "fssmsc/ng20", "admm/hw", "missing/hw", "cv/hw", "cv/msrcv1")
 TOLERANCE = 1e-9
-
-
-class Data:
-    """A data set cut into rows of the fit, 5 % of them labelled (2 % of ng20), and every tenth row as a new one."""
-
-    def __init__(self, folder: Path, name: str, step: int = 1) -> None:
-        from anchorview import datasets
-
-        found = datasets.load_npz(folder / f"{name}.npz")
-        rows = np.arange(0, len(found.target), step)
-        new = rows % (10 * step) == 0
-        self.views, self.target = found.views[rows[~new]], found.target[rows[~new]]
-        self.new = found.views[rows[new]]
-        self.y = datasets.hide_labels(self.target, 0.02 if name == "ng20" else 0.05, random_state=0)
-        self.n_classes = len(np.unique(self.target))
-
-
-def _codes(model: Any) -> Arrays:
-    codes = model.codes_
-    return {"codes_data": codes.data, "codes_indices": codes.indices, "codes_indptr": codes.indptr}
-
-
-def _of_fssmsc(model: Any, new: Any) -> Arrays:
-    names = ("labels_", "confidence_", "embedding_", "objective_history_", "residual_history_", "landmarks_")
-    found = {name: getattr(model, name) for name in names} | _codes(model)
-    found |= {"predict": model.predict(new), "proba": model.predict_proba(new), "transform": model.transform(new)}
-    found |= {"suggested": model.suggest_labels(10), "status": np.array(model.status_)}
-    if model.view_importance_ is not None:
-        found["importance"] = np.array([model.view_importance_.share, model.view_importance_.changed])
-    return found
-
-
-def _of_cv(model: Any, new: Any) -> Arrays:
-    found = {"labels_": model.labels_, "confidence_": model.confidence_} | _codes(model)
-    found |= {"predict": model.predict(new), "proba": model.predict_proba(new)}
-    found |= {name: np.array(values) for name, values in model.cv_results_.items() if name != "mean_fit_time"}
-    found["params"] = np.array([repr(setting) for setting in model.cv_results_["params"]])
-    return found | {"best": np.array(repr(model.best_params_)), "averaged": np.array(repr(model.averaged_))}
-
-
-def _fssmsc(data: Data, *, labels: bool = True, fit: dict[str, Any] | None = None, **parameters: Any) -> Arrays:
-    from anchorview import FSSMSC
-
-    model = FSSMSC(random_state=0, **parameters).fit(data.views, data.y if labels else None, **(fit or {}))
-    return _of_fssmsc(model, data.new)
-
-
-def _cv(data: Data, **fit: Any) -> Arrays:
-    from anchorview import FSSMSCCV
-
-    return _of_cv(FSSMSCCV(random_state=0).fit(data.views, data.y, **fit), data.new)
-
-
-def _baseline(data: Data, name: str) -> Arrays:
-    from anchorview import baselines
-
-    kind = getattr(baselines, name)
-    number = {"n_clusters": data.n_classes} if "n_clusters" in kind().get_params() else {}
-    scaling = {"scaling": "l2"} if data.views.arrays[0].__class__.__name__.startswith("cs") else {}
-    model = kind(random_state=0, **number, **scaling).fit(data.views, data.y)
-    found = {name: getattr(model, name) for name in ("labels_", "objective_history_") if hasattr(model, name)}
-    if hasattr(model, "predict"):
-        found["predict"] = model.predict(data.new)
-    return found
-
-
-def _missing(data: Data) -> Data:
-    """Hide a third of the cells; every row keeps one."""
-    from anchorview import Views
-
-    for name, seed in (("views", 0), ("new", 1)):
-        views = getattr(data, name)
-        mask = np.random.default_rng(seed).random((len(views), len(views.names))) > 0.3
-        mask[:, 0] |= ~mask.any(axis=1)
-        setattr(data, name, Views(views, mask=mask))
-    return data
-
-
-def _known(data: Data) -> dict[str, Any]:
-    """Pairs by row number, groups and weights."""
-    from anchorview import Constraints
-
-    rng = np.random.default_rng(0)
-    pairs = rng.integers(0, len(data.target), (400, 2))
-    pairs = pairs[pairs[:, 0] != pairs[:, 1]]
-    alike = data.target[pairs[:, 0]] == data.target[pairs[:, 1]]
-    stated = Constraints.from_pairs(pairs[alike], pairs[~alike], n_rows=len(data.target))
-    groups = np.where(np.arange(len(data.target)) < 60, data.target, -1)
-    return {
-        "constraints": stated + Constraints.from_groups(must=groups),
-        "sample_weight": rng.choice([0.5, 1.0, 2.0], len(data.target)),
-    }
-
-
-def cases(folder: Path) -> dict[str, Callable[[], Arrays]]:
-    """Everything that is recorded, by name."""
-
-    def load(name: str, step: int = 1) -> Data:
-        return Data(folder, name, step)
-
-    found: dict[str, Callable[[], Arrays]] = {}
-    for name in SETS:
-        found[f"fssmsc/{name}"] = lambda name=name: _fssmsc(load(name))  # type: ignore[misc]
-    found["admm/hw"] = lambda: _fssmsc(load("hw"), solver="admm", units="paper", ridge=0.0)
-    found["admm/msrcv1"] = lambda: _fssmsc(
-        load("msrcv1"), solver="admm", units="paper", ridge=0.0, solver_options={"mode": "released"}, scaling="l2"
-    )
-    found["knn/scene15"] = lambda: _fssmsc(load("scene15"), inference="knn", landmarks="random")
-    found["euclidean/msrcv1"] = lambda: _fssmsc(load("msrcv1"), inference="euclidean", omit=("coupling",))
-    found["relabel/hw"] = lambda: _fssmsc(load("hw"), relabel=0.8, class_balance="balanced", measure_views=True)
-    found["clusters/hw"] = lambda: _fssmsc(load("hw"), labels=False, n_clusters=10, scaling="standard")
-    found["missing/hw"] = lambda: _fssmsc(_missing(load("hw")))
-    found["known/hw"] = lambda: _fssmsc(data := load("hw"), fit=_known(data))
-    for name in SETS:
-        found[f"cv/{name}"] = lambda name=name: _cv(load(name))  # type: ignore[misc]
-    found["cv-missing/hw"] = lambda: _cv(_missing(load("hw")))
-    found["cv-weights/hw"] = lambda: _cv(data := load("hw"), sample_weight=_known(data)["sample_weight"])
-    for method in (*BASELINES, *REFERENCES):
-        for name in SETS:
-            step = 4 if name == "ng20" else 1
-            found[f"{method}/{name}"] = lambda method=method, name=name, step=step: _baseline(  # type: ignore[misc]
-                load(name, step), method
-            )
-    return found
 
 
 def record(out: Path, folder: Path, only: str) -> None:
@@ -203,9 +76,9 @@ _RACER = """
 import json, resource, sys, time, warnings
 source, benchmarks, folder, case = sys.argv[1:]
 sys.path[:0] = [source, benchmarks]
-import pathlib, fingerprint
+import pathlib, fingerprint_cases
 warnings.simplefilter("ignore")
-run = fingerprint.cases(pathlib.Path(folder))[case]
+run = fingerprint_cases.cases(pathlib.Path(folder))[case]
 run()
 start = time.perf_counter()
 run()

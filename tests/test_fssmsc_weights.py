@@ -158,6 +158,72 @@ def test_values_of_rows_of_weight_zero_must_be_finite(data: Any) -> None:
             build(scaling="l2").fit([form(broken), data.data[1]], data.y, sample_weight=np.arange(150) != 3)
 
 
+@pytest.mark.parametrize(
+    "options", [{}, {"landmarks": "random"}, {"n_landmarks": 6}, {"inference": "linear+graph"}], ids=str
+)
+def test_weights_of_zero_and_one_are_rows_left_out_whatever_is_drawn(options: dict[str, Any]) -> None:
+    """Settings, samples and landmarks are drawn as without the rows: the same seed gives the same fit."""
+    made = make_multiview_subspaces(420, 3, (8, 6), noise=0.5, random_state=2)
+    y = hide_labels(made.target, 0.2, stratified=True, random_state=0)
+    kept = np.random.default_rng(1).random(420) > 0.3
+    model = FSSMSC(**{"n_landmarks": 30, "random_state": 0, **options})
+    weighted = model.fit(made.views, y, sample_weight=kept)
+    landmarks, chosen, found = weighted.landmarks_, weighted.chosen_, weighted.predict_proba(made.views)
+    without = model.fit(made.views[kept], y[kept])
+    assert chosen == without.chosen_
+    np.testing.assert_allclose(landmarks, without.landmarks_, atol=1e-6)
+    np.testing.assert_allclose(found, without.predict_proba(made.views), atol=1e-4)
+
+
+# Draws follow the weights
+
+
+def test_random_landmarks_are_drawn_as_from_repeated_rows() -> None:
+    """How often each row is a landmark, over many seeds: the same for weights and for copies."""
+    rows, weights = np.arange(12.0)[:, None], np.array([6.0, 4, 3, 2, 2, 1, 1, 1, 1, 1, 1, 1])
+    repeated = np.repeat(rows, weights.astype(int), axis=0)
+    share = np.zeros((2, 12))
+    for number, (array, of_rows) in enumerate([(rows, weights), (repeated, None)]):
+        views = Views([array])
+        scaler = fit_scaling(views, "none")
+        for seed in range(1500):
+            found = choose_landmarks(views, scaler, "random", 4, np.random.RandomState(seed), weights=of_rows)
+            share[number, found.ravel().astype(int)] += 1 / 1500
+    np.testing.assert_allclose(share[0], share[1], atol=0.06)  # 4.6 times the spread of a difference of two shares
+    assert share[0, 0] > 2 * share[0, 5:].max()
+
+
+def test_a_heavy_row_is_never_missed() -> None:
+    """k-means sees a sample; a row that weighs as much as all others is in it, whatever the seed."""
+    rng = np.random.default_rng(0)
+    rows = rng.normal(size=(3000, 2))
+    rows[1234] = [6.0, 6.0]
+    views, weights = Views([rows]), np.ones(3000)
+    weights[1234] = 3000.0
+    scaler = fit_scaling(views, "none")
+    for seed in range(12):
+        centres = choose_landmarks(views, scaler, "kmeans", 4, np.random.RandomState(seed), weights=weights)
+        assert np.abs(centres - rows[1234]).max(axis=1).min() < 0.1
+
+
+def test_landmarks_of_weighted_and_repeated_rows_agree_in_the_mean() -> None:
+    """What share of the landmarks lies in a heavy group, over many seeds, of a sample of the rows."""
+    rng = np.random.default_rng(0)
+    rows = np.concatenate([rng.normal(size=(300, 2)), 20 + rng.normal(size=(900, 2))])
+    weights = np.repeat([4.0, 1.0], [300, 900])
+    cases = [(Views([rows]), weights), (Views([np.repeat(rows, weights.astype(int), axis=0)]), None)]
+    shares = []
+    for views, of_rows in cases:
+        scaler = fit_scaling(views, "none")
+        found = [
+            choose_landmarks(views, scaler, "kmeans", 12, np.random.RandomState(seed), weights=of_rows)
+            for seed in range(60)
+        ]
+        shares.append(np.mean([(centres.mean(axis=1) < 10).mean() for centres in found]))
+    assert shares[0] == pytest.approx(shares[1], abs=0.06)  # about 0.57; without weights 0.25
+    assert shares[0] > 0.45
+
+
 # Larger weights pull
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -25,6 +25,7 @@ from .engine.sources.dask_rows import join_sources
 from .features.auto import FOR_SPARSE
 from .features.products import ViewCrossProducts
 from .features.scaling import ViewsScaler, check_finite
+from .labelling.held_out_labels import HeldOutLabels
 from .labelling.runner_up import TopTwo
 from .labelling.suggest import check_request, code_coordinates, restrict, suggest_rows
 from .solver.result import Encoder
@@ -106,12 +107,14 @@ class MultiViewClassifier(
     embedding_: Matrix
     labels_: npt.NDArray[Any]
     confidence_: Matrix
+    held_out_: HeldOutLabels | None
     fit: Any
     _kept_after_failure: tuple[str, ...] = ()  # attributes that a later fit may go on from
     _ids: npt.NDArray[Any] | None
     _can_be_labelled: Mask
     _scaler: ViewsScaler
     _encoder: Encoder
+    _class_order: Rows | None = None  # number, in the fit, of each class of `classes_`; None if they are the same
 
     if not TYPE_CHECKING:  # or any name would be an attribute to type checkers
 
@@ -142,9 +145,36 @@ class MultiViewClassifier(
             bundle["text/html"] = html_form(self, bundle["text/html"])
         return bundle
 
-    def _probabilities(self, views: Views, present: Presence, n_threads: int) -> Matrix:
-        """Return the class probabilities of rows; the likeliest class is the one that `predict` names."""
+    def _read_classes(self, views: Views, present: Presence, n_threads: int) -> Matrix:
+        """Return the class probabilities of rows, by the numbers that classes have in the fit."""
         raise NotImplementedError
+
+    def _probabilities(self, views: Views, present: Presence, n_threads: int) -> Matrix:
+        """Return the class probabilities of rows, a column for each of `classes_`."""
+        return self._by_class(self._read_classes(views, present, n_threads))
+
+    def _publish_classes(self, classes: npt.NDArray[Any]) -> None:
+        """Set `classes_`, sorted; the fit numbers them by their first rows, so that their names make no difference."""
+        order = np.argsort(classes)
+        self.classes_ = classes[order]
+        self._class_order = None if np.array_equal(order, np.arange(len(order))) else order
+
+    def _by_class(self, probabilities: Matrix) -> Matrix:
+        """Bring columns from the order of the fit to that of `classes_`."""
+        return probabilities if self._class_order is None else probabilities[:, self._class_order]
+
+    def _places(self, class_ids: ClassIds) -> ClassIds:
+        """Turn numbers of classes in the fit, −1 for none, into places in `classes_`."""
+        if self._class_order is None:
+            return class_ids
+        places: ClassIds = np.append(np.argsort(self._class_order), -1)[class_ids]
+        return places
+
+    def _top_two(self, probabilities: Matrix) -> TopTwo:
+        """Return the likeliest two of `classes_`; of equal ones that of the first labelled row, whatever its name."""
+        if self._class_order is None:
+            return TopTwo.of(probabilities)
+        return TopTwo.of(probabilities[:, np.argsort(self._class_order)]).renumbered(self._places)
 
     def _read_rows(self, X: Any, *, reset: bool) -> tuple[Views, Presence, Mask | None]:
         """Return the views, which rows have which, and which have none: an error unless `on_empty` allows it."""
@@ -171,8 +201,9 @@ class MultiViewClassifier(
         """Read and check everything that a fit is given."""
         views, present, empty = self._read_rows(X, reset=True)
         y, sample_weight = column_of(X, y, "y"), column_of(X, sample_weight, "sample_weight")
-        known = read_supervision(y, constraints, views, empty, self.unlabelled)
         weights = given_weights = check_weights(sample_weight, len(views), views.ids)
+        counted = None if weights is None else weights > 0
+        known = read_supervision(y, constraints, views, empty, self.unlabelled, counted)
         if present is not None:
             check_no_empty_view(present, views.names, weights)
             weights = _weigh_by_views(weights, present)
@@ -187,7 +218,7 @@ class MultiViewClassifier(
         known = given.known
         is_labelled = known.class_ids >= 0
         class_ids = np.where(is_labelled, known.class_ids, found.class_ids)
-        self.labels_ = self.classes_[class_ids]
+        self.labels_ = self.classes_[self._places(class_ids)]
         self.confidence_ = found.confidence.copy()
         self.confidence_[is_labelled] = 1.0
         if given.empty is not None:
@@ -199,7 +230,14 @@ class MultiViewClassifier(
         if given.weights is not None:
             can_be_labelled &= given.weights > 0
         self._ids, self._can_be_labelled = given.views.ids, can_be_labelled
-        self._runner_up = found.other_than(class_ids)
+        self._runner_up = found.renumbered(self._places).other_than(self._places(class_ids))
+
+    def _publish_held_out(self, held_out: HeldOutLabels | None) -> None:
+        """Set `held_out_`, by places in `classes_`."""
+        if held_out is not None:
+            columns = self._by_class(held_out.probabilities)
+            held_out = replace(held_out, class_ids=self._places(held_out.class_ids), probabilities=columns)
+        self.held_out_ = held_out
 
     def _measure(self, given: FitInput) -> ViewImportance:
         """Measure the views on unlabelled rows: a labelled row is its own nearest one, whatever view it loses."""
@@ -229,9 +267,8 @@ class MultiViewClassifier(
         return mark_unknown(predicted, empty) if empty.any() else predicted
 
     def _class_ids(self, views: Views, present: Presence, n_threads: int) -> ClassIds:
-        """Return the likeliest class of rows, as a number."""
-        class_ids: ClassIds = self._probabilities(views, present, n_threads).argmax(axis=1)
-        return class_ids
+        """Return the likeliest class of rows, as a place in `classes_`."""
+        return self._places(self._read_classes(views, present, n_threads).argmax(axis=1))
 
     def _labels_of(self, class_ids: ClassIds, empty: Mask) -> npt.NDArray[Any]:
         """Return the labels of rows, whose type does not depend on whether any of them is empty."""

@@ -68,8 +68,10 @@ from .labelling.rule import READ_ROWS, LabelledNeighbours, keep_labelled, likeli
 from .labelling.runner_up import TopTwo
 from .plan import OMITTABLE, Plan, make_plan
 from .solver.codes import Codes, embed_codes, map_codes
+from .solver.completion import complete_products
 from .solver.coverage import cover_result
 from .solver.disk_codes import DiskCodeStack
+from .solver.elastic_net import ElasticNetEncoder
 from .solver.grams import PatternGrams
 from .solver.problem import CrossProducts, Problem
 from .solver.registry import SOLVERS
@@ -428,9 +430,9 @@ class FSSMSC(MultiViewClassifier):
         progress.begin_round()
         given.views.check_unchanged()
         with one_blas_thread(), progress.watch():
-            read_by = given, choice, source, rng, n_threads
+            read_by = given, choice, source, settled.weights, rng, n_threads
             beside = self._fit_beside(given.known, *read_by) if self.relabel is None else None  # else labels may change
-            cross = source.cross if beside is None else self._watch(source, beside)
+            cross = source.cross if beside is None else self._watch(source, beside, given.present)
             solved = self._solve(given, plan, source.grams, cross, settled.weights, rng, n_threads, progress)
             known, problem, result = solved
         given.views.check_unchanged()
@@ -442,16 +444,16 @@ class FSSMSC(MultiViewClassifier):
         read_from = result.codes if choice.inference == "paper" else result.encoded
         self.codes_ = result.codes
         embedded = self._embed_all(read_from, blocks, n_threads)
-        self.classes_ = known.classes if len(known.classes) else np.arange(plan.n_components)
+        self._publish_classes(known.classes if len(known.classes) else np.arange(plan.n_components))
         self._n_features_out = len(result.embedding)
         with one_blas_thread(), progress.watch():
             if self.relabel is not None:
                 beside = self._fit_beside(known, *read_by)
             self._rule, held_out = self._fit_rule(embedded, known, problem, result, choice, beside, rng)
-            found = self._read_fit(embedded, cross, n_threads)
+            found = self._read_fit(embedded, cross, read_from, n_threads)
         if held_out is not None and given.sample_weight is not None:
             held_out = replace(held_out, weights=given.sample_weight[held_out.rows])
-        self.held_out_ = held_out
+        self._publish_held_out(held_out)
         self._set_labels(replace(given, known=known), found)
         self.embedding_ = embedded
         if given.views.is_on_cluster:
@@ -704,6 +706,7 @@ class FSSMSC(MultiViewClassifier):
         given: FitInput,
         choice: Choices,
         source: Representation,
+        weights: ModelWeights,
         rng: np.random.RandomState,
         n_threads: int,
     ) -> ProductReadings | None:
@@ -715,11 +718,15 @@ class FSSMSC(MultiViewClassifier):
 
         rows = _speaking_rows(known, given.weights)
         labelled = keep_labels(rows, known.class_ids[rows], given.weights, self.class_balance)
-        return fit_product_readings(names, source, labelled, rng, n_threads)
+        encoder = ElasticNetEncoder(source.grams.complete, weights.ridge, weights.l1, source.grams)  # as the solver's
+        return fit_product_readings(names, source, labelled, rng, n_threads, encoder=encoder)
 
-    def _watch(self, source: Representation, beside: ProductReadings) -> CrossProducts:
-        """Let readings see the rows of E as the solver reads them, if that takes no more memory than the codes."""
-        if not _vote_bytes("linear", beside.labelled.n_classes):
+    def _watch(self, source: Representation, beside: ProductReadings, present: Presence) -> CrossProducts:
+        """Let readings see the rows of E as the solver reads them, if that takes no more memory than the codes.
+
+        Not where rows lack views: these are read once their codes are known.
+        """
+        if present is not None or not _vote_bytes("linear", beside.labelled.n_classes):
             return source.cross
         return WatchedProducts(source.cross, partial(sum_votes, beside.readings))
 
@@ -765,14 +772,19 @@ class FSSMSC(MultiViewClassifier):
             elif outcome in (Outcome.FEWER_CLASSES, Outcome.MORE_CLASSES, Outcome.SINGLE_FEATURE):
                 warnings.warn(f"{type(self).__name__}: {outcome.value}", UserWarning, stacklevel=5)
 
-    def _read_fit(self, embedded: Any, cross: CrossProducts, n_threads: int) -> TopTwo:
+    def _read_fit(self, embedded: Any, cross: CrossProducts, codes: Codes, n_threads: int) -> TopTwo:
         """Return the likeliest classes of each row of the fit."""
         rule = self._rule
         if not isinstance(rule, Readings):
             return likeliest(rule.read, embedded, n_threads)
 
         def votes_of(block: slice) -> Matrix:
-            return cross.noted(block) if isinstance(cross, WatchedProducts) else rule.votes(cross.read(block))
+            if isinstance(cross, WatchedProducts):
+                votes: Matrix = cross.noted(block)
+                return votes
+            present = cross.present_in(block)
+            known = None if present is None else rows_of(codes, block)
+            return rule.votes(complete_products(cross.read(block), present, self._encoder, known))
 
         def read(numbers: slice, n_threads: int = 1) -> TopTwo:
             blocks = cross.blocks[numbers]  # together: of many rows most labelled ones can be left out (`rivals`)
@@ -786,15 +798,18 @@ class FSSMSC(MultiViewClassifier):
             return read(parts[0], n_threads)
         return TopTwo.joined(iter_blocks(read, parts, n_threads, "reading labels"), embedded.shape[0])
 
-    def _probabilities(self, views: Views, present: Presence, n_threads: int) -> Matrix:
+    def _read_classes(self, views: Views, present: Presence, n_threads: int) -> Matrix:
         rule = self._rule
         if not isinstance(rule, Readings):
             return rule.read(self._transform(views, present, n_threads), n_threads)
         n_embedded = 0 if rule.neighbours is None else self._n_features_out
 
         def read(products: Matrix, present: Presence) -> Matrix:
-            votes = rule.votes(products)
-            return np.hstack([self._embed_products(products, present), votes]) if n_embedded else votes
+            if not n_embedded:
+                return rule.votes(complete_products(products, present, self._encoder))
+            codes = self._encoder.encode(products, present)
+            votes = rule.votes(complete_products(products, present, self._encoder, codes))
+            return np.hstack([self._embed(codes), votes])
 
         both = self._map_products(views, present, n_threads, read)
         return rule.settle(both[:, n_embedded:], both[:, :n_embedded].astype(self._scaler.dtype), n_threads)

@@ -320,7 +320,7 @@ class FSSMSCCV(MultiViewClassifier):
             if options.second_fit:
                 ensemble.add_sure_rows(chosen)
         progress.stage("labels", "reading labels off the average")
-        self.classes_ = given.known.classes
+        self._publish_classes(given.known.classes)
         shown = best_on_codes(data, base) if rows is None else best_among(usable, base)
         if rows is not None:
             ensemble.include(shown)  # its codes are computed beside the others
@@ -338,7 +338,7 @@ class FSSMSCCV(MultiViewClassifier):
         estimate, held_out = judge_average(data, usable, self.n_averaged)
         for taken in (judging, rows):
             held_out = held_out if taken is None else replace(held_out, rows=taken[held_out.rows])
-        self.held_out_ = held_out
+        self._publish_held_out(held_out)
         warn_unjudged(estimate)
         self.best_score_, self.best_score_interval_ = estimate.score, estimate.interval
         said = [*filter(None, [estimate.describe()]), *(outcome.value for outcome in outcomes)]
@@ -570,5 +570,5 @@ class FSSMSCCV(MultiViewClassifier):
                 stacklevel=5,
             )
 
-    def _probabilities(self, views: Views, present: Presence, n_threads: int) -> Matrix:
+    def _read_classes(self, views: Views, present: Presence, n_threads: int) -> Matrix:
         return settle(count_votes(self._groups, views, present, len(self.classes_), n_threads), self._temperature)

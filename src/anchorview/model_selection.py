@@ -9,7 +9,7 @@ import numpy as np
 
 from .core.arrays import ClassIds, Rows
 from .core.checks import COUNT, Number, Rule, Seed, check_parameters, make_random_state, shorten
-from .data.labels import encode_labels, split_labels
+from .data.labels import encode_labels, number_by_appearance, split_labels
 
 _RULES: dict[str, Rule] = {"n_splits": Number(2, integer=True), "n_repeats": COUNT, "random_state": Seed()}
 
@@ -88,4 +88,4 @@ class LabelHidingKFold:
 def _class_ids(y: Any) -> ClassIds:
     if y is None or (np.ndim(y) == 0 and not hasattr(y, "__len__")):
         raise ValueError(f"y must hold a label for each row, -1 where there is none; got {shorten(y)}.")
-    return encode_labels(y, len(y))[1]
+    return number_by_appearance(*encode_labels(y, len(y)))[1]  # folds must not depend on names

@@ -194,7 +194,7 @@ def _encode(model: Any, views: Views, present: Presence, n_threads: int) -> spar
 
 def _label(model: Any, views: Views, present: Presence, n_threads: int) -> npt.NDArray[Any]:
     """Labels of rows that have these views."""
-    labels: npt.NDArray[Any] = model.classes_[model._probabilities(views, present, n_threads).argmax(axis=1)]
+    labels: npt.NDArray[Any] = model.classes_[model._class_ids(views, present, n_threads)]
     return labels
 
 

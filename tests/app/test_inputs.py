@@ -158,7 +158,7 @@ def test_settings_there_and_back(tmp_path: Path) -> None:
         memory_limit=1.5,
         parameters={"scaling": ["minmax", "l2"], "search_options": {"ridges": [1.0]}, "second": True},
     )
-    (tmp_path / "run.toml").write_text(settings.to_toml(), encoding="utf-8")
+    (tmp_path / "run.toml").write_text(settings.to_toml(tmp_path), encoding="utf-8")
     assert read_settings(tmp_path / "run.toml") == settings
     (tmp_path / "sub").mkdir()
     text = 'table = "t.csv"\noutput = "run"\nviews = ["a=emb_*", "b=../b.npy:X"]\n'
@@ -166,5 +166,5 @@ def test_settings_there_and_back(tmp_path: Path) -> None:
     found = read_settings(tmp_path / "sub" / "run.toml")
     assert found.table == tmp_path / "sub" / "t.csv"
     assert found.output == tmp_path / "sub" / "run"
-    assert "output" not in found.to_toml()
+    assert "output" not in found.to_toml(tmp_path)
     assert found.views == ["a=emb_*", f"b={tmp_path}/sub/../b.npy:X"]

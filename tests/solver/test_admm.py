@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 
 from anchorview.core.progress import Iteration, Outcome
 from anchorview.engine.blocks import one_blas_thread
-from anchorview.solver.admm.algorithm import Admm, solve_admm
+from anchorview.solver.admm.algorithm import Admm, _inverse, solve_admm
 from anchorview.solver.admm.landmarks import LandmarkSummary, update_degrees
 from anchorview.solver.admm.rows import RowStates
 from anchorview.solver.admm.step import RowModel
@@ -504,3 +504,12 @@ def test_the_guard_trusts_degrees_within_a_tenth() -> None:
     assert not update_degrees(summary, exact, gradient / 2, guard=True, **options)[1]
     beyond = update_degrees(summary, exact, gradient, guard=False, **options | {"upper": 10.5})[0]
     np.testing.assert_allclose(beyond, [9.1, 10.5, 8.9, 10.5, 1e-5])
+
+
+def test_landmarks_of_one_direction_have_an_inverse_whatever_their_length() -> None:
+    for length in (1.0, 1e3, 1e6):
+        landmarks = length * np.outer(np.ones(8), np.arange(1.0, 6.0))
+        inverse = _inverse(landmarks @ landmarks.T, 100.0)
+        values = np.linalg.eigvalsh(inverse)
+        assert values[0] >= 0 and values[-1] <= 0.01 * (1 + 1e-9)
+        np.testing.assert_allclose(inverse @ np.array([1.0, -1, 0, 0, 0, 0, 0, 0]), [0.01, -0.01, *[0] * 6], atol=1e-4)

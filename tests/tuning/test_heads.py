@@ -52,3 +52,16 @@ def test_of_many_labelled_rows_some_of_every_class_are_compared_with(rule: str, 
     assert scores.shape == (200, 4)
     assert (scores.argmax(axis=1) == expected).all()
     assert head.scores(rows[-2:]).argmax(axis=1).tolist() == [3, 3] or rule == "knn"
+
+
+@pytest.mark.parametrize("scale", [1e-6, 1.0, 1e6])
+@pytest.mark.parametrize("as_sparse", [False, True])
+def test_rows_that_are_nearly_the_same_in_single_precision(as_sparse: bool, scale: float) -> None:
+    rng = np.random.RandomState(0)
+    classes = np.arange(300) % 3
+    rows = (scale * (rng.rand(3, 500)[classes] + 1e-3 * rng.rand(300, 500))).astype(np.float32)
+    features = sparse.csr_array(rows) if as_sparse else rows
+    scores = fit_linear_head(features, classes, 3, 1.0).scores(features)
+    wide = fit_linear_head(rows.astype(np.float64), classes, 3, 1.0).scores(rows)
+    np.testing.assert_allclose(scores, wide, rtol=0.05, atol=0.05 * np.abs(wide).max())
+    assert scale < 1 or (scores.argmax(axis=1) == classes).all()

@@ -12,6 +12,10 @@ from typing import TYPE_CHECKING, Annotated, NoReturn
 import typer
 from rich.console import Console
 
+from ..core.printable import printable
+from .speaking import say
+from .stopping import exit_code
+
 if TYPE_CHECKING:  # what runs an experiment takes seconds to load: not for --help
     from ..bench.output import Output
     from ..bench.runner import Runner
@@ -83,13 +87,13 @@ def _command(names: tuple[str, ...]) -> Callable[..., None]:
         seed: SeedOption = 0,
     ) -> None:
         from ..bench.experiments import EXPERIMENTS
-        from ..bench.locks import InUseError
         from ..bench.methods import choose_methods
         from ..bench.output import Output
         from ..bench.reading import read_descriptions
         from ..bench.settings import Settings
         from ..bench.sources import find_sources
         from ..bench.worker import Worker
+        from ..core.locks import InUseError
 
         with ExitStack() as stack:
             try:
@@ -137,10 +141,10 @@ def _run(names: tuple[str, ...], settings: Settings, output: Output, worker: Wor
                 runner.errors.clear()
                 section = EXPERIMENTS[name](settings, runner, output.figures)
                 output.write(section)
-                console.print(f"{section.title}: done.", highlight=False)
+                _tell(f"{section.title}: done.")
     except KeyboardInterrupt:
         _tell(f"Stopped. What is finished is kept in {output.folder}; the same command goes on from there.")
-        return 130
+        return exit_code()
     except OSError as error:
         _refuse(f"{error}. What is finished is kept in {output.folder}; the same command goes on from there.", 1)
     console.print(f"{runner.n_made} runs made, {len(output.records)} records kept.", highlight=False)
@@ -158,9 +162,9 @@ def _judge(runner: Runner) -> int:
         return 0  # operations are counted without runs; a limit that was reached is a result
     words = {"error": "with an error", "OM": "out of memory", "OT": "out of time"}
     text = ", ".join(f"{count} {words[kind]}" for kind, count in counts.items() if count)
-    typer.echo(f"Error: {total - made} of {total} runs gave no scores ({text}).", err=True)
+    say(f"Error: {total - made} of {total} runs gave no scores ({text}).", err=True)
     for message in dict.fromkeys(runner.messages):
-        typer.echo(f"  {message}", err=True)
+        say(f"  {message}", err=True)
     return 3 if made else 1
 
 
@@ -202,10 +206,10 @@ def _check_selections(names: list[str]) -> None:
 
 
 def _tell(text: str) -> None:
-    console.print(text, soft_wrap=True, highlight=False, markup=False)
+    console.print(printable(text, keep="\n"), soft_wrap=True, highlight=False, markup=False)
 
 
 def _refuse(message: str, code: int) -> NoReturn:
     """Print what is wrong on one line, and exit."""
-    typer.echo(f"Error: {' '.join(message.split())}", err=True)
+    say(f"Error: {' '.join(message.split())}", err=True)
     raise typer.Exit(code)

@@ -14,11 +14,13 @@ from .. import __version__
 from .bench import app as bench_app
 from .data import app as data_app
 from .doctor_command import doctor
-from .errors import EXIT_CODES, FAILED, INTERRUPTED, CommandError
+from .errors import EXIT_CODES, FAILED, CommandError
 from .export import export
 from .fit import fit
 from .predict import predict
 from .report import report
+from .speaking import say
+from .stopping import exit_code, heed_signals
 from .tune import tune
 
 if TYPE_CHECKING:
@@ -38,15 +40,15 @@ class _Command(TyperGroup):
         try:
             return super().invoke(ctx)
         except KeyboardInterrupt:
-            typer.echo("Stopped.", err=True)
-            raise typer.Exit(INTERRUPTED) from None
+            say("Stopped.", err=True)
+            raise typer.Exit(exit_code()) from None
         except CommandError as error:
-            typer.echo(f"Error: {error}", err=True)
+            say(f"Error: {error}", err=True)
             raise typer.Exit(error.code) from None
         except BrokenPipeError:
             raise  # whoever read the output has seen enough: typer ends without a word
         except OSError as error:
-            typer.echo(f"Error: {error}", err=True)
+            say(f"Error: {error}", err=True)
             raise typer.Exit(FAILED) from None
 
 
@@ -166,4 +168,5 @@ def _print_scores(rows: np.ndarray, fraction: float, n_labels: int) -> None:
 
 def run() -> None:
     """Run the command."""
-    app()
+    with heed_signals():
+        app()

@@ -8,6 +8,9 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 from rich.console import Console
 
+from ..core.printable import printable
+from .speaking import say
+
 if TYPE_CHECKING:  # what reads data sets takes seconds to load: not for --help
     from ..bench.sources import Source
     from ..bench.worker import Worker
@@ -62,7 +65,7 @@ def _sources(path: Path) -> list[Source]:
     try:
         return find_sources([path])
     except (ValueError, OSError) as error:
-        typer.echo(f"Error: {error}", err=True)
+        say(f"Error: {error}", err=True)
         raise typer.Exit(2) from None
 
 
@@ -81,11 +84,13 @@ def _list(source: Source, worker: Worker) -> bool:
     try:
         about = read_description(source, worker)
     except (ValueError, OSError) as error:
-        console.print(f"{source.name}: {error}", style="red", soft_wrap=True, highlight=False, markup=False)
+        console.print(
+            printable(f"{source.name}: {error}", keep="\n"), style="red", soft_wrap=True, highlight=False, markup=False
+        )
         return False
     of_paper = "" if about.paper is None else f" – the paper's {about.paper.name}"
     of_paper += "" if about.paper is None or about.same_as_paper else ", features extracted anew"
-    console.print(f"{source.name}: {about}{of_paper}", soft_wrap=True, highlight=False, markup=False)
+    say(f"{source.name}: {about}{of_paper}")
     return True
 
 
@@ -98,18 +103,18 @@ def _check(source: Source, worker: Worker) -> bool:
     try:
         about = read_description(source, worker)
     except (ValueError, OSError) as error:
-        typer.echo(f"{place}: NOT readable. {error}")
+        say(f"{place}: NOT readable. {error}")
         return False
     named = find_entry(source.name)
     if about.paper is not None and about.same_as_paper:
-        typer.echo(f"{place}: OK, the paper's {about.paper.name} by its sizes: {about}.")
+        say(f"{place}: OK, the paper's {about.paper.name} by its sizes: {about}.")
         return True
     if about.paper is not None:
-        typer.echo(f"{place}: OK, the sizes of the paper's {about.paper.name} with features extracted anew: {about}.")
+        say(f"{place}: OK, the sizes of the paper's {about.paper.name} with features extracted anew: {about}.")
         return True
     if named is not None:
         differing = "; ".join(differences(named, about.n_rows, about.view_sizes, about.n_classes))
-        typer.echo(f"{place}: NOT the paper's {named.name}: {differing}.")
+        say(f"{place}: NOT the paper's {named.name}: {differing}.")
         return False
-    typer.echo(f"{place}: OK, readable; not one of the paper's data sets: {about}.")
+    say(f"{place}: OK, readable; not one of the paper's data sets: {about}.")
     return True

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-import json
 from typing import Annotated, Any
 
 import typer
 from rich.console import Console
 from rich.table import Table
+
+from .speaking import say, say_json
 
 Section = tuple[str, list[tuple[str, str]]]
 
@@ -22,7 +23,7 @@ def doctor(
 
     found = examine()
     if as_json:
-        typer.echo(json.dumps(found, indent=2))
+        say_json(found, indent=2)
         return
     console = Console()
     for title, lines in sections(found):
@@ -32,9 +33,9 @@ def doctor(
                 table.add_row(*line)
             console.print(table, "", markup=False, highlight=False)
         else:
-            typer.echo(title)
+            say(title)
             for label, value in lines:
-                typer.echo(f"  {label}: {value}" if label else f"  {value}")
+                say(f"  {label}: {value}" if label else f"  {value}")
 
 
 def sections(found: dict[str, Any]) -> list[Section]:

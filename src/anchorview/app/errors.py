@@ -6,11 +6,10 @@ FAILED = 1  # no space, no memory, a folder in use
 USAGE = 2
 BAD_DATA = 3
 NOT_CONVERGED = 4
-INTERRUPTED = 130
 
 EXIT_CODES = (
     "Exit codes: 0 all went well; 1 no space, no memory, or the folder is in use; 2 an option is wrong; 3 the data "
-    "cannot be used; 4 not converged (with --strict); 130 interrupted."
+    "cannot be used; 4 not converged (with --strict); 130 interrupted (143 and 129: by SIGTERM and SIGHUP)."
 )
 
 

@@ -9,6 +9,7 @@ from typing import Annotated
 import typer
 
 from .errors import DataError, UsageError
+from .speaking import say
 
 
 class Format(StrEnum):
@@ -55,14 +56,14 @@ def export(
     try:
         rows = label_files.read_labels(run)
         chosen = rows if least_sure is None else label_files.least_sure(rows, least_sure)
-        columns = further_columns(record, column)
+        columns = further_columns(run, record, column)
         count = label_files.write_labels(chosen, output, str(form), columns, overwrite=force)
     except ValueError as error:
         raise DataError(str(error)) from None
-    typer.echo(f"Done: {count:,} rows, {output}")
+    say(f"Done: {count:,} rows, {output}")
     if form is Format.LABEL_STUDIO and columns:
         from .label_studio import labelling_interface
 
         shown = next(iter(next(iter(columns.values()))))
-        typer.echo("The labelling interface for the settings of the project:")
-        typer.echo(labelling_interface(record["class_values"], shown))
+        say("The labelling interface for the settings of the project:")
+        say(labelling_interface(record["class_values"], shown))

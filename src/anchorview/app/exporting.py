@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
@@ -11,18 +12,22 @@ from .inputs.matrices import table_ids
 from .inputs.tables import TABLES, read_table, suffix_of, table_names
 
 
-def further_columns(record: dict[str, Any], wanted: Sequence[str] | None) -> dict[Any, dict[str, Any]] | None:
+def further_columns(
+    run: Path, record: dict[str, Any], wanted: Sequence[str] | None
+) -> dict[Any, dict[str, Any]] | None:
     """Return columns of the table that a run was made on, by the ids of its rows.
 
     Parameters
     ----------
+    run : Path
+        The folder of the run, from which its files are named.
     record : dict
         The run.json.
     wanted : sequence of str, optional
         Names of columns; by default those that were text, if the table is still there.
     """
     settings = record["settings"]
-    path = None if settings["table"] is None else Path(settings["table"])
+    path = None if settings["table"] is None else Path(os.path.normpath(run.resolve() / settings["table"]))
     if path is None or suffix_of(path) not in TABLES:
         if wanted:
             raise DataError("The run was not made on a table, so there are no columns to take along.")

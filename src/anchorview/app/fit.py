@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -25,6 +24,7 @@ from .options import (
     ViewOption,
     settings_of,
 )
+from .speaking import say, say_json
 
 
 def fit(
@@ -74,7 +74,7 @@ def fit(
 
         found = check_run(settings, reporter)
         if as_json:
-            typer.echo(json.dumps(found))
+            say_json(found)
         return
     if settings.output is None:
         raise UsageError("Name the folder for the results: -o run.")
@@ -82,11 +82,11 @@ def fit(
 
     run = run_fit(settings, settings.output, force, reporter, with_page=not no_report)
     if as_json:
-        typer.echo(json.dumps({"folder": str(run.folder), **{k: v for k, v in run.record.items() if k != "report"}}))
+        say_json({"folder": str(run.folder), **{k: v for k, v in run.record.items() if k != "report"}})
     else:
         _say(run, reporter)
     if settings.strict and not run.converged:
-        typer.echo("The fit did not converge (--strict); the results are written all the same.", err=True)
+        say("The fit did not converge (--strict); the results are written all the same.", err=True)
         raise typer.Exit(NOT_CONVERGED)
 
 

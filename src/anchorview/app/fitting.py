@@ -11,6 +11,7 @@ from typing import Any
 
 import numpy as np
 
+from ..core.no_space import NoSpaceError
 from ..core.progress import Outcome
 from ..core.ticker import watch
 from ..data.validation import find_present
@@ -21,9 +22,10 @@ from .inputs.gathering import RunData, gather
 from .inputs.labels import check_labels
 from .inputs.tables import require
 from .progress import Reporter
-from .run_folder import RunFolder
+from .run_folder import MARK, RunFolder
 from .run_record import write_record
 from .settings import RunSettings
+from .view_spec import ViewSpec, parse_views
 
 MODEL, EMBEDDING, PAGE, SETTINGS = "model.anchorview", "embedding.npy", "report.html", "run.toml"
 _AT_A_TIME = 4  # plain models that the tuned one is as large as: 3.3 measured
@@ -133,6 +135,8 @@ def run_fit(settings: RunSettings, output: Path, force: bool, reporter: Reporter
             with watch(reporter.line):
                 record = _write(model, data, settings, folder, reporter, seconds, with_page)
             folder.finish()
+        except NoSpaceError as error:
+            raise CommandError(str(error)) from None
         except OSError as error:
             raise CommandError(f"{folder.target} cannot be written: {error.strerror or error}.") from None
         except ValueError as error:  # numbers beyond what a model can hold
@@ -162,12 +166,16 @@ def _write(
     seconds["map"] = time.perf_counter() - start
     start = time.perf_counter()
     reporter.step("writing the results")
-    write_label_table(fitted_labels(model, data.ids, data.labels.values, xy), folder.path)
-    np.save(folder.path / EMBEDDING, model.embedding_)
+    with folder.writing("labels.csv"):
+        write_label_table(fitted_labels(model, data.ids, data.labels.values, xy), folder.path)
+    with folder.writing(EMBEDDING):
+        np.save(folder.path / EMBEDDING, model.embedding_)
     model.verbose = False
     saved = model if data.table is None else Pipeline([("table", data.table), ("model", model)])
-    save(saved, folder.path / MODEL)
-    (folder.path / SETTINGS).write_text(settings.to_toml(), encoding="utf-8")
+    with folder.writing(MODEL):
+        save(saved, folder.path / MODEL)
+    with folder.writing(SETTINGS):
+        (folder.path / SETTINGS).write_text(settings.to_toml(folder.target), encoding="utf-8")
     seconds["writing"] = time.perf_counter() - start
     start = time.perf_counter()
     reporter.step("writing the report" if with_page else "summing up")
@@ -179,26 +187,28 @@ def _write(
         ids=data.ids,
         xy=xy,
         title=f"Labels for {_source(settings)}",
-        command=shlex.join(["anchorview", "fit", "--config", str(folder.target / SETTINGS), "-o", "again"]),
+        command=shlex.join(["anchorview", "fit", "--config", f"{folder.target.name}/{SETTINGS}", "-o", "again"]),
         files=_files(settings),
     )
     if with_page:
         from ..report.run_page import write_run_page
 
-        write_run_page(summary, folder.path / PAGE)
+        with folder.writing(PAGE):
+            write_run_page(summary, folder.path / PAGE)
     seconds["report"] = time.perf_counter() - start
     about = {
         "status": "ok" if has_converged(model) else "not converged",
-        "settings": _plain(dataclasses.asdict(settings.absolute())),
-        "arguments": sys.argv[1:],
+        "settings": _plain(dataclasses.asdict(dataclasses.replace(settings.seen_from(folder.target), output=None))),
+        "arguments": [_without_folders(text, settings) for text in sys.argv[1:]],
         "seconds": {name: round(value, 3) for name, value in seconds.items()},
-        "notes": data.notes,
-        "warnings": reporter.warnings,
+        "notes": [_without_folders(text, settings) for text in data.notes],
+        "warnings": [_without_folders(text, settings) for text in reporter.warnings],
         "rows": len(data.views),
         "has_ids": data.ids is not None,
         "labels": {str(name): count for name, count in data.labels.counts.items()},
     }
-    return write_record(folder.path, summary, about, model.classes_.tolist())
+    with folder.writing(MARK):
+        return write_record(folder.path, summary, about, model.classes_.tolist())
 
 
 def has_converged(model: Any) -> bool:
@@ -238,13 +248,33 @@ def _columns(data: RunData) -> dict[str, str]:
 
 
 def _source(settings: RunSettings) -> str:
-    return settings.table.name if settings.table is not None else ", ".join(settings.views)
+    return (
+        settings.table.name
+        if settings.table is not None
+        else ", ".join(str(_named_only(spec)) for spec in parse_views(settings.views))
+    )
 
 
 def _files(settings: RunSettings) -> dict[str, str]:
     found = {"table": settings.table, "labels": settings.labels}
-    named = {role: str(path) for role, path in found.items() if path is not None}
-    return named | {f"view {text.partition('=')[0]}": text.partition("=")[2] for text in settings.views}
+    named = {role: path.name for role, path in found.items() if path is not None}
+    return named | {
+        f"view {spec.name}": str(_named_only(spec)).partition("=")[2] for spec in parse_views(settings.views)
+    }
+
+
+def _named_only(spec: ViewSpec) -> ViewSpec:
+    return spec if spec.path is None else dataclasses.replace(spec, path=Path(spec.path.name))
+
+
+def _without_folders(text: str, settings: RunSettings) -> str:
+    """Return text in which the files of the run, and whatever is an absolute path, are named without their folders."""
+    for path in settings.files():
+        for known in sorted({str(path), str(path.absolute()), str(path.resolve())}, key=len, reverse=True):
+            if Path(known).is_absolute():
+                text = text.replace(known, path.name)
+    option, equals, value = text.rpartition("=")
+    return f"{option}{equals}{Path(value).name}" if Path(value).is_absolute() else text
 
 
 def _plain(value: Any) -> Any:

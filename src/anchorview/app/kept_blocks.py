@@ -7,8 +7,9 @@ import shutil
 from pathlib import Path
 from typing import Any
 
-from ..bench.locks import InUseError, hold
+from ..core.locks import InUseError, hold
 from ..report.files import replacing
+from .csv_cells import mark_table
 from .errors import CommandError, DataError
 
 _MANIFEST, _LOCK = "manifest.json", ".lock"
@@ -83,8 +84,10 @@ class KeptBlocks:
                     before = unseen.setdefault(name, [what, 0, 0])
                     unseen[name] = [what, before[1] + count, before[2] + total]
                 table = table.replace_schema_metadata(None)
+                is_csv = self._output.suffix.lower() == ".csv"
+                table = mark_table(table) if is_csv else table
                 if writer is None:
-                    kind = csv.CSVWriter if self._output.suffix.lower() == ".csv" else pyarrow.parquet.ParquetWriter
+                    kind = csv.CSVWriter if is_csv else pyarrow.parquet.ParquetWriter
                     writer = kind(stream, table.schema)
                 writer.write_table(table)
                 n_rows += table.num_rows

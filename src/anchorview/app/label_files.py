@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import Any
 
 from ..report.files import replacing
+from .csv_cells import mark_text
 from .label_studio import make_tasks
 
 FORMATS = ("label-studio", "jsonl", "csv")
@@ -149,9 +150,9 @@ def _csv(rows: Iterable[dict[str, Any]], columns: Mapping[Any, Mapping[str, Any]
     for row in rows:
         if names is None:
             names = [*row, *(name for name in further if name not in row)]
-            writer.writerow(names)
+            writer.writerow(map(mark_text, names))
         whole = {**row, **((columns or {}).get(row["id"]) or {})}
-        writer.writerow(["" if whole.get(name) is None else whole[name] for name in names])
+        writer.writerow(["" if whole.get(name) is None else mark_text(whole[name]) for name in names])
         yield stream.getvalue()
         stream.seek(0)
         stream.truncate()

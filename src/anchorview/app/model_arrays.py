@@ -6,6 +6,7 @@ import hashlib
 import io
 import math
 import zlib
+from tokenize import TokenError
 from typing import IO, Any
 from zipfile import ZIP_DEFLATED, ZIP_STORED, ZipFile, ZipInfo
 
@@ -80,11 +81,14 @@ def parse_array(data: bytes) -> npt.NDArray[Any]:
     )
     if read_header is None:
         raise ValueError(f"it is of npy version {version}")
-    shape, is_fortran, dtype = read_header(stream)
+    try:
+        shape, is_fortran, dtype = read_header(stream)
+    except (MemoryError, RecursionError, SyntaxError, TokenError):  # the header is text for Python's parser
+        raise ValueError("its header is no description of an array") from None
     check_dtype(dtype)
     count, start = math.prod(shape), stream.tell()
     if any(size < 0 for size in shape) or len(shape) > 32 or count * dtype.itemsize != len(data) - start:
-        raise ValueError(f"it has {len(data) - start} bytes, which are no {dtype} array of shape {shape}")
+        raise ValueError(f"it has {len(data) - start} bytes, which are no {dtype} array of shape {shape!s:.80}")
     flat = np.frombuffer(data, dtype, count, start).copy()
     return flat.reshape(shape[::-1]).T if is_fortran else flat.reshape(shape)
 

@@ -31,11 +31,15 @@ class Storable:
         Attributes about the single rows of the fit, stored on demand.
     without : tuple of str
         Parameters and attributes that are never stored.
+    times : tuple of str
+        Attributes, or keys of attributes that are dicts, that say how long something took. They are stored as unknown:
+        times differ from fit to fit, and the same fit is to give the same file.
     """
 
     module: str
     rows: tuple[str, ...] = ()
     without: tuple[str, ...] = _NEVER
+    times: tuple[str, ...] = ()
 
 
 def _ours(**modules: str) -> dict[str, Storable]:
@@ -48,8 +52,11 @@ def _sklearn(**modules: str) -> dict[str, Storable]:
 
 
 TABLE: dict[str, Storable] = {
-    "FSSMSC": Storable("anchorview.fssmsc", OF_FITTED_ROWS),
-    "FSSMSCCV": Storable("anchorview.fssmsc_cv", OF_FITTED_ROWS + _SEARCH),
+    "FSSMSC": Storable("anchorview.fssmsc", OF_FITTED_ROWS, times=("stage_seconds_",)),
+    "FSSMSCCV": Storable(
+        "anchorview.fssmsc_cv", OF_FITTED_ROWS + _SEARCH, times=("stage_seconds_", "cv_results_.mean_fit_time")
+    ),
+    "Judgement": Storable("anchorview.tuning.search_data", times=("seconds",)),
     "Pipeline": Storable("sklearn.pipeline", without=(*_NEVER, "memory")),  # a folder of pickles is not to be trusted
     **_ours(
         PerView="data.per_view",
@@ -79,7 +86,6 @@ TABLE: dict[str, Storable] = {
         Expert="tuning.experts",
         ExpertGroup="tuning.experts",
         Setting="tuning.settings",
-        Judgement="tuning.search_data",
         FittedRows="tuning.graph",
         GraphSpace="tuning.graph",
         GraphHead="tuning.graph",

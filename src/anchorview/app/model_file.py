@@ -74,7 +74,6 @@ def save(model: Any, path: str | os.PathLike[str], *, rows: bool = False, overwr
     """
     path = _as_path(path)
     _check_savable(model, rows)
-    check_model(model)
     if path.is_dir():
         raise IsADirectoryError(f"{path} is a folder; name a file in it, such as {path / 'model.anchorview'}.")
     if path.exists() and not overwrite:
@@ -83,6 +82,7 @@ def save(model: Any, path: str | os.PathLike[str], *, rows: bool = False, overwr
         raise FileNotFoundError(f"There is no folder {path.parent} to write {path.name} to; create it first.")
     writer = TreeWriter(rows)
     tree = writer.write(model, type(model).__name__)
+    check_model(model, rows=False)  # what a cluster holds of the rows cannot be looked at
     members = {array_name(number): array for number, array in enumerate(writer.arrays)}
     manifest = {
         "format": FORMAT,
@@ -151,7 +151,7 @@ def load(path: str | os.PathLike[str], *, max_bytes: int | None = None) -> Any:
         except ModelFileError as error:
             raise ModelFileError(f"{path} {error}") from None
         except MemoryError:
-            raise
+            raise ModelFileError(f"{path} asks for more memory than there is, and was not read.") from None
         except (BadZipFile, zlib.error, EOFError, OSError) as error:
             raise ModelFileError(f"{path} is damaged: {error!s:.300}.") from error
         except Exception as error:  # whatever a file may hold that is not what `save` writes

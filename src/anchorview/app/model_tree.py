@@ -21,6 +21,7 @@ from sklearn.base import BaseEstimator
 
 from .model_arrays import KINDS, check_dtype, parse_dtype
 from .model_classes import TABLE, class_named, name_of
+from .model_parameters import check_parameters
 
 _MANY = 32  # items of one type from which a list becomes an array
 _SPARSE = {kind.__name__: kind for kind in (sparse.csr_array, sparse.csc_array, sparse.csr_matrix, sparse.csc_matrix)}
@@ -153,18 +154,24 @@ class TreeWriter:
     def _fields(self, value: Any, where: str) -> dict[str, Any]:
         """Return what a dataclass is made of; fields that are no part of that are computed again."""
         assert is_dataclass(value)
-        names = [field.name for field in fields(value) if field.init]
-        return {name: self.write(getattr(value, name), f"{where}.{name}") for name in names}
+        stored = {field.name: getattr(value, field.name) for field in fields(value) if field.init}
+        stored = _without_times(stored, TABLE[type(value).__name__].times)
+        return {name: self.write(item, f"{where}.{name}") for name, item in stored.items()}
 
     def _estimator(self, value: Any, name: str, where: str) -> dict[str, Any]:
         about = TABLE[name]
         given, state = value.get_params(deep=False), vars(value)
         parameters = {key: item for key, item in given.items() if key not in about.without}
+        try:
+            check_parameters(type(value), parameters)
+        except ValueError as error:
+            raise TypeError(f"{where}: {error}. Keep the model with pickle or joblib instead.") from None
         fitted = {
             key: item
             for key, item in state.items()
             if key not in about.without and key not in given and "callback" not in key
         }
+        fitted = _without_times(fitted, about.times)
         known = fitted.keys() | set(state.get("_left_out", ()))
         left_out = [] if self._rows else [key for key in about.rows if key in known]
         return {
@@ -174,6 +181,19 @@ class TreeWriter:
             },
             "left_out": left_out,
         }
+
+
+def _without_times(values: dict[str, Any], times: Sequence[str]) -> dict[str, Any]:
+    """Return values in which those that are times, or dicts of them, are unknown."""
+    changed = dict(values)
+    for name in times:
+        outer, _, inner = name.partition(".")
+        value = changed.get(outer)
+        if inner and isinstance(value, dict) and inner in value:
+            changed[outer] = {**value, inner: np.full_like(value[inner], math.nan)}
+        elif not inner and value is not None:
+            changed[outer] = {} if isinstance(value, dict) else math.nan
+    return changed
 
 
 class TreeReader:
@@ -302,10 +322,13 @@ class TreeReader:
         parameters = {name: self.read(item) for name, item in body["parameters"].items()}
         if about.without and set(parameters) & set(about.without):
             raise ValueError(f"{kind.__name__} is stored without {sorted(set(parameters) & set(about.without))}")
+        check_parameters(kind, parameters)
         made = kind(**parameters)
         for name, item in body["fitted"].items():
             if not name.isidentifier() or name.startswith("__") or not (name[0] == "_" or name[-1] == "_"):
                 raise ValueError(f"{name!r:.80} is no fitted attribute of {kind.__name__}")
+            if callable(getattr(kind, name, None)):
+                raise ValueError(f"{name!r:.80} is a method of {kind.__name__}, and no fitted attribute")
             vars(made)[name] = self.read(item)
         left_out = body["left_out"]
         if not set(left_out) <= set(about.rows):

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-import json
 from pathlib import Path
 from typing import Annotated
 
 import typer
 
 from .options import IdOption, JsonOption, ViewOption
+from .speaking import say_json
 
 _OUTPUT = Path("labels.csv")
 
@@ -34,7 +34,7 @@ def predict(
     reporter = Reporter(quiet=as_json)
     done = run_predict(Request(model, files or [], view or [], id, block_rows), output, force, reporter)
     if as_json:
-        typer.echo(json.dumps(done))
+        say_json(done)
         return
     for column, (what, count, total) in done["unseen"].items():
         if count:

@@ -3,17 +3,16 @@
 from __future__ import annotations
 
 import logging
-import signal
 import sys
-import threading
 import time
 import warnings
 from collections.abc import Iterator
 from contextlib import contextmanager
-from types import FrameType
 from typing import Any
 
-import typer
+from ..core.printable import printable
+from .speaking import in_markup, say
+from .stopping import heed_signals
 
 _LOGGER = logging.getLogger("anchorview")
 _EVERY = 2.0  # seconds between plain lines of one stage
@@ -37,7 +36,7 @@ class Reporter:
     def say(self, text: str) -> None:
         """Write a line that stays."""
         if not self.quiet:
-            typer.echo(text)
+            say(printable(text))
 
     def step(self, text: str) -> None:
         """Say what begins now."""
@@ -57,20 +56,20 @@ class Reporter:
         if self.quiet:
             return
         if self._status is not None:
-            self._status.update(_escaped(text))
+            self._status.update(in_markup(text))
         else:
-            typer.echo(f"{time.perf_counter() - self._start:7.1f} s  {text}", err=True)
+            say(f"{time.perf_counter() - self._start:7.1f} s  {printable(text)}", err=True)
 
     @contextmanager
     def working(self) -> Iterator[None]:
-        """Within the context, lines of estimators are shown, their warnings are kept, and Ctrl-C ends all work."""
+        """Within the context, lines of estimators are shown, their warnings are kept, and a signal ends all work."""
         handler = _Handler(self)
         before = _LOGGER.level, _LOGGER.propagate
         _LOGGER.addHandler(handler)
         _LOGGER.setLevel(logging.INFO)
         _LOGGER.propagate = False
         try:
-            with self._spinner(), self._interrupts(), warnings.catch_warnings():
+            with self._spinner(), heed_signals(self._stop), warnings.catch_warnings():
                 warnings.simplefilter("always", UserWarning)
                 warnings.showwarning = self._keep_warning  # type: ignore[assignment]
                 yield
@@ -91,21 +90,8 @@ class Reporter:
             finally:
                 self._status = None
 
-    @contextmanager
-    def _interrupts(self) -> Iterator[None]:
-        if threading.current_thread() is not threading.main_thread():
-            yield
-            return
-
-        def stop(number: int, frame: FrameType | None) -> None:
-            self.interrupted = True
-            raise KeyboardInterrupt
-
-        before = signal.signal(signal.SIGINT, stop)
-        try:
-            yield
-        finally:
-            signal.signal(signal.SIGINT, before)
+    def _stop(self) -> None:
+        self.interrupted = True
 
     def _keep_warning(self, message: Warning | str, category: type[Warning], *place: Any) -> None:
         text = " ".join(str(message).split())
@@ -124,7 +110,3 @@ class _Handler(logging.Handler):
         """Show one line."""
         told = record.args if isinstance(record.args, tuple) and len(record.args) == 2 else ()
         self._reporter.line(str(told[1]) if told else record.getMessage())  # the reporter has a clock of its own
-
-
-def _escaped(text: str) -> str:
-    return text.replace("[", "\\[")

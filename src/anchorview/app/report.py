@@ -8,6 +8,7 @@ from typing import Annotated
 import typer
 
 from .errors import UsageError
+from .speaking import say
 
 
 def report(
@@ -31,4 +32,4 @@ def report(
     from ..report.run_page import write_run_page
 
     write_run_page(summary, path)
-    typer.echo(f"Done: {path}")
+    say(f"Done: {path}")

@@ -9,7 +9,7 @@ import numpy as np
 import numpy.typing as npt
 
 from ..core.arrays import ClassIds, Mask, Matrix
-from ..labelling.runner_up import TopTwo
+from .csv_cells import mark_table
 
 COLUMNS = ("id", "label", "confidence", "second_label", "second_confidence", "source", "x", "y")
 
@@ -68,7 +68,7 @@ def predicted_labels(model: Any, probabilities: Matrix, ids: npt.NDArray[Any], h
     has_none : ndarray of bool of shape (n_rows,)
         Rows without any view, which get no label.
     """
-    found = TopTwo.of(probabilities)
+    found = model._top_two(probabilities)
     labels, confidence = model.classes_[found.class_ids], np.where(has_none, 0.0, found.confidence)
     seconds = found.seconds, found.second_confidence
     return _table(ids, _label_columns(labels, confidence, model.classes_, *seconds, has_none, has_none))
@@ -107,4 +107,4 @@ def write_label_table(table: Any, folder: Path) -> None:
     from pyarrow import csv
 
     pyarrow.parquet.write_table(table, folder / "labels.parquet")
-    csv.write_csv(table, folder / "labels.csv")
+    csv.write_csv(mark_table(table), folder / "labels.csv")

@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import os
 import shutil
-from contextlib import suppress
+from contextlib import AbstractContextManager
 from pathlib import Path
 from types import TracebackType
 from typing import IO, Self
 
-from ..bench.locks import InUseError, hold
+from ..core.locks import InUseError, hold, is_same
+from ..core.no_space import naming_file
 from .errors import CommandError, UsageError
 
 _LOCK = ".lock"
@@ -67,7 +68,7 @@ class RunFolder:
                 ) from None
             except FileNotFoundError:  # the other one has just finished
                 continue
-            if _is_same(stream, self.path / _LOCK):
+            if is_same(stream, self.path / _LOCK):
                 self._stream = stream
             else:
                 stream.close()
@@ -93,6 +94,10 @@ class RunFolder:
         else:
             shutil.rmtree(self._old, ignore_errors=True)
 
+    def writing(self, name: str) -> AbstractContextManager[None]:
+        """Say of a disk that is full which file of the run could not be written."""
+        return naming_file(self.path / name, self.target / name)
+
     def finish(self) -> None:
         """Give the folder its name; an older run goes when the new one is in its place."""
         for path in self.path.rglob("*"):
@@ -116,10 +121,3 @@ class RunFolder:
         finally:
             if self._stream is not None:
                 self._stream.close()
-
-
-def _is_same(stream: IO[bytes], path: Path) -> bool:
-    """Tell whether a locked file is still the one that others will find."""
-    with suppress(OSError):
-        return os.path.samestat(os.fstat(stream.fileno()), os.stat(path))
-    return False

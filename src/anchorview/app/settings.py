@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import dataclasses
 import json
+import os
 import re
 import tomllib
 from dataclasses import dataclass, field
@@ -11,7 +12,7 @@ from pathlib import Path
 from typing import Any
 
 from .errors import UsageError
-from .view_spec import ViewSpec, parse_views
+from .view_spec import parse_views
 
 _TYPES: dict[str, tuple[type, ...]] = {
     "table": (str,),
@@ -90,16 +91,23 @@ class RunSettings:
         }
         return dataclasses.replace(self, **told)
 
-    def absolute(self) -> RunSettings:
-        """Return the settings with files named so that they are found from any folder."""
-        table, labels = (None if path is None else path.resolve() for path in (self.table, self.labels))
-        return dataclasses.replace(
-            self, table=table, labels=labels, views=[_absolute(spec) for spec in parse_views(self.views)]
-        )
+    def files(self) -> list[Path]:
+        """Return the files that are read."""
+        of_views = [spec.path for spec in parse_views(self.views)]
+        return [path for path in (self.table, self.labels, *of_views) if path is not None]
 
-    def to_toml(self) -> str:
-        """Return the settings as a file that repeats the run from any folder."""
-        whole = dataclasses.replace(self.absolute(), output=None)
+    def seen_from(self, folder: Path) -> RunSettings:
+        """Return the settings with files named as they are found from a folder, wherever both are moved together."""
+        table, labels = (None if path is None else _seen_from(folder, path) for path in (self.table, self.labels))
+        specs = [
+            spec if spec.path is None else dataclasses.replace(spec, path=_seen_from(folder, spec.path))
+            for spec in parse_views(self.views)
+        ]
+        return dataclasses.replace(self, table=table, labels=labels, views=[str(spec) for spec in specs])
+
+    def to_toml(self, folder: Path) -> str:
+        """Return the settings as a file in `folder` that repeats the run, whatever folder one is in."""
+        whole = dataclasses.replace(self.seen_from(folder), output=None)
         values = {item.name: getattr(whole, item.name) for item in dataclasses.fields(whole)}
         tables = {name: values.pop(name) for name in ("columns", "parameters")}
         lines = [f"{name} = {write_value(value)}" for name, value in values.items() if value not in (None, [])]
@@ -157,5 +165,8 @@ def write_key(key: str) -> str:
     return key if re.fullmatch(r"[A-Za-z0-9_-]+", key) else write_value(key)
 
 
-def _absolute(spec: ViewSpec) -> str:
-    return str(spec if spec.path is None else dataclasses.replace(spec, path=spec.path.resolve()))
+def _seen_from(folder: Path, path: Path) -> Path:
+    try:
+        return Path(os.path.relpath(path.resolve(), folder.resolve()))
+    except ValueError:  # another drive
+        return path.resolve()

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -22,6 +21,7 @@ from .options import (
     ViewOption,
     settings_of,
 )
+from .speaking import in_markup, say_json
 
 _SHOWN = 15  # settings printed
 
@@ -60,7 +60,7 @@ def tune(
     if output is not None:
         write_table(rows, output)
     if as_json:
-        typer.echo(json.dumps(rows))
+        say_json(rows)
         return
     _print(rows)
     if output is not None:
@@ -75,5 +75,7 @@ def _print(rows: list[dict[str, Any]]) -> None:
     for name in rows[0]:
         shown.add_column(name, justify="right" if isinstance(rows[0][name], float) else "left")
     for row in rows[:_SHOWN]:
-        shown.add_row(*(f"{value:.4g}" if isinstance(value, float) else str(value) for value in row.values()))
+        shown.add_row(
+            *(f"{value:.4g}" if isinstance(value, float) else in_markup(str(value)) for value in row.values())
+        )
     Console().print(shown)

@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from ..report.files import replace_file
+from .csv_cells import mark_text
 from .errors import DataError
 from .fitting import fit, make_model, read
 from .progress import Reporter
@@ -45,5 +46,5 @@ def write_table(rows: list[dict[str, Any]], path: Path) -> None:
     text = io.StringIO()
     writer = csv.DictWriter(text, list(rows[0]), lineterminator="\n")
     writer.writeheader()
-    writer.writerows(rows)
+    writer.writerows({name: mark_text(value) for name, value in row.items()} for row in rows)
     replace_file(path, text.getvalue())

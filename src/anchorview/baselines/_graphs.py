@@ -32,10 +32,10 @@ def pkn_graph(rows: AnyMatrix, n_neighbors: int = 5, n_threads: int = 1, *, symm
 
 
 def pkn_weights(distances: Matrix) -> Matrix:
-    """Return the weights of the first k of k + 1 ascending distances per row."""
+    """Return the weights of the first k of k + 1 distances per row, which ascend but for rounding."""
     if distances.shape[1] < 2:
         return np.ones_like(distances)
-    gaps = distances[:, -1:] - distances[:, :-1]
+    gaps = np.maximum(distances[:, -1:] - distances[:, :-1], 0.0)  # a weight below 0 would leave no graph
     total = gaps.sum(axis=1, keepdims=True)
     even = total <= 1e-12 * gaps.shape[1] * distances[:, -1:]
     result: Matrix = np.where(even, 1.0 / gaps.shape[1], gaps / np.where(even, 1.0, total))

@@ -10,12 +10,12 @@ from pathlib import Path
 from types import TracebackType
 from typing import IO, Any, Self
 
+from ..core.locks import InUseError, hold
 from ..report.document import Section
 from ..report.files import remove_parts, replace_file
 from ..report.markup import markdown, section_markdown, to_latex, to_markdown
 from ..report.page import make_page
 from .environment import describe_environment
-from .locks import InUseError, hold
 from .records import Records
 
 RECORDS = "records.jsonl"

@@ -13,7 +13,7 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import IO, Any
 
-from .locks import lock
+from ..core.locks import lock
 
 VERSION = 1
 _START = '{"version": '  # of every line

@@ -12,6 +12,7 @@ from typing import Any, Self
 from rich.console import Console
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn
 
+from ..core.printable import printable
 from .environment import describe_environment
 from .process import JobResult
 from .records import Records, record_key
@@ -126,7 +127,7 @@ class Runner:
             self.errors[run.group] = message
             self.messages.append(f"{run.key['data']} {run.key['method']}: {message.splitlines()[-1]}")
             told = f"{run.key['data']} {run.key['method']}: {message}"
-            self.console.print(told, style="red", markup=False, highlight=False, soft_wrap=True)
+            self.console.print(printable(told, keep="\n"), style="red", markup=False, highlight=False, soft_wrap=True)
             return
         result = job.as_dict() | {"environment": environment}
         if job.status != "ok":

@@ -12,7 +12,7 @@ import numpy.typing as npt
 from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import column_or_1d
 
-from ..core.arrays import ClassIds, Matrix, Rows
+from ..core.arrays import ClassIds, Mask, Matrix, Rows
 from ..core.checks import HEAVIEST, is_missing, shorten
 from .tables import as_column, column_values
 
@@ -111,6 +111,33 @@ def encode_labels(
     class_ids = np.full(n_rows, UNLABELLED, dtype=np.intp)
     class_ids[is_labelled] = inverse
     return classes, class_ids
+
+
+def number_by_appearance(
+    classes: npt.NDArray[Any], class_ids: ClassIds, counted: Mask | None = None
+) -> tuple[npt.NDArray[Any], ClassIds]:
+    """Number classes by their first rows: what a fit makes of them must not depend on how they are called.
+
+    Parameters
+    ----------
+    classes : ndarray
+        The classes, each with a row at least.
+    class_ids : ndarray of shape (n_rows,)
+        Class of each row, −1 without.
+    counted : ndarray of bool of shape (n_rows,), optional
+        Rows that count; those that do not come after all others.
+
+    Examples
+    --------
+    >>> number_by_appearance(np.array(["a", "b", "c"]), np.array([2, -1, 0, 2, 1]))
+    (array(['c', 'a', 'b'], dtype='<U1'), array([ 0, -1,  1,  0,  2]))
+    """
+    rows = np.flatnonzero(class_ids >= 0)
+    if counted is not None:
+        rows = np.concatenate([rows[counted[rows]], rows[~counted[rows]]])
+    order = np.argsort(np.unique(class_ids[rows], return_index=True)[1])
+    places = np.append(np.argsort(order), UNLABELLED)  # the last one is that of rows without a label
+    return classes[order], places[class_ids]
 
 
 def _as_array(y: Any) -> npt.NDArray[Any]:

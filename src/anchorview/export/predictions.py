@@ -19,7 +19,17 @@ from .columns import Columns, as_plain, check_target, write_columns
 from .parts import PartFolder
 
 _SAMPLE = 1000  # rows of an array in memory that tell it from another
-_OF_MODEL = ("classes_", "landmarks_", "landmark_embedding_", "_scaler", "_encoder", "_rule", "_groups", "_temperature")
+_OF_MODEL = (
+    "classes_",
+    "_class_order",
+    "landmarks_",
+    "landmark_embedding_",
+    "_scaler",
+    "_encoder",
+    "_rule",
+    "_groups",
+    "_temperature",
+)
 
 
 def predict_to(
@@ -129,8 +139,9 @@ def _predict_block(model: Any, views: Views, block: slice, probabilities: bool) 
     empty = np.concatenate([np.zeros(len(part), bool) if none is None else none for _, part, none in chunks])
     found[empty] = 1 / found.shape[1]
     columns = {} if rows.ids is None else {"id": as_plain(rows.ids)}
-    columns["label"] = as_plain(model._labels_of(found.argmax(axis=1), empty))
-    columns["confidence"] = np.where(empty, 0.0, found.max(axis=1)).astype(found.dtype)
+    likeliest = model._top_two(found)
+    columns["label"] = as_plain(model._labels_of(likeliest.class_ids, empty))
+    columns["confidence"] = np.where(empty, 0.0, likeliest.confidence).astype(found.dtype)
     if probabilities:
         columns["probability"] = found
     return columns

@@ -16,6 +16,7 @@ import numpy as np
 from scipy import sparse
 
 from ..core.arrays import ClassIds, Matrix, Presence, Rows, Weights, column_slices, group_equal
+from ..core.draws import draw_weighted
 from ..data.views import Views
 from ..engine.blocks import map_blocks, row_blocks, rows_of
 from .scaling import BLOCK_ROWS, ScaledRows, ViewsScaler
@@ -63,7 +64,11 @@ def choose_landmarks(
     if len(usable) < n_landmarks:
         raise ValueError(f"{n_landmarks} landmarks need at least as many rows of positive weight; got {len(usable)}.")
     n_sample = n_landmarks if how == "random" else min(len(usable), ROWS_PER_LANDMARK * n_landmarks)
-    chosen = usable if n_sample == len(usable) else np.sort(rng.choice(usable, n_sample, replace=False))
+    chosen = usable
+    if n_sample < len(usable) and how == "random":
+        chosen = np.sort(rng.choice(usable, n_sample, replace=False, p=_chances(weights, usable)))
+    elif n_sample < len(usable):
+        chosen = source.draw(usable, n_sample, rng)
     source.hold(chosen)
     if how == "random":
         landmarks = source.means(chosen, np.arange(len(chosen)), len(chosen))
@@ -76,7 +81,9 @@ def choose_landmarks(
     # Codes over landmarks that are the same share their weight: a row's code is as long as there are copies, and costs
     # the cube of that.
     if how == "random":
-        others = rng.permutation(np.setdiff1d(usable, chosen))[: ROWS_PER_LANDMARK * n_landmarks]
+        others = np.setdiff1d(usable, chosen)
+        chances, n_others = _chances(weights, others), min(len(others), ROWS_PER_LANDMARK * n_landmarks)
+        others = rng.permutation(others)[:n_others] if chances is None else rng.choice(others, n_others, False, chances)
         chosen = np.concatenate([chosen[different], others])
         source.hold(np.sort(chosen))
         chosen = chosen[_first_of_each(source.project(chosen, n_landmarks, rng).with_presence())][:n_landmarks]
@@ -86,6 +93,17 @@ def choose_landmarks(
         landmarks = source.means(chosen, labels, int(labels.max()) + 1)
     landmarks = landmarks[_first_of_each(landmarks)]  # where rows lack views, means may have made some the same
     return landmarks[np.arange(max(len(landmarks), least)) % len(landmarks)]
+
+
+def _chances(weights: Weights, rows: Rows) -> Matrix | None:
+    """Return the chances of rows to be drawn, by their weights; None if these are equal.
+
+    Drawn one after the other by these chances, rows come as from a heap in which each lies as often as it weighs.
+    """
+    if weights is None or not len(rows) or (weights[rows] == weights[rows[0]]).all():
+        return None
+    chances: Matrix = weights[rows] / weights[rows].sum()
+    return chances
 
 
 def _first_of_each(rows: Matrix) -> Rows:
@@ -121,6 +139,14 @@ class _Source:
         self.views, self.scaler, self.n_threads = views, scaler, n_threads
         self.present, self.weights = present, weights
         self._held: tuple[Rows, Views] | None = None
+
+    def draw(self, rows: Rows, most: int, rng: np.random.RandomState) -> Rows:
+        """Return so many of the rows, ascending; from now on the others are not there, and these count for them."""
+        chosen, counts = draw_weighted(rows, most, rng, None if self.weights is None else self.weights[rows])
+        if counts is not None:
+            self.weights = np.zeros(len(self.views))
+            self.weights[chosen] = counts
+        return np.sort(chosen)
 
     def hold(self, rows: Rows) -> None:
         """Read rows (ascending) of stores into memory: the sample is needed twice, the second time out of order."""
@@ -256,7 +282,7 @@ def kmeans_labels(
 
 def _first_centres(sample: Sample, n_clusters: int, rng: np.random.RandomState) -> Matrix:
     """Random rows; a view that such a row lacks is filled with the mean of the rows that have it."""
-    chances = None if sample.weights is None else sample.weights / sample.weights.sum()
+    chances = _chances(sample.weights, np.arange(len(sample)))
     chosen = rng.choice(len(sample), n_clusters, replace=False, p=chances)
     centres = sample.rows[chosen]
     if sample.present is not None:

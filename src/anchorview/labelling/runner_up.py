@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
-from dataclasses import dataclass, fields
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass, fields, replace
 
 import numpy as np
 
@@ -72,6 +72,10 @@ class TopTwo:
             start = stop
         assert whole is not None and start == n_rows
         return whole
+
+    def renumbered(self, places: Callable[[ClassIds], ClassIds]) -> TopTwo:
+        """Return the same with other numbers for the classes."""
+        return replace(self, class_ids=places(self.class_ids), seconds=places(self.seconds))
 
     def other_than(self, class_ids: ClassIds) -> tuple[ClassIds, Matrix]:
         """Return the likeliest class of each row other than the one it has, and its probability."""

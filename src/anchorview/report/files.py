@@ -4,13 +4,19 @@ from __future__ import annotations
 
 import os
 import re
+import sys
 import zlib
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import BinaryIO
 
+from ..core.locks import is_same, lock
+from ..core.no_space import naming_file
+
 _PART = ".part"
+_AS_IT_IS = os.O_RDWR | os.O_CREAT | getattr(os, "O_BINARY", 0)
+_HAS_LOCKS = sys.platform != "win32"  # where an open file cannot get another name either
 
 
 def replace_file(path: Path, content: str | bytes) -> None:
@@ -41,22 +47,51 @@ def replacing(path: Path, *, overwrite: bool = True) -> Iterator[BinaryIO]:
         Whether a file of this name may be replaced; if not, one that appears in the meantime is an error.
     """
     part = path.with_name(f".{os.getpid()}.{path.name}{_PART}")
+    _remove_leftovers(path)
     try:
-        with part.open("wb") as stream:
+        with naming_file(path), _open_locked(part) as stream:
             yield stream
             stream.flush()
             os.fsync(stream.fileno())
-        if overwrite:
-            os.replace(part, path)
-        else:
-            _give_name(part, path)
+            if _HAS_LOCKS:  # named while it is locked: what nobody has locked is taken for a leftover
+                _give_name(part, path, overwrite)
+        if not _HAS_LOCKS:
+            _give_name(part, path, overwrite)
     except BaseException:
         part.unlink(missing_ok=True)
         raise
 
 
-def _give_name(part: Path, path: Path) -> None:
-    """Name a file, unless the name is taken."""
+def _open_locked(part: Path) -> BinaryIO:
+    """Open a file that tells others, by its lock, that somebody is writing it."""
+    while True:
+        stream = os.fdopen(os.open(part, _AS_IT_IS, 0o666), "wb")
+        lock(stream)
+        if not _HAS_LOCKS or is_same(stream, part):  # nobody has taken it for a leftover in between
+            stream.truncate(0)  # of another thread, perhaps, until it was locked
+            return stream
+        stream.close()
+
+
+def _remove_leftovers(path: Path) -> None:
+    """Remove what processes that were killed have left of this file: parts that nobody has locked.
+
+    A lock ends with its process, whatever number that had, and is seen by other machines; where there are no locks,
+    leftovers stay.
+    """
+    form = re.compile(rf"\.\d+\.{re.escape(path.name)}{re.escape(_PART)}")
+    with suppress(OSError):
+        for left in [item for item in path.parent.iterdir() if form.fullmatch(item.name)]:
+            with suppress(OSError), left.open("rb") as stream:
+                if lock(stream, wait=False) and is_same(stream, left):
+                    left.unlink()
+
+
+def _give_name(part: Path, path: Path, overwrite: bool) -> None:
+    """Name a file; unless it may be replaced, not if the name is taken."""
+    if overwrite:
+        os.replace(part, path)
+        return
     try:
         os.link(part, path)  # unlike a rename, this never replaces a file
     except FileExistsError:

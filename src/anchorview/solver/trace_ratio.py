@@ -70,7 +70,7 @@ def solve_trace_ratio(
     while n_iter < max_iter:
         if not np.isfinite(ratio):
             # With ADMM's own q, L_f need not be positive semi-definite; a shift keeps every A admissible.
-            lowest = float(linalg.eigvalsh(within, subset_by_index=[0, 0])[0])
+            lowest = float(linalg.eigvalsh(within, driver="evd")[0])
             within = within + (_SHIFT * scale - lowest) * np.eye(len(within))
             guarded = True
             ratio = _ratio(embedding, between, within, floor=_SHIFT * scale)

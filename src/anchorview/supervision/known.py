@@ -17,7 +17,7 @@ import numpy.typing as npt
 
 from ..core.arrays import ClassIds, Mask, Matrix, Rows, Weights
 from ..core.checks import Choice
-from ..data.labels import encode_labels
+from ..data.labels import encode_labels, number_by_appearance
 from ..data.views import Views
 from ..solver.laplacian import GroupLaplacian, Laplacian, PairLaplacian, Part, group_matrix, pair_matrix, pool
 from .conflicts import Conflict, conflict_message, find_conflicts
@@ -32,7 +32,7 @@ class Supervision:
     Parameters
     ----------
     classes : ndarray
-        The labelled classes, sorted.
+        The labelled classes, in the order of their first labelled rows.
     class_ids : ndarray of shape (n_rows,)
         Class number of each row, −1 for rows without a label.
     pairs : ResolvedPairs or None
@@ -69,7 +69,12 @@ class Supervision:
 
 
 def read_supervision(
-    y: Any, constraints: Any, views: Views, empty: Mask | None = None, unlabelled: Any = None
+    y: Any,
+    constraints: Any,
+    views: Views,
+    empty: Mask | None = None,
+    unlabelled: Any = None,
+    counted: Mask | None = None,
 ) -> Supervision:
     """Check labels and constraints, and warn of constraints that contradict each other.
 
@@ -85,10 +90,13 @@ def read_supervision(
         Rows without any view: what is known about them cannot be used.
     unlabelled : object, optional
         One more value of `y` that means "no label".
+    counted : ndarray of bool of shape (n_rows,), optional
+        Rows of positive weight.
     """
     classes, class_ids = encode_labels(y, len(views), unlabelled=unlabelled, ids=views.ids)
     if empty is not None and empty.any():
         classes, class_ids = _forget(classes, class_ids, empty)
+    classes, class_ids = number_by_appearance(classes, class_ids, counted)
     if constraints is None:
         return Supervision(classes, class_ids, None, [])
     if not isinstance(constraints, Constraints):

@@ -13,7 +13,8 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from ..core.arrays import ClassIds, Presence, Weights
+from ..core.arrays import ClassIds, Presence, Rows, Weights
+from ..core.draws import draw_weighted
 from ..data.labels import split_labels
 from ..data.views import Views
 from ..features.scaling import check_finite
@@ -22,7 +23,6 @@ from ..supervision.pairs import ResolvedPairs
 from .joining import BESIDE, Joined, forms_of, join
 from .judging import judge
 from .options import SearchOptions
-from .sampling import some_of
 from .search_data import SearchData
 from .settings import FOR_FSSMSC, N_VOTES, Scaling, Setting, one_name, scalings_to_try, split_inference
 
@@ -204,9 +204,16 @@ def _sample(rows: LabelledRows, default: Scaling, seed: int, n_threads: int) -> 
     labelled = np.flatnonzero(counted & (rows.class_ids >= 0))
     if len(np.unique(rows.class_ids[labelled])) < 2:
         return None
-    labelled = some_of(labelled, _MOST_LABELLED, rng)
-    others = some_of(np.flatnonzero(counted & (rows.class_ids < 0)), SAMPLE_ROWS - len(labelled), rng)
-    chosen = np.sort(np.concatenate([labelled, others]))
+    labelled, labelled_counts = _draw(labelled, _MOST_LABELLED, rng, rows.sample_weight)
+    others = np.flatnonzero(counted & (rows.class_ids < 0))
+    others, other_counts = _draw(others, SAMPLE_ROWS - len(labelled), rng, rows.sample_weight)
+    order = np.argsort(np.concatenate([labelled, others]))
+    chosen = np.concatenate([labelled, others])[order]
+    weights = None if rows.weights is None else rows.weights[chosen]
+    sample_weights = None
+    if rows.sample_weight is not None and labelled_counts is not None and other_counts is not None:
+        sample_weights = np.concatenate([labelled_counts, other_counts])[order]
+        weights = sample_weights if weights is None else weights * (sample_weights / rows.sample_weight[chosen])
     given = rows.class_ids[chosen]
     class_ids = np.unique(given[given >= 0], return_inverse=True)[1]
     n_classes, options = int(class_ids.max()) + 1, SearchOptions()
@@ -214,7 +221,7 @@ def _sample(rows: LabelledRows, default: Scaling, seed: int, n_threads: int) -> 
     folds = [fold for _ in range(n_repeats) for fold in split_labels(class_ids, _N_FOLDS, rng)]
     if not folds or n_classes < 2:
         return None
-    weights, views = rows.sample_weight, rows.views[chosen]
+    views = rows.views[chosen]
     present = None if rows.present is None else rows.present[chosen]
     try:
         check_finite(views, n_threads, present)
@@ -224,7 +231,7 @@ def _sample(rows: LabelledRows, default: Scaling, seed: int, n_threads: int) -> 
     return SearchData(
         views=views,
         present=present,
-        weights=None if rows.weights is None else rows.weights[chosen],
+        weights=weights,
         rows=np.flatnonzero(given >= 0),
         class_ids=class_ids,
         n_classes=n_classes,
@@ -236,9 +243,15 @@ def _sample(rows: LabelledRows, default: Scaling, seed: int, n_threads: int) -> 
         n_threads=n_threads,
         options=options,
         report=lambda _: None,
-        sample_weights=None if weights is None else weights[chosen],
+        sample_weights=sample_weights,
         pairs=None if rows.pairs is None else rows.pairs.take(chosen),
+        completes_features=True,
     )
+
+
+def _draw(rows: Rows, most: int, rng: np.random.RandomState, weights: Weights) -> tuple[Rows, Weights]:
+    """Draw some of the rows by the weights of all; see `draw_weighted`."""
+    return draw_weighted(rows, most, rng, None if weights is None else weights[rows])
 
 
 def _reading(choice: Choice) -> str:

@@ -78,7 +78,11 @@ class Ensemble:
         data = self.data
         source = data.source(setting)
         place = setting.source
-        group = self.groups.setdefault(place, ExpertGroup(source.scaler, source.landmarks))
+        if place not in self.groups:
+            completer = data.completer(setting)
+            weights = completer.l1, completer.ridge
+            self.groups[place] = ExpertGroup(source.scaler, source.landmarks, completion=weights)
+        group = self.groups[place]
         if setting.head == "features":
             return group.on_features
         if setting.head in ON_GRAPH:

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass, field
-from functools import partial
+from dataclasses import dataclass, field, fields
+from functools import cached_property, partial
 from typing import Any
 
 import numpy as np
@@ -15,9 +15,12 @@ from ..data.views import Views
 from ..engine.blocks import iter_blocks, row_blocks
 from ..features.products import ViewCrossProducts
 from ..features.projected import PROJECTED_ROWS, project_texts, shared_texts
+from ..features.representation import landmark_gram
 from ..features.scaling import ScaledRows, ViewsScaler, check_finite
 from ..solver.codes import CodeStack
+from ..solver.completion import complete_products
 from ..solver.elastic_net import ElasticNetEncoder
+from ..solver.grams import PatternGrams
 from .graph import FittedRows
 from .heads import Head, fit_linear_head, fit_neighbour_head
 from .settings import WITHOUT_CODES, Setting
@@ -77,6 +80,20 @@ class ExpertGroup:
     on_features: list[Expert] = field(default_factory=list)
     on_graph: list[Expert] = field(default_factory=list)
     fitted_rows: FittedRows | None = None  # for those on the graph
+    completion: tuple[float, float] | None = None  # λ_Z and μ of codes that complete rows; None in files of old
+
+    def __getstate__(self) -> dict[str, Any]:
+        """Leave out what can be computed again."""
+        return {each.name: getattr(self, each.name) for each in fields(self)}
+
+    @cached_property
+    def _completer(self) -> ElasticNetEncoder | None:
+        """What completes rows that lack views, for experts on the graph."""
+        if self.completion is None:
+            return None
+        known = [encoder.grams for encoder, _ in self.on_codes if encoder.grams is not None]
+        made = known or [PatternGrams(self.landmarks, self.scaler.sizes, landmark_gram(self.landmarks))]
+        return ElasticNetEncoder(made[0].complete, self.completion[1], self.completion[0], made[0])
 
     def experts(self) -> list[Expert]:
         """Return all of them."""
@@ -99,6 +116,7 @@ class ExpertGroup:
         names NaN and infinity, if there are any.
         """
         cross = ViewCrossProducts(views, scaler, self.landmarks, present=present, for_prediction=True)
+        completer = None if present is None or not self.on_graph else self._completer
 
         def of_block(block: slice) -> sparse.csr_array | None:
             codes_kept = None
@@ -113,7 +131,8 @@ class ExpertGroup:
                     for expert in experts:
                         expert.vote(codes, votes, block)
                 if self.on_graph and self.fitted_rows is not None:
-                    weights = self.fitted_rows.weights(products)
+                    whole = products if completer is None else complete_products(products, has_views, completer)
+                    weights = self.fitted_rows.weights(whole)
                     for expert in self.on_graph:
                         expert.vote(weights, votes, block)
             if self.on_features:

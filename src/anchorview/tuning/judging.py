@@ -91,7 +91,7 @@ def _judge_of(data: SearchData, setting: Setting, embeddings: Embeddings) -> Cal
             scores = graph.potential(labels, data.n_classes, setting.strength)
         return lambda fold, hidden, _: scores[fold][np.searchsorted(graph.members, data.rows[hidden])]
     if setting.head == "features":
-        rows = stack_features(data.source(setting).scaler.take(data.views, data.known_rows, data.present))
+        rows = stack_features(data.known_features(setting))
     else:
         rows = data.judged_codes(setting).of(data.known_rows)
     key = (setting.l1, setting.ridge, setting.must_link_weight)

@@ -22,11 +22,13 @@ import numpy.typing as npt
 from scipy.special import softmax
 
 from ..core.arrays import ClassIds, Matrix, Rows, Weights, squared_norms
+from ..features.completed_products import CompletedProducts
 from ..features.products import ViewCrossProducts
 from ..features.representation import Representation
 from ..labelling.held_out import folds_to_judge, hold_out, rows_to_judge
 from ..labelling.rule import LabelledNeighbours
 from ..labelling.temperature import Mistakes, choose_temperature, log_loss, spread
+from ..solver.elastic_net import ElasticNetEncoder
 from .graph import GraphSpace, join_rows, make_space
 from .heads import LinearHead, fit_linear_head
 from .options import SearchOptions
@@ -41,6 +43,7 @@ _USUAL = 0.15  # temperature where no label can be hidden, in units of the sprea
 _STRENGTHS = SearchOptions().feature_strengths
 _USUAL_STRENGTH = 10.0
 _ALPHA = SearchOptions().poisson_strengths[0]
+Products = ViewCrossProducts | CompletedProducts
 _EXACT: dict[str, Any] = {"tol": 1e-6, "max_iter": 2000}  # the labels must not hang on where a solver stopped
 
 
@@ -96,11 +99,26 @@ class ProductReadings:
 
 
 def fit_product_readings(
-    names: Sequence[str], source: Representation, labelled: Labelled, rng: np.random.RandomState, n_threads: int = 1
+    names: Sequence[str],
+    source: Representation,
+    labelled: Labelled,
+    rng: np.random.RandomState,
+    n_threads: int = 1,
+    *,
+    encoder: ElasticNetEncoder | None = None,
 ) -> ProductReadings:
-    """Fit readings of E, "linear" or "graph", at least one; they need no codes and no embedding."""
+    """Fit readings of E, "linear" or "graph", at least one; they need no embedding.
+
+    Parameters
+    ----------
+    encoder : ElasticNetEncoder, optional
+        What completes rows that lack views (`solver.completion`); needed if there are any.
+    """
+    cross = source.cross if encoder is None else CompletedProducts(source.cross, encoder)
     fitted = [
-        _fit_linear(source, labelled) if name == "linear" else _fit_graph(source, labelled, rng, n_threads)
+        _fit_linear(source, cross, labelled)
+        if name == "linear"
+        else _fit_graph(source.landmarks, cross, labelled, rng, n_threads)
         for name in names
     ]
     return ProductReadings(tuple(reading for reading, _ in fitted), tuple(held_out for _, held_out in fitted), labelled)
@@ -132,13 +150,13 @@ def join_readings(
     return result, temper(mean, result.temperature)
 
 
-def _fit_linear(source: Representation, labelled: Labelled) -> tuple[LinearReading, Matrix]:
+def _fit_linear(source: Representation, cross: Products, labelled: Labelled) -> tuple[LinearReading, Matrix]:
     """Return the regression whose strength and temperature suit hidden labels, and its probabilities of these."""
     space = _whole_space(source.landmarks, len(source.scaler.sizes))
     class_ids, weights = labelled.class_ids, labelled.weights()
     learned = _thin(np.arange(len(class_ids)), class_ids, _MOST_LEARNED)
     needed = np.union1d(learned, _judged_rows(class_ids))
-    rows = space.coordinates(source.cross.take(labelled.rows[needed]))
+    rows = space.coordinates(cross.take(labelled.rows[needed]))
 
     def fit(some: Rows, strength: float, **how: Any) -> LinearHead:
         features, some_weights = rows[np.searchsorted(needed, some)], None if weights is None else weights[some]
@@ -187,12 +205,12 @@ def _whole_space(landmarks: Matrix, n_views: int) -> GraphSpace:
 
 
 def _fit_graph(
-    source: Representation, labelled: Labelled, rng: np.random.RandomState, n_threads: int
+    landmarks: Matrix, cross: Products, labelled: Labelled, rng: np.random.RandomState, n_threads: int
 ) -> tuple[GraphReading, Matrix]:
     """Return the potential on the graph of a sample, at a temperature that suits hidden labels; its shares of these."""
-    space, members = make_space(source.landmarks), _draw(source.cross, labelled, rng)
+    space, members = make_space(landmarks), _draw(cross.n_rows, labelled, rng)
     weights = None if labelled.row_weights is None else labelled.row_weights[members]
-    graph = join_rows(space.coordinates(source.cross.take(members)), space, weights, n_threads)
+    graph = join_rows(space.coordinates(cross.take(members)), space, weights, n_threads)
     is_member = np.isin(labelled.rows, members)
 
     def potential(shown: Rows) -> npt.NDArray[np.float32]:
@@ -204,7 +222,7 @@ def _fit_graph(
         return found
 
     judged, whole = _judged_rows(labelled.class_ids), potential(np.arange(len(labelled.rows)))
-    near = graph.rows.weights(source.cross.take(labelled.rows[judged] if len(judged) else labelled.rows))
+    near = graph.rows.weights(cross.take(labelled.rows[judged] if len(judged) else labelled.rows))
 
     def scores(asked: Rows, shown: Rows) -> Matrix:
         return np.asarray(near[np.searchsorted(judged, asked)] @ potential(shown), dtype=np.float64)
@@ -215,7 +233,7 @@ def _fit_graph(
     return GraphReading(graph.rows, whole, temperature), probabilities
 
 
-def _draw(cross: ViewCrossProducts, labelled: Labelled, rng: np.random.RandomState) -> Rows:
+def _draw(n_rows: int, labelled: Labelled, rng: np.random.RandomState) -> Rows:
     """Return the rows of the graph, ascending: labelled ones, one of each class at least, and some others."""
     rows, class_ids = labelled.rows, labelled.class_ids
     if len(rows) > _MOST_LABELLED:
@@ -223,7 +241,7 @@ def _draw(cross: ViewCrossProducts, labelled: Labelled, rng: np.random.RandomSta
         n_others = max(_MOST_LABELLED - len(first), 0)
         others = rng.choice(np.setdiff1d(np.arange(len(rows)), first), n_others, replace=False)
         rows = np.sort(rows[np.concatenate([first, others])])
-    counts = np.ones(cross.n_rows, dtype=bool) if labelled.row_weights is None else labelled.row_weights > 0
+    counts = np.ones(n_rows, dtype=bool) if labelled.row_weights is None else labelled.row_weights > 0
     counts[labelled.rows] = False
     unlabelled = np.flatnonzero(counts)
     if len(unlabelled) > GRAPH_ROWS - len(rows):

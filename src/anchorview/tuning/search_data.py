@@ -13,9 +13,11 @@ from ..core.arrays import PARALLEL, ClassIds, Matrix, Presence, Rows, Weights
 from ..data.views import Views
 from ..engine.blocks import map_blocks
 from ..features.auto import mean_cosine
+from ..features.completed_products import CompletedProducts, complete_features
 from ..features.representation import Representation, represent
-from ..features.scaling import TextScalers, fit_scaling
-from ..solver.weights import DataUnits, for_codes, for_labels, measure_codes
+from ..features.scaling import ScaledRows, TextScalers, fit_scaling
+from ..solver.elastic_net import ElasticNetEncoder
+from ..solver.weights import DEFAULTS, DataUnits, for_codes, for_labels, measure_codes
 from ..supervision.pairs import ResolvedPairs
 from .graph import Graph, join_rows, make_space
 from .links import Told, joined_rows, pass_on
@@ -59,6 +61,7 @@ class SearchData:
     report: Callable[[Judgement], None]
     sample_weights: Weights = None  # of all rows, as they were given: where labels are learned and judged
     pairs: ResolvedPairs | None = None  # between rows of positive weight
+    completes_features: bool = False  # for a reading of completed products that is judged on features (`joining`)
     judged: dict[Setting, Judgement] = field(default_factory=dict)
     planned: set[Setting] = field(default_factory=set)  # settings that the search expects to judge, judged ones too
     starts: dict[Any, Matrix] = field(default_factory=dict)  # embeddings of each set of landmarks
@@ -201,10 +204,28 @@ class SearchData:
         """Return λ_Z and μ of a setting."""
         if setting.units == "paper":
             return setting.l1, setting.ridge
+        return for_codes(setting.l1, setting.ridge, self._data_units(setting))
+
+    def _data_units(self, setting: Setting) -> DataUnits:
         key = setting.source
         if key not in self._units:
             self._units[key] = measure_source(self.source(setting), self.weights)[0]
-        return for_codes(setting.l1, setting.ridge, self._units[key])
+        return self._units[key]
+
+    def completer(self, setting: Setting) -> ElasticNetEncoder:
+        """Return what completes rows that lack views where no codes are read: the usual ones of the landmarks."""
+        usual, grams = DEFAULTS["data"], self.source(setting).grams
+        l1, ridge = for_codes(usual.l1, usual.ridge, self._data_units(setting))
+        return ElasticNetEncoder(grams.complete, ridge, l1, grams)
+
+    def known_features(self, setting: Setting) -> ScaledRows:
+        """Return the scaled rows of `known_rows`; zero where these lack a view, or filled in from their codes."""
+        source, rows = self.source(setting), self.known_rows
+        scaled = source.scaler.take(self.views, rows, self.present)
+        if self.present is None or not self.completes_features:
+            return scaled
+        products, present = source.cross.take(rows), self.present[rows]
+        return complete_features(scaled, products, present, self.completer(setting), source.landmarks)
 
     def must_link_weight(self, setting: Setting) -> float:
         """Return λ_M of a setting."""
@@ -229,10 +250,9 @@ class SearchData:
         key = setting.source
         if key not in self._graphs:
             source = self.source(setting)
-            space = make_space(source.landmarks)
-            parts = map_blocks(
-                lambda block: space.coordinates(source.cross.read(block)), source.cross.blocks, self.n_threads
-            )
+            space, cross = make_space(source.landmarks), source.cross
+            rows = cross if self.present is None else CompletedProducts(cross, self.completer(setting))
+            parts = map_blocks(lambda block: space.coordinates(rows.read(block)), cross.blocks, self.n_threads)
             self._graphs[key] = join_rows(np.concatenate(parts), space, self.sample_weights, self.n_threads)
         return self._graphs[key]
 

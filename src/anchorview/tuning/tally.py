@@ -56,7 +56,8 @@ def _seconds(left: Iterable[Setting], judged: Iterable[Judgement], more: float) 
     """Estimate the time for settings, and for so many more of any kind, by what those with the same head took."""
     times: dict[str, list[float]] = defaultdict(list)
     for judgement in judged:
-        times[judgement.setting.head].append(judgement.seconds)
+        if not np.isnan(judgement.seconds):  # those of a model file are not known
+            times[judgement.setting.head].append(judgement.seconds)
     usual = float(np.mean([seconds for part in times.values() for seconds in part]))
     of_heads = {head: float(np.mean(part)) for head, part in times.items()}
     return sum(of_heads.get(setting.head, usual) for setting in left) + more * usual

@@ -7,8 +7,9 @@ from functools import partial
 from pathlib import Path
 from typing import Any
 
+from ..csv_cells import unmark_table
 from ..errors import DataError
-from .tables import csv_delimiter, csv_error, one_line, suffix_of, table_names
+from .tables import csv_delimiter, csv_error, one_line, stored_names, suffix_of, table_names
 
 _BYTES = 2**24  # of a CSV file, parsed together
 
@@ -37,7 +38,7 @@ def table_blocks(path: Path, columns: Sequence[str], text: Collection[str], n_ro
         batches = _parquet(path, columns, n_rows) if suffix_of(path) == ".parquet" else _csv(path, columns)
         waiting: list[Any] = []
         for batch in batches:
-            waiting.append(pa.Table.from_batches([batch]))
+            waiting.append(batch)
             n_waiting = sum(part.num_rows for part in waiting)
             while n_waiting >= n_rows:
                 table = pa.concat_tables(waiting)
@@ -71,18 +72,22 @@ def count_rows(paths: Sequence[Path]) -> int:
 
 
 def _parquet(path: Path, columns: Sequence[str], n_rows: int) -> Iterator[Any]:
+    import pyarrow as pa
     import pyarrow.parquet
 
     with pyarrow.parquet.ParquetFile(path) as file:
-        yield from file.iter_batches(batch_size=n_rows, columns=list(columns))
+        for batch in file.iter_batches(batch_size=n_rows, columns=list(columns)):
+            yield pa.Table.from_batches([batch])
 
 
 def _csv(path: Path, columns: Sequence[str]) -> Iterator[Any]:
     import pyarrow as pa
     from pyarrow import csv
 
+    stored = stored_names(path)
+    wanted = [stored.get(name, name) for name in columns]
     converting = csv.ConvertOptions(
-        column_types={name: pa.string() for name in columns}, include_columns=list(columns), check_utf8=True
+        column_types={name: pa.string() for name in wanted}, include_columns=wanted, check_utf8=True
     )
     with csv.open_csv(
         path,
@@ -90,7 +95,8 @@ def _csv(path: Path, columns: Sequence[str]) -> Iterator[Any]:
         csv.ParseOptions(delimiter=csv_delimiter(path), newlines_in_values=True),
         converting,
     ) as reader:
-        yield from reader
+        for batch in reader:
+            yield unmark_table(pa.Table.from_batches([batch]))
 
 
 def _typed(table: Any, text: Collection[str]) -> Any:

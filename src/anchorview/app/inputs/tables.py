@@ -7,6 +7,7 @@ from collections.abc import Collection, Sequence
 from pathlib import Path
 from typing import Any
 
+from ..csv_cells import unmark_table, unmark_text
 from ..errors import CommandError, DataError
 
 TABLES = (".csv", ".tsv", ".parquet")
@@ -69,10 +70,12 @@ def _read_csv(path: Path, columns: Sequence[str] | None, text: Collection[str]) 
 
     names = _header(path)
     parsing = csv.ParseOptions(delimiter=csv_delimiter(path), newlines_in_values=True)
-    types = {name: pa.string() for name in text if name in names}
+    stored = stored_names(path)
+    types = {stored[name]: pa.string() for name in text if name in stored}
+    wanted = None if columns is None else [stored.get(name, name) for name in columns]
     threads = True
     while True:
-        converting = csv.ConvertOptions(column_types=types, include_columns=None if columns is None else list(columns))
+        converting = csv.ConvertOptions(column_types=types, include_columns=wanted)
         reading = csv.ReadOptions(block_size=_BLOCK, use_threads=threads)
         try:
             table = csv.read_csv(path, reading, parsing, converting)
@@ -80,9 +83,9 @@ def _read_csv(path: Path, columns: Sequence[str] | None, text: Collection[str]) 
         except pa.ArrowInvalid as error:
             message = one_line(error)
             column = re.search(r"In CSV column #(\d+)", message)
-            if column and names[int(column[1])] not in types:
+            if column and stored[names[int(column[1])]] not in types:
                 # The first part of the file looked like numbers, a later one does not: the column is text.
-                types[names[int(column[1])]] = pa.string()
+                types[stored[names[int(column[1])]]] = pa.string()
             elif threads and "parse error" in message:
                 threads = False  # then the message names the line
             else:
@@ -90,7 +93,7 @@ def _read_csv(path: Path, columns: Sequence[str] | None, text: Collection[str]) 
     for field in table.schema:
         if pa.types.is_binary(field.type):
             raise DataError(f"{path}: column {field.name!r} is not UTF-8 text; save the file as UTF-8.")
-    return table
+    return unmark_table(table)
 
 
 def csv_error(error: BaseException) -> str:
@@ -104,11 +107,19 @@ def csv_error(error: BaseException) -> str:
     return f"line {row[1]}: {text}" if row else text
 
 
+def stored_names(path: Path) -> dict[str, str]:
+    """Return the names of the columns of a CSV file as its first line writes them, by what they are."""
+    import csv as text_csv
+
+    written = next(text_csv.reader([_first_line(path)], delimiter=csv_delimiter(path)), [])
+    return dict(zip(_header(path), written, strict=True))
+
+
 def _header(path: Path) -> list[str]:
     import csv as text_csv
 
     line = _first_line(path)
-    names = next(text_csv.reader([line], delimiter=csv_delimiter(path)), [])
+    names = [unmark_text(name) for name in next(text_csv.reader([line], delimiter=csv_delimiter(path)), [])]
     if not names or not line.strip():
         raise DataError(f"{path} is empty; its first line must name the columns.")
     repeated = sorted({name for name in names if names.count(name) > 1})

@@ -98,7 +98,7 @@ def solve_admm(
         is_double = squares.max() > LONG or problem.gram.mean() > PARALLEL * squares.mean()
         dtype = np.float64 if is_double else np.float32
     with one_blas_thread(), np.errstate(over="ignore", invalid="ignore"):
-        inverse = linalg.inv(problem.gram + penalty * np.eye(len(problem.gram))).astype(dtype)
+        inverse = _inverse(problem.gram, penalty).astype(dtype)
         model = RowModel(inverse, problem.l1, problem.ridge, penalty, upper, normalise=mode == "released")
         rows = RowStates(model, cross, problem.labelled, n_threads)
         admm = Admm(problem, rows, degree_penalty, fixed_step)
@@ -257,8 +257,18 @@ class Admm:
 
     def outcomes(self, ending: Outcome) -> tuple[Outcome, ...]:
         """Return the ending and everything noted on the way."""
-        last = len(self.problem.gram) - 1
-        largest = float(linalg.eigvalsh(self.problem.gram, subset_by_index=[last, last])[0])  # L_h
+        largest = float(linalg.eigvalsh(self.problem.gram)[-1])  # L_h
         if self.rows.model.penalty <= largest + 2 + 2 * largest**2:
             self._notes.add(Outcome.THEOREM_NOT_MET)
         return (ending, *(outcome for outcome in Outcome if outcome in self._notes))
+
+
+def _inverse(gram: Matrix, penalty: float) -> Matrix:
+    """Return (G + λI)⁻¹ for a Gram matrix G.
+
+    By its eigenvalues: of long or nearly parallel landmarks λ can be less than the rounding of G, which would make the
+    sum singular. G has no negative eigenvalues but by rounding.
+    """
+    values, vectors = linalg.eigh(gram, driver="evd")
+    result: Matrix = (vectors / (np.maximum(values, 0.0) + penalty)) @ vectors.T
+    return result

@@ -10,6 +10,7 @@ import os
 import platform
 import sys
 import time
+from contextlib import suppress
 from pathlib import Path
 from typing import IO
 
@@ -59,7 +60,7 @@ def hold(path: Path) -> IO[bytes]:
     >>> with tempfile.TemporaryDirectory() as folder, hold(Path(folder, "lock")):
     ...     hold(Path(folder, "lock"))  # doctest: +ELLIPSIS
     Traceback (most recent call last):
-    anchorview.bench.locks.InUseError: process ... since ...
+    anchorview.core.locks.InUseError: process ... since ...
     """
     stream = path.open("ab+")  # kept by the file system as it is, until the lock is ours
     try:
@@ -82,3 +83,10 @@ def _holder(text: bytes) -> str:
         return f"process {about['pid']} on {about['host']}, since {about['since']}"
     except (ValueError, KeyError, TypeError):  # it has only just locked the file
         return "another process"
+
+
+def is_same(stream: IO[bytes], path: Path) -> bool:
+    """Tell whether a locked file is still the one that others will find."""
+    with suppress(OSError):
+        return os.path.samestat(os.fstat(stream.fileno()), os.stat(path))
+    return False

@@ -1,0 +1,168 @@
+"""Whether what a loaded model knows of the single rows of its fit is about the same rows, classes and landmarks."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+from scipy import sparse
+
+from ..labelling.held_out_labels import HeldOutLabels
+from ..supervision.conflicts import Conflict
+from ..tuning.search_data import Judgement
+from ..tuning.settings import Setting
+from ..view_importance import ViewImportance
+from .model_classes import TABLE
+from .model_values import check_floats, is_number, require
+
+_ALWAYS = ("labels_", "confidence_", "embedding_", "codes_", "_can_be_labelled", "_runner_up", "_ids")
+
+
+def check_rows(model: Any) -> None:
+    """Raise a ValueError that names what does not fit; a model without its rows is left alone."""
+    known = vars(model)
+    _check_importance(known.get("view_importance_"), len(model.view_sizes_))
+    there = [name for name in TABLE[type(model).__name__].rows if name in known]
+    if not there:
+        return
+    for name in _ALWAYS:
+        require(name in known, name)
+    n_rows = _length_of(model.labels_, "labels_")
+    _can_be_labelled(model._can_be_labelled, model, n_rows)  # others are compared with it
+    for name in there:
+        if name in CHECKS:
+            CHECKS[name](known[name], model, n_rows)
+    if known.get("held_out_") is not None:
+        labelled = ~model._can_be_labelled
+        require(bool(labelled[model.held_out_.rows].all()), "held_out_")
+    if "_judged" in known:
+        _check_search(model, n_rows)
+
+
+def _labels(labels: Any, model: Any, n_rows: int) -> None:
+    _one_dimension(labels, n_rows, "labels_")
+    require(labels.dtype.kind == model.classes_.dtype.kind or labels.dtype.kind in "Of", "labels_")
+
+
+def _confidence(confidence: Any, model: Any, n_rows: int) -> None:
+    check_floats(confidence, (n_rows,), "confidence_")
+    require(bool((confidence >= 0).all() and (confidence <= 1 + 1e-6).all()), "confidence_")  # sums are rounded
+
+
+def _embedding(embedding: Any, model: Any, n_rows: int) -> None:
+    check_floats(embedding, (n_rows, len(model.landmark_embedding_)), "embedding_")
+
+
+def _codes(codes: Any, model: Any, n_rows: int) -> None:
+    require(sparse.issparse(codes) and codes.shape == (n_rows, len(model.landmarks_)), "codes_")
+    require(codes.dtype.kind == "f" and bool(np.isfinite(codes.data).all()), "codes_")
+
+
+def _can_be_labelled(mask: Any, model: Any, n_rows: int) -> None:
+    _one_dimension(mask, n_rows, "_can_be_labelled")
+    require(mask.dtype == bool, "_can_be_labelled")
+
+
+def _ids(ids: Any, model: Any, n_rows: int) -> None:
+    if ids is not None:
+        _one_dimension(ids, n_rows, "_ids")
+
+
+def _runner_up(found: Any, model: Any, n_rows: int) -> None:
+    require(isinstance(found, tuple) and len(found) == 2, "_runner_up")
+    seconds, values = found
+    _one_dimension(seconds, n_rows, "_runner_up")
+    require(seconds.dtype.kind == "i" and bool((seconds >= -1).all()), "_runner_up")
+    require(bool((seconds < len(model.classes_)).all()), "_runner_up")
+    check_floats(values, (n_rows,), "_runner_up")
+
+
+def _relabelled(rows: Any, model: Any, n_rows: int) -> None:
+    _row_numbers(rows, n_rows, "relabelled_")
+    require(not bool(model._can_be_labelled[rows].any()), "relabelled_")  # only given labels are changed
+
+
+def _conflicts(conflicts: Any, model: Any, n_rows: int) -> None:
+    require(isinstance(conflicts, list), "constraint_conflicts_")
+    for conflict in conflicts:
+        require(isinstance(conflict, Conflict), "constraint_conflicts_")
+        for row in (conflict.first, conflict.second):
+            require(isinstance(row, int | np.integer) and 0 <= int(row) < n_rows, "constraint_conflicts_")
+
+
+def _held_out(held_out: Any, model: Any, n_rows: int) -> None:
+    if held_out is None:
+        return
+    require(isinstance(held_out, HeldOutLabels), "held_out_")
+    rows, class_ids, n_classes = held_out.rows, held_out.class_ids, len(model.classes_)
+    _row_numbers(rows, n_rows, "held_out_")
+    _one_dimension(class_ids, len(rows), "held_out_")
+    require(class_ids.dtype.kind == "i" and bool(((class_ids >= 0) & (class_ids < n_classes)).all()), "held_out_")
+    _probabilities(held_out.probabilities, len(rows), n_classes, "held_out_")
+    if held_out.weights is not None:
+        require(len(rows) > 0, "held_out_")
+        check_floats(held_out.weights, (len(rows),), "held_out_")
+
+
+CHECKS: dict[str, Callable[[Any, Any, int], None]] = {
+    "labels_": _labels,
+    "confidence_": _confidence,
+    "embedding_": _embedding,
+    "codes_": _codes,
+    "_can_be_labelled": _can_be_labelled,
+    "_ids": _ids,
+    "_runner_up": _runner_up,
+    "relabelled_": _relabelled,
+    "constraint_conflicts_": _conflicts,
+    "held_out_": _held_out,
+}
+
+
+def _check_search(model: Any, n_rows: int) -> None:
+    """Check what `warm_start` goes on from."""
+    for name in ("_folds", "_seed", "_sampled", "_data_fingerprint"):
+        require(name in vars(model), name)
+    require(isinstance(model._seed, int | np.integer) and isinstance(model._data_fingerprint, str), "_seed")
+    if model._sampled is not None:
+        _row_numbers(model._sampled, n_rows, "_sampled")
+    require(isinstance(model._folds, list), "_folds")
+    for fold in model._folds:
+        _row_numbers(fold, n_rows, "_folds")
+    hidden = np.bincount(np.concatenate([np.zeros(0, np.intp), *model._folds]))
+    times = np.unique(hidden[hidden > 0])
+    require(len(times) <= 1, "_folds")  # every label is hidden as often as any other
+    n_judged = int(np.count_nonzero(hidden))
+    require(isinstance(model._judged, dict), "_judged")
+    for setting, judgement in model._judged.items():
+        require(isinstance(setting, Setting) and isinstance(judgement, Judgement), "_judged")
+        require(is_number(judgement.loss) and is_number(judgement.accuracy), "_judged")
+        _probabilities(judgement.held_out, n_judged, len(model.classes_), "_judged")
+
+
+def _check_importance(found: Any, n_views: int) -> None:
+    if found is None:
+        return
+    require(isinstance(found, ViewImportance) and len(found.names) == n_views, "view_importance_")
+    for name in ("reconstruction", "share", "changed", "accuracy_drop"):
+        _one_dimension(getattr(found, name), n_views, "view_importance_")  # NaN where there was nothing to measure
+
+
+def _probabilities(array: Any, n_rows: int, n_classes: int, what: str) -> None:
+    require(isinstance(array, np.ndarray) and array.dtype.kind == "f", what)
+    require(array.shape == (n_rows, n_classes) and bool(np.isfinite(array).all()), what)
+
+
+def _row_numbers(rows: Any, n_rows: int, what: str) -> None:
+    require(isinstance(rows, np.ndarray) and rows.ndim == 1 and rows.dtype.kind == "i", what)
+    if len(rows):
+        require(int(rows.min()) >= 0 and int(rows.max()) < n_rows and len(np.unique(rows)) == len(rows), what)
+
+
+def _one_dimension(array: Any, length: int, what: str) -> None:
+    require(isinstance(array, np.ndarray) and array.shape == (length,), what)
+
+
+def _length_of(array: Any, what: str) -> int:
+    require(isinstance(array, np.ndarray) and array.ndim == 1 and len(array) > 0, what)
+    return len(array)
