@@ -36,6 +36,7 @@ SHARES = (0.02, 0.05)
 STRENGTHS = (0.1, 1.0, 10.0, 100.0, 1000.0)
 N_SECTIONS = 20
 MODELS: dict[str, Any] = {"FSSMSC": FSSMSC, "FSSMSCCV": FSSMSCCV}
+FIELDS = ("Package", "Section", "Description", "Installed-Size", "Priority", "Maintainer")
 Table = tuple[pd.DataFrame, npt.NDArray[np.intp]]
 
 
@@ -44,10 +45,9 @@ def fortunes(n_rows: int) -> Table:
     return pd.DataFrame({"text": texts[:n_rows]}), class_ids[:n_rows]
 
 
-def packages(n_rows: int) -> Table:
+def packages(n_rows: int, fields: tuple[str, ...] = FIELDS) -> Table:
     """Return a sample of the packages of the largest sections; debug symbols and translations repeat themselves."""
     listed = subprocess.run(["apt-cache", "dumpavail"], capture_output=True, text=True, check=True).stdout
-    fields = ("Package", "Section", "Description", "Installed-Size", "Priority", "Maintainer")
     entries = []
     for block in listed.split("\n\n"):
         lines = (line.partition(": ") for line in block.splitlines() if not line.startswith(" "))

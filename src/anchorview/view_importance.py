@@ -16,6 +16,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from .core.arrays import Mask, Matrix, Presence, Rows, column_slices
 from .core.checks import check_number, make_random_state
+from .core.ticker import Ticker
 from .data.labels import encode_labels
 from .data.validation import column_of
 from .data.views import Views
@@ -129,10 +130,13 @@ def measure_views(
     labels = _label(model, views, present, n_threads)
     changed, drop = np.full((2, len(views.names)), np.nan)
     squares, left_over = np.zeros((2, len(views.names)))
+    ticker = Ticker("measuring views", len(views.names))
     for number in range(len(views.names)):
+        ticker.tick()
         with_view = np.flatnonzero(present[:, number])
         squares[number], left_over[number] = _rebuild(model, views[with_view], number, whole[with_view])
         can_lose = present[:, number] & (present.sum(axis=1) > 1)
+        ticker.n_done = number + 1
         if not can_lose.any():
             continue
         without = labels.copy()

@@ -13,6 +13,8 @@ import pytest
 from scipy import sparse
 
 import anchorview
+from anchorview.app import checking
+from anchorview.app.inputs.gathering import RunData
 from support.command import invoke, quick, read_csv, refused, reviews, write_csv
 
 FILES = {
@@ -215,3 +217,28 @@ def test_the_default_is_the_tuned_estimator(tmp_path: Path) -> None:
     done = invoke("fit", path, "--label", "topic", "--id", "id", "-o", tmp_path / "run")
     assert done.exit_code == 0, done.output
     assert json.loads((tmp_path / "run" / "run.json").read_text())["report"]["method"] == "FSSMSCCV"
+
+
+def test_a_run_without_report_can_get_it_later(tmp_path: Path) -> None:
+    path, run = write_csv(tmp_path / "reviews.csv", reviews()), tmp_path / "run"
+    done = invoke("fit", path, "--label", "topic", "--fast", "--no-report", "-o", run)
+    assert done.exit_code == 0, done.output
+    assert {each.name for each in run.iterdir()} == FILES - {"report.html"}
+    assert "report.html" not in done.output
+    assert "--fast: one model" in done.output  # what is left out
+    assert invoke("report", run).exit_code == 0
+    assert (run / "report.html").exists()
+    assert invoke("export", run, "-o", tmp_path / "tasks.json", "--least-sure", "2").exit_code == 0
+
+
+def test_the_time_of_a_fit_is_told_from_two_small_ones(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    sizes: list[int] = []
+
+    def remember(model: object, data: RunData) -> None:
+        sizes.append(len(data.views))
+
+    monkeypatch.setattr(checking, "fit", remember)
+    path = write_csv(tmp_path / "reviews.csv", reviews(600))
+    done = invoke("fit", path, "--label", "topic", "--check", "--json")
+    assert done.exit_code == 0, done.output
+    assert sizes == [200, 400]

@@ -18,6 +18,7 @@ from sklearn.preprocessing import FunctionTransformer
 
 import anchorview
 from anchorview import FSSMSC, load, save
+from anchorview.app.model_file import VERSION
 from anchorview.export import results_frame
 from anchorview.plotting import plot_summary
 from support.models import KINDS, N_ROWS, SHORT, fitted, labels, made, quick, search
@@ -284,7 +285,7 @@ def test_the_manifest_tells_what_is_in_the_file(tmp_path: Path) -> None:
     with ZipFile(tmp_path / "model") as archive:
         manifest = json.loads(archive.read("manifest.json"))
         sizes = {entry.filename: entry.file_size for entry in archive.infolist()}
-    assert (manifest["format"], manifest["version"], manifest["class"]) == ("anchorview model", 1, "FSSMSC")
+    assert (manifest["format"], manifest["version"], manifest["class"]) == ("anchorview model", VERSION, "FSSMSC")
     assert manifest["written_with"]["anchorview"] == anchorview.__version__
     assert manifest["model"]["object"][1]["parameters"]["n_landmarks"] == 12
     assert {name: about["size"] for name, about in manifest["members"].items()} | {

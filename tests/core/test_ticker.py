@@ -15,9 +15,9 @@ def test_lines_come_at_most_every_few_seconds_and_not_at_the_end(monkeypatch: py
     monkeypatch.setattr(ticker.time, "perf_counter", lambda: now[0])
     with watch(lines.append):
         counted = Ticker("encoding", 4)
-    for now[0], _ in ((1.0, 0), (6.0, 0), (7.0, 0), (60.0, 0)):
+    for now[0], _ in ((1.0, 0), (3.0, 0), (4.0, 0), (60.0, 0)):
         counted.done()
-    assert lines == ["encoding: 2 of 4 blocks, about 6 s left"]
+    assert lines == ["encoding: 2 of 4 blocks, about 3 s left"]
 
 
 def test_what_threads_have_done_of_their_blocks_counts(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+import importlib
 import time
 from typing import Any
 
 import numpy as np
 from sklearn.base import clone
 
-from ..core.arrays import is_sparse
+from ..core.arrays import Rows, is_sparse
 from ..datasets import make_multiview_subspaces
 from ..fssmsc import FSSMSC
 from .fitting import fit, make_model, memory_of, read
@@ -17,7 +18,10 @@ from .inputs.labels import RunLabels
 from .progress import Reporter
 from .settings import RunSettings
 
-_SAMPLE = 1500  # rows that are fitted to tell how long all will take
+_SAMPLES = (200, 400)  # rows that are fitted to tell how long all will take
+_MANY_ROWS = 10_000  # from which on what a row takes counts, with as many landmarks as the fit will have
+_SAMPLES_OF_MANY = (750, 1500)
+_BLOCK_ROWS = 1500
 
 
 def check_run(settings: RunSettings, reporter: Reporter) -> dict[str, Any]:
@@ -31,8 +35,7 @@ def check_run(settings: RunSettings, reporter: Reporter) -> dict[str, Any]:
     listed = ", ".join(f"{name} {count:,}" for name, count in empty.items() if count)
     reporter.say(f"Cells that are empty: {sum(empty.values()):,}{f' ({listed})' if listed else ''}.")
     reporter.say(f"Memory to expect: about {needed}.")
-    about = "about" if isinstance(model, FSSMSC) else "at most"  # of many rows the search looks at some
-    reporter.say(f"Time to expect: {about} {_rounded(seconds)}. Nothing was written (--check).")
+    reporter.say(f"Time to expect of the fit: about {_rounded(seconds)}. Nothing was written (--check).")
     return {
         "rows": len(data.views),
         "views": dict(zip(data.views.names, data.views.sizes, strict=True)),
@@ -54,35 +57,54 @@ def _missing_cells(data: RunData) -> dict[str, int]:
     for name, array in data.views.items():
         counts[name] = 0
         if not is_sparse(array) and array.dtype.kind == "f":
-            for start in range(0, len(array), _SAMPLE):
-                empty = np.isnan(array[start : start + _SAMPLE])
+            for start in range(0, len(array), _BLOCK_ROWS):
+                empty = np.isnan(array[start : start + _BLOCK_ROWS])
                 counts[name] += int(empty[~empty.all(axis=1)].sum())
     return counts
 
 
 def _time_of(model: Any, data: RunData, reporter: Reporter) -> float:
-    """Fit some rows, all classes among them, and scale up: time grows with the rows."""
+    """Fit few rows, then twice as many: what more rows add to the time, all the others will add."""
     n_rows = len(data.views)
-    rows = np.arange(n_rows)
-    if n_rows > _SAMPLE:
-        rng = np.random.RandomState(0)
-        given = data.labels.is_given
-        labelled = (
-            np.empty(0, dtype=np.intp) if given is None else rng.permutation(np.flatnonzero(given))[: _SAMPLE // 2]
-        )
-        others = rng.permutation(np.setdiff1d(rows, labelled))[: _SAMPLE - len(labelled)]
-        rows = np.union1d(labelled, others)
-    reporter.step(f"timing the fit on {len(rows):,} rows")
+    sizes = _SAMPLES if n_rows < _MANY_ROWS else _SAMPLES_OF_MANY
+    reporter.step(f"timing the fit on {min(sizes[1], n_rows):,} rows")
+    _load_kernels()
+    if n_rows <= sizes[1]:
+        return _seconds(model, data, np.arange(n_rows))
+    few, more = (_seconds(model, data, _draw(data, size)) for size in sizes)
+    return extrapolate(few, more, sizes, n_rows)
+
+
+def extrapolate(few: float, more: float, sizes: tuple[int, int], n_rows: int) -> float:
+    """Return about how long a fit of all rows takes, if one of some and one of more of them took so many seconds.
+
+    Examples
+    --------
+    >>> extrapolate(1.0, 1.5, (200, 400), 1000)
+    3.0
+    """
+    return more + max(more - few, 0.0) / (sizes[1] - sizes[0]) * (n_rows - sizes[1])
+
+
+def _seconds(model: Any, data: RunData, rows: Rows) -> float:
     values = None if data.labels.values is None else data.labels.values[rows]
     some = RunData(data.views[rows], None, RunLabels(values, data.labels.place), data.settings)
-    _load_kernels()
     start = time.perf_counter()
     fit(clone(model), some)
-    return (time.perf_counter() - start) * n_rows / len(rows)
+    return time.perf_counter() - start
+
+
+def _draw(data: RunData, size: int) -> Rows:
+    """Return some rows, up to half of them labelled: a smaller draw is part of a larger one."""
+    rng, given = np.random.RandomState(0), data.labels.is_given
+    labelled = np.empty(0, dtype=np.intp) if given is None else rng.permutation(np.flatnonzero(given))[: size // 2]
+    others = rng.permutation(np.setdiff1d(np.arange(len(data.views)), labelled))
+    return np.union1d(labelled, others[: size - len(labelled)])
 
 
 def _load_kernels() -> None:
     """Fit a little, since the first fit of a process loads, or compiles, what later ones find."""
+    importlib.import_module("sklearn.linear_model")
     made = make_multiview_subspaces(40, 2, (4, 4), random_state=0)
     FSSMSC(n_landmarks=8, scaling="none", ridge=1.0, must_link_weight=1.0, inference="nearest").fit(
         made.views, made.target

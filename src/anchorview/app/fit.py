@@ -52,6 +52,9 @@ def fit(
     seed: SeedOption = None,
     jobs: JobsOption = None,
     check: Annotated[bool, typer.Option("--check", help="Read everything, say what was found, and stop.")] = False,
+    no_report: Annotated[
+        bool, typer.Option("--no-report", help="Write no report.html; `anchorview report` makes it later.")
+    ] = False,
     force: Annotated[bool, typer.Option("--force", help="Replace an earlier run in the folder.")] = False,
     strict: Annotated[bool, typer.Option("--strict", help="Exit with code 4 if the fit did not converge.")] = False,
     as_json: JsonOption = False,
@@ -85,7 +88,7 @@ def fit(
         raise UsageError("Name the folder for the results: -o run.")
     from .fitting import run_fit
 
-    run = run_fit(settings, settings.output, force, reporter)
+    run = run_fit(settings, settings.output, force, reporter, with_page=not no_report)
     if as_json:
         say_json({"folder": str(run.folder), **{k: v for k, v in run.record.items() if k != "report"}})
     else:
@@ -107,4 +110,5 @@ def _say(run: Any, reporter: Any) -> None:
         )
     reporter.say(f"Done: {run.folder}")
     for name in ("labels.csv", "labels.parquet", "report.html", "model.anchorview", "run.toml"):
-        reporter.say(f"  {run.folder / name}")
+        if (run.folder / name).exists():
+            reporter.say(f"  {run.folder / name}")

@@ -15,6 +15,7 @@ import numpy as np
 
 from ..core.no_space import NoSpaceError
 from ..core.progress import Outcome
+from ..core.ticker import watch
 from ..cost import MemoryEstimate
 from ..data.validation import find_present
 from ..fssmsc import FSSMSC
@@ -32,6 +33,10 @@ from .settings import NO_ID, RunSettings
 from .view_spec import ViewSpec, parse_views
 
 MODEL, EMBEDDING, PAGE, SETTINGS = "model.anchorview", "embedding.npy", "report.html", "run.toml"
+LEFT_OUT = (
+    "--fast: one model with settings chosen on a sample, instead of the average of the best found by a search; "
+    "accuracy is often somewhat lower, and confidence rests on fewer hidden labels."
+)
 _MANY_CLASSES = 12  # beyond which labels per class are summed up
 _NOT_SETTLED = "stopped before they converged"  # what the tuner says of its logistic regressions
 
@@ -120,10 +125,11 @@ def _blaming_the_data() -> Iterator[None]:
         raise DataError(message.replace("use FSSMSC.", "label more rows, or use the plain model: --fast.")) from None
 
 
-def run_fit(settings: RunSettings, output: Path, force: bool, reporter: Reporter) -> Run:
+def run_fit(settings: RunSettings, output: Path, force: bool, reporter: Reporter, *, with_page: bool = True) -> Run:
     """Make a run: nothing is written to `output` unless everything is."""
     require("pyarrow", "Labels are written by pyarrow")
-    require("bokeh", "The report is drawn by bokeh")
+    if with_page:
+        require("bokeh", "The report is drawn by bokeh")
     folder = RunFolder(output, force)
     folder.check()
     seconds: dict[str, float] = {}
@@ -133,12 +139,15 @@ def run_fit(settings: RunSettings, output: Path, force: bool, reporter: Reporter
         seconds["reading"] = time.perf_counter() - start
         model = make_model(settings, data)
         _check_memory(settings, data, model)
+        if settings.fast and data.labels.counts and settings.clusters is None:
+            reporter.say(LEFT_OUT)
         reporter.step("fitting")
         fit(model, data)
         seconds |= {f"fit: {name}": value for name, value in model.stage_seconds_.items()}
         settings = dataclasses.replace(data.settings, columns=_columns(data) or settings.columns)
         try:
-            record = _write(model, data, settings, folder, reporter, seconds)
+            with watch(reporter.line):
+                record = _write(model, data, settings, folder, reporter, seconds, with_page)
             folder.finish()
         except NoSpaceError as error:
             raise CommandError(str(error)) from None
@@ -150,12 +159,17 @@ def run_fit(settings: RunSettings, output: Path, force: bool, reporter: Reporter
 
 
 def _write(
-    model: Any, data: RunData, settings: RunSettings, folder: RunFolder, reporter: Reporter, seconds: dict[str, float]
+    model: Any,
+    data: RunData,
+    settings: RunSettings,
+    folder: RunFolder,
+    reporter: Reporter,
+    seconds: dict[str, float],
+    with_page: bool,
 ) -> dict[str, Any]:
     """Write all files of a run into the folder under construction."""
     from sklearn.pipeline import Pipeline
 
-    from ..report.run_page import write_run_page
     from ..report.run_summary import map_rows, summarise_run
     from .model_file import save
     from .results import fitted_labels, write_label_table
@@ -182,21 +196,24 @@ def _write(
         (folder.path / SETTINGS).write_text(settings.to_toml(folder.target), encoding="utf-8")
     seconds["writing"] = time.perf_counter() - start
     start = time.perf_counter()
-    reporter.step("writing the report")
+    reporter.step("writing the report" if with_page else "summing up")
     summary = summarise_run(
         model,
         _labels_of(data),
-        X=data.views,
-        rows=read_contents(data),
-        where=None if data.file is None else RowPlaces(data.file, len(data.views)),
+        X=data.views if with_page else None,
+        rows=read_contents(data) if with_page else None,
+        where=None if data.file is None or not with_page else RowPlaces(data.file, len(data.views)),
         ids=data.ids,
         xy=xy,
         title=f"Labels for {_source(settings)}",
         command=shlex.join(["anchorview", "fit", "--config", f"{folder.target.name}/{SETTINGS}", "-o", "again"]),
         files=_files(settings),
     )
-    with folder.writing(PAGE):
-        write_run_page(summary, folder.path / PAGE)
+    if with_page:
+        from ..report.run_page import write_run_page
+
+        with folder.writing(PAGE):
+            write_run_page(summary, folder.path / PAGE)
     seconds["report"] = time.perf_counter() - start
     sources = data.labels.sources or {data.labels.name: sum(data.labels.counts.values())}
     about = {

@@ -7,8 +7,9 @@ from typing import Any
 import numpy as np
 
 from ..features.dense import DenseScaler
+from ..features.directions import Directions
 from ..features.scaling import ViewsScaler
-from ..features.text import TextScaler
+from ..features.text import LSA_COMPONENTS, TextScaler
 from ..labelling.clusters import ClusterCentres
 from ..labelling.rule import RULES, LabelledNeighbours
 from ..solver.admm.step import ReplayEncoder
@@ -125,13 +126,25 @@ def _check_scaler(scaler: Any, sizes: list[int]) -> None:
             require(one.components is not None or n_out == size, "n_out")
             if one.weight is not None:
                 check_floats(one.weight, (size,), "weight")
-            if one.components is not None:
+            if isinstance(one.components, Directions):
+                _check_directions(one.components, size, n_out)
+            elif one.components is not None:  # of a file of the first version
                 check_floats(one.components, (size, n_out), "components")
         else:
             require(isinstance(one, DenseScaler) and n_out == size, "scaler of a view")
             for name in ("shift", "factor"):
                 if getattr(one, name) is not None:
                     check_floats(getattr(one, name), (size,), name)
+
+
+def _check_directions(directions: Directions, n_terms: int, n_out: int) -> None:
+    steps, row_of = directions.steps, directions.row_of
+    require(isinstance(steps, np.ndarray) and steps.dtype == np.int8 and steps.ndim == 2, "steps")
+    n_kept = _length(steps, "steps")
+    require(steps.shape[1] == n_out <= LSA_COMPONENTS, "steps")  # more would be filled in from a small file
+    check_floats(directions.scale, (n_kept,), "scale")
+    require(isinstance(row_of, np.ndarray) and row_of.dtype == np.int32 and row_of.shape == (n_terms,), "row_of")
+    require(bool((row_of >= 0).all() and (row_of < n_kept).all()), "row_of")
 
 
 def _check_rule(rule: Any, n_components: int, n_classes: int) -> None:

@@ -70,6 +70,7 @@ TABLE: dict[str, Storable] = {
         DenseScaler="features.dense",
         ViewsScaler="features.scaling",
         TextScaler="features.text",
+        Directions="features.directions",
         ElasticNetEncoder="solver.elastic_net",
         PatternGrams="solver.grams",
         RowModel="solver.admm.step",

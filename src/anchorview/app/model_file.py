@@ -24,11 +24,13 @@ from .model_tree import TreeReader, TreeWriter
 __all__ = ["ModelFileError", "load", "save"]
 
 FORMAT = "anchorview model"
-VERSION = 1
+VERSION = 2
 
 # From a manifest of this version to one of the next, for files of older releases. When what is stored changes, VERSION
 # grows by one, the change gets its entry here, and a file of the old version is kept in tests/app/data.
-MIGRATIONS: dict[int, Callable[[dict[str, Any]], dict[str, Any]]] = {}
+MIGRATIONS: dict[int, Callable[[dict[str, Any]], dict[str, Any]]] = {
+    1: lambda manifest: manifest,  # what version 2 adds, symmetric matrices and `Directions`, version 1 has in full
+}
 
 
 def save(model: Any, path: str | os.PathLike[str], *, rows: bool = False, overwrite: bool = False) -> None:

@@ -1,11 +1,13 @@
 """Values to a tree of JSON and a list of arrays, and back.
 
 Plain values are themselves; everything else is a JSON object with one key, its tag: ``{"tuple": [...]}``. An array or
-object that is met again is stored once, so that what was shared is shared after loading too.
+object that is met again is stored once, so that what was shared is shared after loading too; so is an array with the
+same content as another, and of a symmetric matrix the upper half.
 """
 
 from __future__ import annotations
 
+import hashlib
 import math
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import fields, is_dataclass
@@ -38,7 +40,7 @@ class TreeWriter:
     def __init__(self, rows: bool = False) -> None:
         self.arrays: list[npt.NDArray[Any]] = []
         self._rows = rows
-        self._places: dict[int, int] = {}  # of arrays, by identity
+        self._places: dict[Any, int] = {}  # of arrays, by content
         self._numbers: dict[int, int] = {}  # of objects, by identity
         self._alive: list[Any] = []  # identities are those of living objects only
 
@@ -113,16 +115,20 @@ class TreeWriter:
         return None
 
     def _place(self, array: npt.NDArray[Any]) -> int:
-        if id(array) not in self._places:
-            self._places[id(array)] = len(self.arrays)
+        """Return the place of an array among those stored; one with the same content is stored once."""
+        content = array.dtype.str, array.shape, array.flags.f_contiguous, hashlib.sha256(array.tobytes("A")).digest()
+        if content not in self._places:
+            self._places[content] = len(self.arrays)
             self.arrays.append(array)
-        return self._places[id(array)]
+        return self._places[content]
 
     def _array(self, array: npt.NDArray[Any], where: str) -> Any:
         if array.dtype.kind == "O":
             return {"objects": [list(array.shape), self._list(array.ravel().tolist(), where)]}
         if array.dtype.kind not in KINDS:
             raise TypeError(f"{where} is an array of {array.dtype!r}, which a model file cannot hold.")
+        if _is_symmetric(array):
+            return {"symmetric": self._place(array[np.triu_indices(len(array))])}
         return {"array": self._place(array)}
 
     def _sparse(self, value: Any, where: str) -> Any:
@@ -201,6 +207,8 @@ class TreeReader:
 
     def __init__(self, arrays: Sequence[npt.NDArray[Any]]) -> None:
         self._arrays = arrays
+        self._whole: dict[int, npt.NDArray[Any]] = {}  # symmetric matrices that were read
+        self._listed: dict[Any, list[str]] = {}  # texts that were read
         self._objects: list[Any] = []
         self._readers: dict[str, Callable[[Any], Any]] = {
             "float": lambda body: _NOT_FINITE[body],
@@ -216,6 +224,7 @@ class TreeReader:
             "sparse": self._sparse,
             "random_state": self._random_state,
             "array": self._array,
+            "symmetric": self._symmetric,
             "objects": self._object_array,
             "texts": self._texts,
             "numbers": lambda body: self._array(body).tolist(),
@@ -237,12 +246,29 @@ class TreeReader:
     def _array(self, place: Any) -> npt.NDArray[Any]:
         return self._arrays[_index(place, len(self._arrays))]
 
+    def _symmetric(self, place: Any) -> npt.NDArray[Any]:
+        if place not in self._whole:
+            half = self._array(place)
+            size = (math.isqrt(8 * half.size + 1) - 1) // 2
+            if half.ndim != 1 or size * (size + 1) // 2 != half.size:
+                raise ValueError("a symmetric matrix is not stored as its upper half")
+            whole = np.empty((size, size), dtype=half.dtype)
+            upper = np.triu_indices(size)
+            whole[upper] = whole.T[upper] = half
+            self._whole[place] = whole
+        return self._whole[place]
+
     def _scalar(self, body: Any) -> Any:
         dtype, data = parse_dtype(body[0]), bytes.fromhex(body[1])
         return np.frombuffer(data, dtype, 1)[0] if data else dtype.type()
 
     def _texts(self, body: Any) -> list[str]:
-        joined, lengths = (self._array(place) for place in body)
+        key = tuple(body)
+        if key not in self._listed:
+            self._listed[key] = self._read_texts(*map(self._array, key))
+        return list(self._listed[key])  # lists of the same texts: comparing them takes less if these are the same too
+
+    def _read_texts(self, joined: npt.NDArray[Any], lengths: npt.NDArray[Any]) -> list[str]:
         if joined.dtype != np.uint8 or joined.ndim != 1 or lengths.dtype != np.int64 or lengths.ndim != 1:
             raise ValueError("texts are not stored as bytes and lengths")
         if (lengths < 0).any() or (lengths > len(joined)).any() or lengths.sum() != len(joined):
@@ -310,6 +336,13 @@ class TreeReader:
         if left_out:
             made._left_out = tuple(left_out)
         return made
+
+
+def _is_symmetric(array: npt.NDArray[Any]) -> bool:
+    """Tell whether half of a matrix says it all: products of landmarks with each other are such."""
+    if array.dtype.kind != "f" or array.ndim != 2 or array.shape[0] != array.shape[1] or len(array) < _MANY:
+        return False
+    return bool(array.flags.c_contiguous and (array == array.T).all())
 
 
 def _index(place: Any, count: int) -> int:

@@ -74,7 +74,7 @@ OnConflictOption = Annotated[
 ]
 UnlabelledOption = Annotated[str | None, typer.Option(help="A value that means 'no label'.")]
 ConfigOption = Annotated[Path | None, typer.Option(help="A .toml file with settings; options go before it.")]
-FastOption = Annotated[bool, typer.Option("--fast", help="The plain model: seconds instead of minutes, less accurate.")]
+FastOption = Annotated[bool, typer.Option("--fast", help="The plain model: no search and no average, less accurate.")]
 ClustersOption = Annotated[int | None, typer.Option(min=2, help="Number of clusters; works without labels.")]
 MemoryOption = Annotated[float | None, typer.Option(min=0.001, help="GB that the fit may take beyond the input.")]
 SeedOption = Annotated[int | None, typer.Option(min=0, max=2**31 - 1, help="Random seed; by default 0.")]

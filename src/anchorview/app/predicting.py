@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import json
+import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
@@ -14,11 +15,12 @@ from typing import Any
 import numpy as np
 
 from ..core.arrays import Mask
+from ..core.ticker import time_left, watch
 from ..data.table_views import TableViews
 from ..data.validation import find_present
 from ..data.views import Views
 from .errors import DataError, UsageError
-from .inputs.blocks import table_blocks
+from .inputs.blocks import count_rows, table_blocks
 from .inputs.columns import FIRST_LINE, column_matrix
 from .inputs.gathering import gather
 from .inputs.matrices import table_ids
@@ -196,16 +198,36 @@ def run_predict(request: Request, output: Path, force: bool, reporter: Reporter)
     with reporter.working():
         predictor = Predictor(request.model, request.views, request.id)
         blocks = predictor.blocks(request.files, request.block_rows) if request.files else _gathered(request, predictor)
-        n_rows = 0
-        with KeptBlocks(output, request.fingerprint()) as parts, _telling_how_to_go_on(parts):
+        n_rows, n_new, start = 0, 0, time.perf_counter()
+        n_all = count_rows(request.files)
+        reporter.step(f"labelling about {n_all:,} rows" if n_all else "labelling rows")
+        with (
+            watch(reporter.line),
+            KeptBlocks(output, request.fingerprint()) as parts,
+            _telling_how_to_go_on(parts),
+        ):
             for number, (file, ids, read) in enumerate(blocks):
                 if not parts.has(number):
                     rows, unseen = read()
                     labels = predictor.label(ids, rows)
                     parts.add(number, _with_file(labels, file) if len(request.files) > 1 else labels, unseen)
+                    n_new += len(ids)
                 n_rows += len(ids)
-                reporter.line(f"{n_rows:,} rows labelled")
+                reporter.line(rows_labelled(n_rows, n_all, n_new, time.perf_counter() - start))
             return parts.finish() | {"notes": predictor.notes}
+
+
+def rows_labelled(n_done: int, n_all: int, n_new: int, seconds: float) -> str:
+    """Say how far the work is; rows that are not new were labelled before an interrupt.
+
+    Examples
+    --------
+    >>> rows_labelled(2000, 10_000, 1000, 5.0)
+    '2,000 of about 10,000 rows labelled, about 40 s left'
+    """
+    if n_all < n_done or not n_new:
+        return f"{n_done:,} rows labelled"
+    return f"{n_done:,} of about {n_all:,} rows labelled, {time_left((n_all - n_done) * seconds / n_new)}"
 
 
 def _check_paths(request: Request, output: Path, force: bool) -> None:

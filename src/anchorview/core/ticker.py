@@ -7,7 +7,7 @@ import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 
-_EVERY = 5.0  # seconds between two lines, and before the first: short work stays silent
+_EVERY = 2.0  # seconds between two lines, and before the first: short work stays silent
 _watcher = threading.local()  # `write` of who wants to know, in this thread
 
 

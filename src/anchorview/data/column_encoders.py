@@ -8,17 +8,17 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
+from functools import cached_property
 from typing import Any, Protocol
 
 import numpy as np
 from scipy import sparse
-from sklearn.feature_extraction.text import CountVectorizer
 
 from ..core.arrays import Mask
+from ..engine.blocks import count_threads
 from .columns import Column
+from .text_counts import Counted, GramIndex, WordIndex, choose_grams, choose_words
 
-WORDS: dict[str, Any] = {"token_pattern": r"(?u)\b\w+\b"}  # one letter is a word too: "C", "R"
-CHARACTERS: dict[str, Any] = {"analyzer": "char_wb", "ngram_range": (2, 4)}
 _MAX_TERMS = 50_000  # of a text view, the most frequent: enough for any language, and bounded
 _MAX_TEXTS = 50_000  # cells from which words are chosen: what matters is in there
 _MAX_CATEGORIES = 1000  # of a column, the most frequent
@@ -64,30 +64,38 @@ class TextEncoder:
     characters: list[str]
 
     @classmethod
-    def fit(cls, column: Column) -> TextEncoder:
-        """Choose the words and n-grams that count."""
-        texts = [text or "" for text in column.texts()]
-        texts = texts[:: -(-len(texts) // _MAX_TEXTS)] if len(texts) > _MAX_TEXTS else texts
-        least = 1 if len(texts) < _FEW_ROWS else _RARE
-        return cls(column.name, *(_vocabulary(texts, options, least) for options in (WORDS, CHARACTERS)))
+    def fit(cls, column: Column) -> tuple[TextEncoder, list[Part]]:
+        """Choose the words and n-grams that count; return the views of the same cells too, which are read once."""
+        texts, n_threads = _texts(column), count_threads(None)
+        some = texts[:: -(-len(texts) // _MAX_TEXTS)] if len(texts) > _MAX_TEXTS else texts
+        least = 1 if len(some) < _FEW_ROWS else _RARE
+        counted = [choose(some, least, _MAX_TERMS, n_threads) for choose in (choose_words, choose_grams)]
+        encoder = cls(column.name, *(found.terms for found in counted))
+        return encoder, encoder._parts(counted if some is texts else encoder._count(texts))
+
+    @cached_property
+    def _indices(self) -> tuple[WordIndex, GramIndex]:
+        return WordIndex(self.words), GramIndex(self.characters)
+
+    def _count(self, texts: list[str]) -> list[Counted]:
+        return [index.count(texts, count_threads(None)) for index in self._indices]
 
     def encode(self, columns: Mapping[str, Column], unseen: Report) -> list[Part]:
         """Return two sparse views; a row without any known word, or n-gram, lacks the view."""
         column = columns[self.column]
         expect_storage(column, ("text", "category"), "text")
-        texts = [text or "" for text in column.texts()]
-        parts = []
-        for name, options, terms in (("words", WORDS, self.words), ("characters", CHARACTERS, self.characters)):
-            if not terms:
-                continue
-            counter = CountVectorizer(vocabulary=terms, dtype=np.float32, **options)
-            counts = sparse.csr_array(counter.transform(texts))
-            parts.append(Part(f"{self.column}:{name}", counts, np.diff(counts.indptr) > 0, list(terms)))
-            if name == "words":
-                analyse = counter.build_analyzer()
-                total = sum(len(analyse(text)) for text in texts)
-                unseen[self.column] = Unseen("words", total - int(counts.sum(dtype=np.float64)), total)
-        return parts
+        words, grams = self._count(_texts(column))
+        if self.words:
+            unseen[self.column] = Unseen("words", words.n_seen - int(words.counts.sum(dtype=np.float64)), words.n_seen)
+        return self._parts([words, grams])
+
+    def _parts(self, counted: list[Counted]) -> list[Part]:
+        named = zip(("words", "characters"), counted, strict=True)
+        return [
+            Part(f"{self.column}:{name}", found.counts, np.diff(found.counts.indptr) > 0, found.terms)
+            for name, found in named
+            if found.terms
+        ]
 
 
 @dataclass(frozen=True)
@@ -166,12 +174,8 @@ class CategoryEncoder:
         return [Part("categories", array, np.diff(array.indptr) > 0, features)]
 
 
-def _vocabulary(texts: list[str], options: dict[str, Any], least: int) -> list[str]:
-    counter = CountVectorizer(min_df=least, max_features=_MAX_TERMS, dtype=np.float32, **options)
-    try:
-        return sorted(counter.fit(texts).vocabulary_)
-    except ValueError:  # no term is left
-        return []
+def _texts(column: Column) -> list[str]:
+    return [text or "" for text in column.texts()]
 
 
 def expect_storage(column: Column, storages: tuple[str, ...], what: str) -> None:

@@ -6,7 +6,7 @@ import datetime
 import json
 import math
 import numbers
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Collection, Iterator
 from typing import Any
 
 import narwhals.stable.v1 as nw
@@ -123,17 +123,22 @@ class Column:
         return np.array([cell is not None for cell in (self.texts() if self.storage == "text" else self.cells)], bool)
 
 
-def table_columns(table: Any) -> Iterator[Column]:
-    """Iterate over the columns of a table or of a 2-D array, whose columns are named x0, x1 and so on."""
+def table_columns(table: Any, names: Collection[str] | None = None) -> Iterator[Column]:
+    """Iterate over the columns of a table, all or some, or of a 2-D array, whose columns are named x0, x1 and so on."""
     if not is_table(table):
         for number in range(table.shape[1]):
-            yield Column(f"x{number}", table[:, number])
+            if names is None or f"x{number}" in names:
+                yield Column(f"x{number}", table[:, number])
         return
     for number, label in enumerate(column_labels(table)):
-        native = (
-            table.iloc[:, number] if is_pandas(table) else nw.from_native(table, eager_only=True)[label].to_native()
-        )
-        yield Column(str(label), native)
+        if names is not None and str(label) not in names:
+            continue
+        if not is_pandas(table):
+            yield Column(str(label), nw.from_native(table, eager_only=True)[label].to_native())
+            continue
+        series = table.iloc[:, number]
+        is_plain = isinstance(series.dtype, np.dtype) and series.dtype.kind in "fiubO"
+        yield Column(str(label), series.to_numpy() if is_plain else series)
 
 
 def table_ids(table: Any) -> Any:

@@ -136,8 +136,7 @@ class TableViews(TransformerMixin, BaseEstimator):
         X = self._read(X, reset=True)
         columns = {column.name: column for column in table_columns(X)}
         self.columns_ = self._recognise(columns)
-        self._encoders = _fit_encoders(columns, self.columns_)
-        parts = [part for encoder in self._encoders for part in encoder.encode(columns, {})]
+        self._encoders, parts = _fit_encoders(columns, self.columns_)
         if not parts:
             raise ValueError(f"No column of the table can be used. {self.describe()}")
         views = _join(parts, table_ids(X))
@@ -183,7 +182,7 @@ class TableViews(TransformerMixin, BaseEstimator):
         check_is_fitted(self)
         X = self._read(X, reset=False)
         used = [name for name, found in self.columns_.items() if found.used]
-        columns = {column.name: column for column in table_columns(X) if column.name in used}
+        columns = {column.name: column for column in table_columns(X, set(used))}
         missing = [name for name in used if name not in columns]
         if missing:
             raise ValueError(
@@ -247,18 +246,23 @@ class TableViews(TransformerMixin, BaseEstimator):
         return {name: replace(one, storage=columns[name].storage) for name, one in found.items()}
 
 
-def _fit_encoders(columns: Mapping[str, Column], found: Mapping[str, ColumnKind]) -> list[Encoder]:
+def _fit_encoders(columns: Mapping[str, Column], found: Mapping[str, ColumnKind]) -> tuple[list[Encoder], list[Part]]:
+    """Return the encoders, and the views they make of the same columns."""
+
     def of_kind(*kinds: str) -> list[Column]:
         return [columns[name] for name, one in found.items() if one.kind in kinds]
 
     date_formats = {name: one.date_format for name, one in found.items() if one.kind == "date"}
     decimals = {name: one.decimal for name, one in found.items() if one.kind == "number"}
-    return [
-        *(TextEncoder.fit(column) for column in of_kind("text")),
+    texts = [TextEncoder.fit(column) for column in of_kind("text")]
+    others: list[Encoder] = [
         *(ListEncoder.fit(column) for column in of_kind("list")),
         NumberEncoder.fit(of_kind("number", "date"), date_formats, decimals),
         CategoryEncoder.fit(of_kind("category", "boolean")),
     ]
+    parts = [part for _, made in texts for part in made]
+    parts += [part for encoder in others for part in encoder.encode(columns, {})]
+    return [*(encoder for encoder, _ in texts), *others], parts
 
 
 def _join(parts: list[Part], ids: Any) -> Views:

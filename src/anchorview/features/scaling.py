@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
+from functools import partial
 from operator import attrgetter
 from typing import TYPE_CHECKING, Any
 
@@ -19,13 +20,14 @@ from ..core.arrays import ClassIds, Mask, Matrix, Presence, Rows, Weights, is_sp
 from ..core.checks import NotFiniteError
 from ..data.refusals import name_cell
 from ..data.views import Views
-from ..engine.blocks import rows_of
+from ..engine.blocks import map_blocks, rows_of
 from ..engine.sources.base import holds_sparse
-from .text import TextScaler, check_finite_sparse, fit_text
+from .text import PASS_ROWS, TextScaler, check_finite_sparse, fit_text
 
 if TYPE_CHECKING:
     from .dense import DenseScaler
 
+TextScalers = dict[tuple[int, str, int], TextScaler]  # by number of the view, kind and seed
 BLOCK_ROWS = 256  # a block of a few thousand features then stays in a core's cache
 
 
@@ -116,6 +118,11 @@ class ViewsScaler:
     dtype: np.dtype[np.floating]
     sizes: tuple[int, ...]  # number of scaled features of each view
 
+    @property
+    def has_directions(self) -> bool:
+        """Whether views are scaled to directions of a latent semantic analysis."""
+        return any(isinstance(one, TextScaler) and one.components is not None for one in self.scalers)
+
     def read(self, views: Views, block: slice, present: Presence = None) -> ScaledRows:
         """Return the scaled features of consecutive rows; zero where a view is missing by `present` (of all rows)."""
         return self.scale(
@@ -181,6 +188,7 @@ def fit_scaling(
     rng: np.random.RandomState | None = None,
     present: Presence = None,
     weights: Weights = None,
+    known: TextScalers | None = None,
 ) -> ViewsScaler:
     """Fit the scaling of every view in one pass, which also finds NaN and infinity.
 
@@ -194,6 +202,8 @@ def fit_scaling(
         Which rows have which view; the others are not looked at.
     weights : ndarray of shape (n_rows,), optional
         A row of weight 2 counts as two rows, one of weight 0 not at all.
+    known : dict, optional
+        Scalers of text that earlier calls on the same rows have fitted; those of this one are added.
 
     Examples
     --------
@@ -210,18 +220,33 @@ def fit_scaling(
     kinds = [scaling] * len(views.names) if isinstance(scaling, str) else scaling
     dtype = working_dtype(views)
     rng = np.random.RandomState(0) if rng is None else rng
-    scalers: list[DenseScaler | TextScaler] = []
-    for number, (name, array, kind) in enumerate(zip(views.names, views.arrays, kinds, strict=True)):
+    is_text = [holds_sparse(array) or kind in ("tfidf", "lsa") for array, kind in zip(views.arrays, kinds, strict=True)]
+    # Each view has a seed of its own: what is found for it does not depend on how the others are scaled.
+    seeds = [int(rng.randint(2**31 - 1)) if kind == "lsa" else 0 for kind in kinds]
+    known = {} if known is None else known
+
+    def fit_view(number: int, n_threads: int) -> DenseScaler | TextScaler:
+        name, array, kind = views.names[number], views.arrays[number], kinds[number]
         has_view = None if present is None else present[:, number]
         counted = _counted(has_view, weights)
         with _naming_cells(views, number):
-            if holds_sparse(array) or kind in ("tfidf", "lsa"):
-                _check_view(array, name, n_threads, has_view)
-                scalers.append(fit_text(array, kind, name, dtype, rng, counted, weights, n_threads))
-            else:
+            if not is_text[number]:
                 if weights is not None:
                     _check_view(array, name, n_threads, has_view)  # rows of weight 0 must be finite too
-                scalers.append(fit_dense(array, kind, name, dtype, n_threads, counted, weights))
+                return fit_dense(array, kind, name, dtype, n_threads, counted, weights)
+            key = number, kind, seeds[number]
+            if key not in known:
+                _check_view(array, name, n_threads, has_view)
+                own = np.random.RandomState(seeds[number])
+                known[key] = fit_text(array, kind, name, dtype, own, counted, weights, n_threads)
+            return known[key]
+
+    numbers = range(len(views.names))
+    if sum(is_text) > 1 and len(views) <= PASS_ROWS and not views.is_on_cluster:
+        # Each text is a single block, so threads work on several views.
+        scalers = map_blocks(partial(fit_view, n_threads=1), numbers, n_threads)
+    else:
+        scalers = [fit_view(number, n_threads) for number in numbers]
     return ViewsScaler(tuple(scalers), dtype, tuple(map(attrgetter("n_out"), scalers)))
 
 

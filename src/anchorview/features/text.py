@@ -14,9 +14,10 @@ from typing import Any
 import numpy as np
 from scipy import sparse
 
-from ..core.arrays import Mask, Matrix, Weights, unit_rows, unit_sparse_rows
+from ..core.arrays import Mask, Matrix, Weights, is_sparse, unit_rows, unit_sparse_rows
 from ..core.checks import NotFiniteError, name_not_finite
-from ..engine.blocks import add_up, one_blas_thread, reduce_rows
+from ..engine.blocks import add_up, one_blas_thread, reduce_rows, rows_of
+from .directions import Directions, keep_directions
 
 LSA_COMPONENTS = 150
 _SVD_ITERATIONS = 3
@@ -37,8 +38,8 @@ class TextScaler:
         Columns of the result.
     weight : ndarray of shape (d,), or None
         Weight of each feature.
-    components : ndarray of shape (d, n_out), or None
-        Directions of the truncated SVD.
+    components : Directions, ndarray of shape (d, n_out), or None
+        Directions of the truncated SVD; an array in models of the first format of files.
     unit : bool
         Scale rows to unit length.
     dtype : dtype
@@ -47,7 +48,7 @@ class TextScaler:
 
     n_out: int
     weight: Matrix | None
-    components: Matrix | None
+    components: Directions | Matrix | None
     unit: bool
     dtype: np.dtype[np.floating]
 
@@ -58,15 +59,18 @@ class TextScaler:
 
     def rows(self, block: Any) -> sparse.csr_array:
         """Return the weighted rows of a block, sparse."""
-        rows: sparse.csr_array = sparse.csr_array(_widened(block)).astype(self.dtype, copy=True)
+        counts = block if is_sparse(block) and block.format == "csr" else sparse.csr_array(_widened(block))
+        data = counts.data.astype(self.dtype)
         if self.weight is not None:
-            rows.data *= self.weight[rows.indices].astype(self.dtype)
+            data *= self.weight[counts.indices].astype(self.dtype)
+        rows = sparse.csr_array((data, counts.indices, counts.indptr), shape=counts.shape)
         return unit_sparse_rows(rows) if self.unit else rows
 
     def write(self, block: Any, out: Matrix, start: int) -> None:
         """Write the coordinates of a block to the columns of ``out`` from ``start`` on."""
         assert self.components is not None
-        out[:, start : start + self.n_out] = unit_rows(self.rows(block) @ self.components)
+        matrix = self.components.matrix if isinstance(self.components, Directions) else self.components
+        out[:, start : start + self.n_out] = unit_rows(self.rows(block) @ matrix)
 
 
 def fit_text(
@@ -101,11 +105,15 @@ def fit_text(
     n_components = min(LSA_COMPONENTS, min(n_counted, n_features) - 1)
     if kind == "tfidf" or n_components < 1:
         return weighted
-    shape = (n_counted, n_features)
     with one_blas_thread():  # the same directions whatever the number of threads
-        products = partial(_scaled_products, array, weighted, along, n_threads)
-        components = leading_directions(products, shape, dtype, n_components, rng).astype(dtype)
-    return TextScaler(components.shape[1], inverse_frequency, components, True, dtype)
+        if array.shape[0] <= PASS_ROWS and n_counted < n_features:
+            rows = _scaled_rows(rows_of(array, slice(0, array.shape[0])), counted, weights, weighted)
+            components = directions_of_few(rows, n_components, rng)
+        else:
+            products = partial(_scaled_products, array, weighted, along, n_threads)
+            components = leading_directions(products, (n_counted, n_features), dtype, n_components, rng)
+    directions = keep_directions(components.astype(dtype))
+    return TextScaler(components.shape[1], inverse_frequency, directions, True, dtype)
 
 
 def _counted_sparse(rows: Any, counted: Mask | None) -> sparse.csr_array:
@@ -161,11 +169,16 @@ def _scaled_products(
 def _multiply(
     rows: Any, block: slice, counted: Mask | None, weights: Weights, scaler: TextScaler, basis: Matrix
 ) -> Products:
+    return products_of(_scaled_rows(rows, counted, weights, scaler), basis)
+
+
+def _scaled_rows(rows: Any, counted: Mask | None, weights: Weights, scaler: TextScaler) -> sparse.csr_array:
+    """Return the rows that count, scaled, each times the root of its weight: one of weight 2 is the row twice."""
     scaled = scaler.rows(_counted_sparse(rows, counted))
-    if weights is not None:  # a row of weight 2 is the row twice
+    if weights is not None:
         each = np.sqrt(_counted_weights(scaled.shape[0], counted, weights))
         scaled.data *= np.repeat(each, np.diff(scaled.indptr)).astype(scaler.dtype)
-    return products_of(scaled, basis)
+    return scaled
 
 
 def products_of(matrix: sparse.csr_array, basis: Matrix) -> Products:
@@ -212,9 +225,41 @@ def leading_directions(
         del product
         basis = turned @ _orthonormal(_wide_gram(turned)).astype(dtype)
     _, rotation = np.linalg.eigh(products(basis)[0])  # of BᵀAᵀAB: turns the basis B into singular vectors of A
-    result: Matrix = basis @ rotation[:, ::-1][:, :n_components].astype(dtype)
-    largest = result[np.abs(result).argmax(axis=0), np.arange(result.shape[1])]
-    return np.ascontiguousarray(result * np.where(largest < 0, -1, 1).astype(dtype))  # signs mean nothing
+    return _with_signs(basis @ rotation[:, ::-1][:, :n_components].astype(dtype))
+
+
+def directions_of_few(matrix: sparse.csr_array, n_components: int, rng: np.random.RandomState) -> Matrix:
+    """Return the leading right singular vectors of a matrix in memory with fewer rows than columns.
+
+    The same iteration with a basis of its columns, which is shorter: what is dense is done to n numbers, not to d, and
+    the time of 5,000 short texts is halved.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from scipy import sparse
+    >>> matrix = sparse.csr_array([[5.0, 0.0, 0.0, 0.0], [0.0, 0.0, 3.0, 0.0], [0.0, 1.0, 0.0, 0.0]])
+    >>> abs(directions_of_few(matrix, 2, np.random.RandomState(0))).round(4)
+    array([[1., 0.],
+           [0., 0.],
+           [0., 1.],
+           [0., 0.]])
+    """
+    transposed = matrix.T.tocsr()  # products by its rows take half the time of those by columns
+    width = min(n_components + _SVD_EXTRA, min(matrix.shape))
+    basis: Matrix = rng.standard_normal((matrix.shape[0], width)).astype(matrix.dtype)
+    for _ in range(_SVD_ITERATIONS):
+        wide = (matrix @ (transposed @ basis)).astype(np.float64)
+        basis = (wide @ _orthonormal(wide.T @ wide)).astype(matrix.dtype)
+    images = transposed @ basis
+    wide = images.astype(np.float64)
+    return _with_signs(images @ _orthonormal(wide.T @ wide)[:, ::-1][:, :n_components].astype(matrix.dtype))
+
+
+def _with_signs(directions: Matrix) -> Matrix:
+    """Return directions with the largest entry of each positive: signs mean nothing."""
+    largest = directions[np.abs(directions).argmax(axis=0), np.arange(directions.shape[1])]
+    return np.ascontiguousarray(directions * np.where(largest < 0, -1, 1).astype(directions.dtype))
 
 
 def _wide_gram(columns: Matrix) -> Matrix:

@@ -82,7 +82,9 @@ def map_to_plane(
             places[landmarks] = _spread(rows[landmarks], rng, progress)
     fixed, fixed_places = rows[landmarks], places[landmarks]
     blocks = row_blocks(len(others), _BLOCK)
-    placed = iter_blocks(lambda block: _place(rows[others[block]], fixed, fixed_places), blocks, count_threads(n_jobs))
+    placed = iter_blocks(
+        lambda block: _place(rows[others[block]], fixed, fixed_places), blocks, count_threads(n_jobs), "placing rows"
+    )
     for block, found in zip(blocks, placed, strict=True):
         if block.start % (4 * _BLOCK) == 0:
             progress.log("map: placing the others, %d of %d done", block.start, len(others))

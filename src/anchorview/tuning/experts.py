@@ -2,18 +2,19 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass, field, fields
-from functools import cached_property
+from functools import cached_property, partial
 from typing import Any
 
 import numpy as np
 from scipy import sparse
-from scipy.special import softmax
 
-from ..core.arrays import ClassIds, Matrix, Presence, Weights, is_sparse, unit_rows, unit_sparse_rows
+from ..core.arrays import ClassIds, Matrix, Presence, Weights, is_sparse, softmax_rows, unit_rows, unit_sparse_rows
 from ..data.views import Views
-from ..engine.blocks import iter_blocks
+from ..engine.blocks import iter_blocks, row_blocks
 from ..features.products import ViewCrossProducts
+from ..features.projected import PROJECTED_ROWS, project_texts, shared_texts
 from ..features.representation import landmark_gram
 from ..features.scaling import ScaledRows, ViewsScaler, check_finite
 from ..solver.codes import CodeStack
@@ -40,7 +41,7 @@ class Expert:
     def vote(self, features: Any, votes: Matrix, block: slice) -> None:
         """Add class probabilities, times the weight, of a block of rows of codes (or what else the head reads)."""
         scores = self.head.scores(head_features(self.setting.head, features, self.embedding))
-        votes[int(self.saw_sure_rows), block] += self.weight * softmax(scores / self.temperature, axis=1)
+        votes[int(self.saw_sure_rows), block] += self.weight * softmax_rows(scores / self.temperature)
 
 
 def head_features(head: str, rows: Any, embedding: Matrix | None) -> Any:
@@ -101,14 +102,20 @@ class ExpertGroup:
     def vote(
         self,
         views: Views,
+        scaler: ViewsScaler,
         present: Presence,
         votes: Matrix,
         n_threads: int,
+        check: Callable[[], None],
         kept: CodeStack | None = None,
         encoder_kept: ElasticNetEncoder | None = None,
     ) -> None:
-        """Add the votes of every expert for all rows; the codes of one encoder may be kept."""
-        cross = ViewCrossProducts(views, self.scaler, self.landmarks, present=present, for_prediction=True)
+        """Add the votes of every expert for all rows; the codes of one encoder may be kept.
+
+        `scaler` is that of the group, or what is left of it to do (`features.projected`); `check` raises an error that
+        names NaN and infinity, if there are any.
+        """
+        cross = ViewCrossProducts(views, scaler, self.landmarks, present=present, for_prediction=True)
         completer = None if present is None or not self.on_graph else self._completer
 
         def of_block(block: slice) -> sparse.csr_array | None:
@@ -116,7 +123,7 @@ class ExpertGroup:
             if self.on_codes or self.on_graph:
                 products, has_views = cross.read(block), cross.present_in(block)
                 if not np.isfinite(products.sum()):  # NaN and infinity pass through the product
-                    check_finite(views, present=present)
+                    check()
                 for encoder, experts in self.on_codes:
                     codes = encoder.encode(products, has_views)
                     if encoder is encoder_kept:
@@ -129,7 +136,7 @@ class ExpertGroup:
                     for expert in self.on_graph:
                         expert.vote(weights, votes, block)
             if self.on_features:
-                features = stack_features(self.scaler.read(views, block, present))
+                features = stack_features(scaler.read(views, block, present))
                 for expert in self.on_features:
                     expert.vote(features, votes, block)
             return codes_kept
@@ -151,8 +158,18 @@ def count_votes(
 ) -> Matrix:
     """Return the sums of the experts' class probabilities (see `voting`); the codes of one encoder may be kept."""
     votes = empty_votes(len(views), n_classes)
-    for group in groups:
-        group.vote(views, present, votes, n_threads, kept, encoder)
+    scalers = [group.scaler for group in groups]
+    n_together = PROJECTED_ROWS if shared_texts(scalers) else max(len(views), 1)
+    check = partial(check_finite, views, n_threads, present)
+    for rows in row_blocks(len(views), n_together):
+        part, has_views = (views, present) if n_together >= len(views) else (views[rows], _part(present, rows))
+        projected, left = project_texts(part, scalers, has_views, n_threads)
+        for group, scaler in zip(groups, left, strict=True):
+            group.vote(projected, scaler, has_views, votes[:, rows], n_threads, check, kept, encoder)
     if not np.isfinite(votes).all():
-        check_finite(views, n_threads, present)
+        check()
     return votes
+
+
+def _part(present: Presence, rows: slice) -> Presence:
+    return None if present is None else present[rows]

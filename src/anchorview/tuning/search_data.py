@@ -15,7 +15,7 @@ from ..engine.blocks import map_blocks
 from ..features.auto import mean_cosine
 from ..features.completed_products import CompletedProducts, complete_features
 from ..features.representation import Representation, represent
-from ..features.scaling import ScaledRows, fit_scaling
+from ..features.scaling import ScaledRows, TextScalers, fit_scaling
 from ..solver.elastic_net import ElasticNetEncoder
 from ..solver.weights import DEFAULTS, DataUnits, for_codes, for_labels, measure_codes
 from ..supervision.pairs import ResolvedPairs
@@ -66,6 +66,7 @@ class SearchData:
     planned: set[Setting] = field(default_factory=set)  # settings that the search expects to judge, judged ones too
     starts: dict[Any, Matrix] = field(default_factory=dict)  # embeddings of each set of landmarks
     _sources: dict[Any, Representation] = field(default_factory=dict)
+    _text_scalers: TextScalers = field(default_factory=dict)  # scalings that differ in dense views share these
     _units: dict[Any, DataUnits] = field(default_factory=dict)
     _codes: dict[Any, CodeSet] = field(default_factory=dict)
     _judged_codes: dict[Any, CodeSet] = field(default_factory=dict)
@@ -138,7 +139,7 @@ class SearchData:
         if key not in self._sources:
             rng = np.random.RandomState(self.seed)
             rows: dict[str, Any] = {"present": self.present, "weights": self.weights}
-            scaler = fit_scaling(self.views, setting.scaling, self.n_threads, rng=rng, **rows)
+            scaler = fit_scaling(self.views, setting.scaling, self.n_threads, rng=rng, known=self._text_scalers, **rows)
             self._sources[key] = represent(
                 self.views,
                 scaler,

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Iterator, Sequence
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -49,6 +50,25 @@ def table_blocks(path: Path, columns: Sequence[str], text: Collection[str], n_ro
         raise DataError(f"{path}: {csv_error(error)}") from None
     except OSError as error:
         raise DataError(f"{path} cannot be read: {one_line(error)}") from None
+
+
+def count_rows(paths: Sequence[Path]) -> int:
+    """Return about how many rows files have; of CSV files the lines but one, as texts may have several.
+
+    Of packed files nothing is known beforehand: 0 then.
+    """
+    import pyarrow.parquet
+
+    total = 0
+    for path in paths:
+        if suffix_of(path) == ".parquet":
+            total += pyarrow.parquet.read_metadata(path).num_rows
+        elif path.suffix.lower() in (".csv", ".tsv"):
+            with path.open("rb") as stream:
+                total += sum(block.count(b"\n") for block in iter(partial(stream.read, _BYTES), b"")) - 1
+        else:
+            return 0
+    return max(total, 0)
 
 
 def _parquet(path: Path, columns: Sequence[str], n_rows: int) -> Iterator[Any]:
