@@ -94,7 +94,8 @@ def column_extremes(
         return np.zeros(array.shape[1]), np.zeros(array.shape[1])
     if not (np.isfinite(found[0]).all() and np.isfinite(found[1]).all()):
         _raise_not_finite(array, name, counted, n_threads)
-    if max(float(found[1].max(initial=0)), -float(found[0].min(initial=0))) > largest_usable(np.dtype(array.dtype)):
+    largest = max(float(found[1].max(initial=0)), -float(found[0].min(initial=0)))
+    if array.dtype.kind == "f" and largest > largest_usable(np.dtype(array.dtype)):
         check_view(array, name, counted)  # rows of a store: others were looked at before
     return found
 
