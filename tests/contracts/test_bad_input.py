@@ -99,7 +99,7 @@ def frame() -> pd.DataFrame:
             ValueError,
             r"View 'view1' contains NaN in row",
         ),
-        ("a path", FileNotFoundError, "There is no file or folder a path"),
+        ("a path", FileNotFoundError, "X is .a path., but there is no file or folder"),
         (None, ValueError, "Expected 2D array"),
     ],
 )

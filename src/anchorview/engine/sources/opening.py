@@ -70,6 +70,11 @@ def stored_form(view: Any, name: str) -> StoredRows | None:
     if isinstance(view, StoredRows):
         return view
     if isinstance(view, str | os.PathLike):
+        if not os.path.exists(view):
+            which = "X" if name == "X" else f"View {name!r}"
+            raise FileNotFoundError(
+                f"{which} is {str(view)!r}, but there is no file or folder of this name; give its path, or an array."
+            )
         return open_rows(view)
     if is_delayed(view):
         return from_delayed(view if isinstance(view, list | tuple) else [view], name)
