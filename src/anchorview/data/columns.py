@@ -130,13 +130,15 @@ def table_columns(table: Any, names: Collection[str] | None = None) -> Iterator[
             if names is None or f"x{number}" in names:
                 yield Column(f"x{number}", table[:, number])
         return
-    for number, label in enumerate(column_labels(table)):
+    if not is_pandas(table):
+        whole = nw.from_native(table, eager_only=True)
+        for label in whole.columns:
+            if names is None or label in names:
+                yield Column(label, whole[label].to_native())
+        return
+    for label, series in table.items():
         if names is not None and str(label) not in names:
             continue
-        if not is_pandas(table):
-            yield Column(str(label), nw.from_native(table, eager_only=True)[label].to_native())
-            continue
-        series = table.iloc[:, number]
         is_plain = isinstance(series.dtype, np.dtype) and series.dtype.kind in "fiubO"
         yield Column(str(label), series.to_numpy() if is_plain else series)
 

@@ -65,7 +65,11 @@ def check_magnitude(views: Views, present: Presence = None, first_row: int = 0, 
             continue
         most, counted = largest_usable(array.dtype, unscaled=unscaled), None if present is None else present[:, number]
         find = partial(_find_too_large, most=most)
-        found: list[tuple[int, float]] = reduce_rows(find, iadd, [], array, _ROWS, 1, (counted,))
+        found: list[tuple[int, float]]
+        if len(views) <= _ROWS and not views.is_stored:  # a row at a time: without the overhead of blocks
+            found = find(array, slice(0, len(views)), counted)
+        else:
+            found = reduce_rows(find, iadd, [], array, _ROWS, 1, (counted,))
         if found:
             row, value = found[0]
             known = "" if views.ids is None else f" (id {views.ids[[row]].tolist()[0]!r})"
