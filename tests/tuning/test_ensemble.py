@@ -63,7 +63,7 @@ def test_what_several_experts_read_is_computed_once(some_digits: Any, monkeypatc
     ensemble = Ensemble(data)
     ensemble.add([(judgement, 1.0) for judgement in data.judged.values()], data.told())
     (group,) = ensemble.groups.values()
-    ((encoder, members),) = group.on_codes
+    ((_, members),) = group.on_codes
     members = [*members, *members]
     codes = data.code_set(settings[0]).codes[:50]
     alone, together, n_read = empty_votes(50, 10), empty_votes(50, 10), []

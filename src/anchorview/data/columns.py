@@ -16,7 +16,7 @@ import numpy.typing as npt
 from ..core.arrays import Mask, Matrix
 from ..core.checks import is_missing
 from .number_text import POINT, read_number
-from .tables import column_labels, column_values, index_of, is_pandas, is_table
+from .tables import column_values, index_of, is_pandas, is_table
 
 ISO = "ISO 8601"
 DATE_FORMATS = (ISO, "%Y/%m/%d", "%d.%m.%Y", "%d/%m/%Y", "%m/%d/%Y", "%d.%m.%Y %H:%M", "%d/%m/%Y %H:%M")
