@@ -72,11 +72,9 @@ def _table() -> pd.DataFrame:
     chances = np.full((3, len(words)), 1.0)
     chances[np.arange(9) // 3, np.arange(9)] = 4.0
     chances /= chances.sum(axis=1, keepdims=True)
-    return pd.DataFrame({
-        "text": [" ".join(rng.choice(words, 8, p=chances[number])) + f" {rng.integers(99)}" for number in made().target],
-        "price": made().data[1][:, 0].round(2),
-        "shop": np.where(made().data[1][:, 1] > 0, "north", "south"),
-    })  # fmt: skip
+    texts = [" ".join(rng.choice(words, 8, p=chances[number])) for number in made().target]
+    price, size = made().data[1][:, :2].T.round(2)
+    return pd.DataFrame({"text": texts, "price": price, "shop": np.where(size > 0, "north", "south")})
 
 
 def text_labels() -> np.ndarray:
