@@ -69,10 +69,7 @@ def describe_rows(
 
 
 def _guesses(model: Any, rows: Rows, class_ids: ClassIds) -> list[tuple[int, float, int, float]]:
-    """Return the two likeliest classes of rows and their probabilities; where labels were hidden, without them."""
+    """Return the two likeliest classes of rows and their probabilities."""
     seconds, values = model._runner_up
-    confidence = np.asarray(model.confidence_)
-    found = {
-        int(row): (int(class_ids[row]), float(confidence[row]), int(seconds[row]), float(values[row])) for row in rows
-    }
-    return [found[int(row)] for row in rows]
+    columns = class_ids[rows], np.asarray(model.confidence_)[rows], seconds[rows], values[rows]
+    return list(zip(*(column.tolist() for column in columns), strict=True))
