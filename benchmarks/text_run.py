@@ -1,5 +1,8 @@
 """The command on a table of text: seconds of each way to run it, the model file, and what a predicted row takes.
 
+`fitted` fits both estimators here, and says what suggestions of rows to label take, and how far the answers of a stored
+model are from those before.
+
     python benchmarks/text_run.py
     python benchmarks/text_run.py --rows 2000 --only check --only fast
 
@@ -24,8 +27,11 @@ from typing import Any
 
 import numpy as np
 import pandas as pd
+from sklearn.pipeline import make_pipeline
 
+from anchorview import FSSMSC, FSSMSCCV, TableViews, load, save
 from anchorview.datasets import hide_labels
+from anchorview.labelling.suggest import code_coordinates, suggest_rows
 from text_table import FIELDS, packages
 
 SHARE = 0.03
@@ -37,6 +43,8 @@ WAYS: dict[str, list[str]] = {
     "fast without report": ["--fast", "--no-report", "-o", "bare"],
     "everything": ["-o", "full"],
 }
+OTHERS = ("predict", "fitted")
+MANY_LABELS = 1000
 _SINGLE_ROWS = 50
 
 
@@ -62,7 +70,7 @@ def run(arguments: list[str], folder: Path) -> tuple[float, float, str]:
 
 
 def of_model(folder: Path, name: str) -> None:
-    """Print size, loading time and time of a row of the model of a run; how far it is from one that was not stored."""
+    """Print size, loading time and time of a row of the model of a run."""
     path = folder / name / "model.anchorview"
     script = f"""
 import time, anchorview, pandas as pd
@@ -91,6 +99,36 @@ print(*loading, *single, *batch, len(rows))
     print(f"  a row of many: {1e3 * batch / n_rows:.2f} ms, CPU {1e3 * batch_cpu / n_rows:.2f} ms", flush=True)
 
 
+def of_fitted(folder: Path) -> None:
+    """Print seconds of suggestions, and how far the answers of models that were stored are from those before."""
+    table = pd.read_csv(folder / "table.csv", keep_default_na=False, na_values={"Installed-Size": "", "Size": ""})
+    rows = table.drop(columns="section")
+    for kind in (FSSMSC, FSSMSCCV):
+        model = make_pipeline(TableViews(), kind(random_state=0, on_empty="drop", unlabelled=""))
+        model.fit(rows, table["section"])
+        for n_labels in (None, MANY_LABELS):  # those of the table, or as if there were many
+            start, cpu = time.perf_counter(), time.process_time()
+            _suggest(model[-1], n_labels)
+            seconds, cpu = time.perf_counter() - start, time.process_time() - cpu
+            what = "" if n_labels is None else f", as with {n_labels:,} labels"
+            print(f"{kind.__name__}, 20 rows to label{what}: {seconds:.3f} s, CPU {cpu:.3f} s", flush=True)
+        save(model, folder / f"{kind.__name__}.anchorview")
+        stored = load(folder / f"{kind.__name__}.anchorview")
+        far = float(np.abs(stored.predict_proba(rows) - model.predict_proba(rows)).max())
+        single = [stored.predict_proba(rows[row : row + 1]) for row in range(_SINGLE_ROWS)]
+        apart = float(np.abs(np.vstack(single) - model.predict_proba(rows[:_SINGLE_ROWS])).max())
+        print(f"{kind.__name__}, stored and loaded: probabilities differ by {far:.1e}, of rows alone by {apart:.1e}")
+
+
+def _suggest(model: Any, n_labels: int | None) -> None:
+    """Suggest 20 rows, with as many groups of rows as a number of labels brings."""
+    if n_labels is None:
+        model.suggest_labels(20)
+    else:
+        doubt = 1 - model.confidence_
+        suggest_rows(code_coordinates(model.codes_), doubt, np.full(len(doubt), True), 20, n_labelled=n_labels)
+
+
 def accuracy(folder: Path, name: str, truth: np.ndarray[Any, Any], y: np.ndarray[Any, Any]) -> float:
     labels = pd.read_csv(folder / name / "labels.csv")["label"].str.removeprefix("section ").astype(int).to_numpy()
     return float((labels == truth)[y < 0].mean())
@@ -99,10 +137,10 @@ def accuracy(folder: Path, name: str, truth: np.ndarray[Any, Any], y: np.ndarray
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--rows", type=int, default=5000)
-    parser.add_argument("--only", choices=[*WAYS, "predict"], action="append", help="can be repeated")
+    parser.add_argument("--only", choices=[*WAYS, *OTHERS], action="append", help="can be repeated")
     parser.add_argument("--keep", type=Path, help="folder to work in, and to leave behind; a new one")
     options = parser.parse_args()
-    wanted = options.only or [*WAYS, "predict"]
+    wanted = options.only or [*WAYS, *OTHERS]
     with tempfile.TemporaryDirectory() as made:
         folder = Path(made) if options.keep is None else options.keep
         folder.mkdir(exist_ok=True)
@@ -127,6 +165,8 @@ def main() -> None:
             model = str(Path(runs[0]) / "model.anchorview")
             seconds, cpu, _ = run(["predict", model, "new.csv", "-o", "new-labels.csv"], folder)
             print(f"predict, by {model}: {seconds:.1f} s, CPU {cpu:.1f} s")
+        if "fitted" in wanted:
+            of_fitted(folder)
 
 
 if __name__ == "__main__":

@@ -70,6 +70,20 @@ def test_views_are_the_same_for_every_library() -> None:
     assert made[0].names == ["review:words", "review:characters", "vector", "numbers", "categories"]
 
 
+@pytest.mark.parametrize("library", FRAMES)
+def test_a_row_alone_gives_the_same_views_as_among_others(library: str) -> None:
+    table = make()
+    transformer = TableViews().fit(FRAMES[library](table))
+    every = transformer.transform(FRAMES[library](table))
+    for row in (0, 5, 9, 10):
+        one = {name: values[row : row + 1] for name, values in table.items()}
+        alone = transformer.transform(FRAMES[library](one))
+        assert alone.names == every.names and alone.features == every.features
+        np.testing.assert_array_equal(alone.to_array(), every[row].to_array())
+        expected = np.ones((1, len(every.names)), bool) if every.present is None else every.present[[row]]
+        np.testing.assert_array_equal(True if alone.present is None else alone.present, expected)
+
+
 def cells(*values: Any) -> str:
     return recognise(Column("some", np.array([*values], dtype=object))).kind
 

@@ -61,6 +61,19 @@ def test_unknown_terms_are_not_counted(kind: str) -> None:
 
 
 @pytest.mark.parametrize("kind", KINDS)
+def test_a_text_alone_is_counted_as_among_others(kind: str) -> None:
+    choose, index, _ = KINDS[kind]
+    known = index(choose(TEXTS, 1, 10**6, 1).terms)
+    together = known.count(TEXTS).counts
+    for row, text in enumerate(TEXTS):
+        alone = known.count([text]).counts
+        for part in ("data", "indices"):
+            expected = getattr(together[[row]], part)
+            np.testing.assert_array_equal(getattr(alone, part), expected, strict=True)
+        assert alone.shape == (1, together.shape[1]) and alone.has_canonical_format
+
+
+@pytest.mark.parametrize("kind", KINDS)
 def test_most_frequent_terms_are_kept(kind: str) -> None:
     choose, _, _ = KINDS[kind]
     texts = ["aa bb cc"] * 3 + ["aa bb"] * 3 + ["aa"] * 3

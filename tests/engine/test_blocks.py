@@ -55,6 +55,11 @@ def test_rows_are_read_wherever_they_are_kept(source: Any) -> None:
     np.testing.assert_allclose([total for _, total, _ in sums], [ROWS[block].sum() for block in row_blocks(10, 4)])
 
 
+@pytest.mark.parametrize("source", [ROWS, sparse.csr_array(ROWS)], ids=["dense", "sparse"])
+def test_all_rows_of_an_array_are_not_copied(source: Any) -> None:
+    assert rows_of(source, slice(0, 10)) is source
+
+
 @pytest.mark.parametrize("n_threads", [1, 2, 5])
 def test_results_come_in_the_order_of_the_items(n_threads: int) -> None:
     def slow_at_first(item: int) -> int:

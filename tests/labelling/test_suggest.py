@@ -9,7 +9,7 @@ import pytest
 
 from anchorview import FSSMSC, Views
 from anchorview.datasets import hide_labels, make_multiview_subspaces
-from anchorview.labelling.suggest import code_coordinates, suggest_rows
+from anchorview.labelling.suggest import _spread_out, code_coordinates, suggest_rows
 from support.settled import CHOSEN
 
 
@@ -83,6 +83,21 @@ def test_a_sample_is_grouped_when_there_are_many_rows() -> None:
 def test_identical_rows() -> None:
     found = suggest_rows(np.ones((20, 3)), np.full(20, 0.5), np.ones(20, dtype=bool), 6, n_labelled=2)
     assert len(np.unique(found)) == 6
+
+
+@pytest.mark.parametrize("n", [1, 5, 100, 300])
+def test_groups_start_from_different_rows_far_from_each_other(n: int) -> None:
+    rows, place = islands((200, 40, 40, 10, 10))
+    for seed in range(5):
+        first = _spread_out(rows.astype(np.float32), n, np.random.RandomState(seed))
+        assert len(first) == len(np.unique(first)) == n
+        assert len(np.unique(place[first])) == min(n, 5)  # none of them missed, however small
+
+
+def test_groups_start_from_different_rows_also_where_rows_repeat() -> None:
+    rows = np.repeat(np.eye(3, dtype=np.float32), 5, axis=0)
+    first = _spread_out(rows, 9, np.random.RandomState(0))
+    assert len(np.unique(first)) == 9 and len(np.unique(first[:3] // 5)) == 3
 
 
 def test_coordinates_are_the_leading_directions_of_unit_codes(data: Any) -> None:

@@ -12,7 +12,7 @@ from sklearn.decomposition import PCA
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 
-from anchorview import FSSMSC, FSSMSCCV, Constraints, PerView, Views, datasets
+from anchorview import FSSMSC, FSSMSCCV, Constraints, PerView, TableViews, Views, datasets
 from support.settled import SETTLED
 
 SHORT = {
@@ -65,6 +65,18 @@ def _frame() -> pd.DataFrame:
     return pd.DataFrame(np.hstack(made().data), columns=columns, index=[f"row {i}" for i in range(N_ROWS)])
 
 
+def _table() -> pd.DataFrame:
+    """A raw table: sentences of words that the three classes have more or less often, a number and a category."""
+    rng = np.random.default_rng(0)
+    words = np.array(["oven", "flour", "sugar", "wheel", "brake", "engine", "goal", "pitch", "racket", "and", "more"])
+    chances = np.full((3, len(words)), 1.0)
+    chances[np.arange(9) // 3, np.arange(9)] = 4.0
+    chances /= chances.sum(axis=1, keepdims=True)
+    texts = [" ".join(rng.choice(words, 8, p=chances[number])) for number in made().target]
+    price, size = made().data[1][:, :2].T.round(2)
+    return pd.DataFrame({"text": texts, "price": price, "shop": np.where(size > 0, "north", "south")})
+
+
 def text_labels() -> np.ndarray:
     """The same labels as text."""
     return np.array([["", "zwei", "drei", "<eins>"][label + 1] for label in labels()])
@@ -111,6 +123,8 @@ def fitted(kind: str) -> tuple[Any, Any]:
         model.set_params(landmarks=np.eye(14)[::2], scaling="none")
     elif kind == "pipeline":
         model = make_pipeline(PerView({"view0": PCA(3), "view1": StandardScaler()}), quick())
+    elif kind == "table":
+        X, model = _table(), make_pipeline(TableViews(), search(n_repeats=1, n_averaged=12))
     elif kind == "search":
         model = search()
     elif kind == "text search":
@@ -127,4 +141,5 @@ def fitted(kind: str) -> tuple[Any, Any]:
 KINDS = (
     *("plain", "float32", "knn", "euclidean", "paper", "auto", "clusters", "admm", "text", "tfidf", "gaps", "frame"),
     *("pairs", "landmarks", "pipeline", "search", "text search", "weighted search", "linear", "nearest+linear+graph"),
+    "table",
 )

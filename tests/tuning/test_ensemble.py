@@ -7,11 +7,13 @@ from typing import Any
 import numpy as np
 import pytest
 
+from anchorview.tuning import experts
 from anchorview.tuning.ensemble import Ensemble
+from anchorview.tuning.experts import head_features
 from anchorview.tuning.judging import judge
 from anchorview.tuning.options import SearchOptions
 from anchorview.tuning.settings import Setting
-from anchorview.tuning.voting import temper
+from anchorview.tuning.voting import empty_votes, temper
 from support.searches import search_data
 
 
@@ -51,3 +53,23 @@ def test_of_each_class_the_surest_rows_are_taken(some_digits: Any, weighted: boo
     np.testing.assert_array_equal(
         ensemble.told.class_ids[~np.isin(ensemble.told.rows, data.rows)], numbers[taken & some_digits.hidden]
     )
+
+
+def test_what_several_experts_read_is_computed_once(some_digits: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Two heads on one embedding and two on the codes: their votes are those of each alone, from two readings."""
+    data = search_data(some_digits)
+    settings = [Setting("minmax", 60, head=head, strength=1.0) for head in ("nearest", "embedding", "codes")]
+    judge(data, settings)
+    ensemble = Ensemble(data)
+    ensemble.add([(judgement, 1.0) for judgement in data.judged.values()], data.told())
+    (group,) = ensemble.groups.values()
+    ((_, members),) = group.on_codes
+    members = [*members, *members]
+    codes = data.code_set(settings[0]).codes[:50]
+    alone, together, n_read = empty_votes(50, 10), empty_votes(50, 10), []
+    for expert in members:
+        expert.vote(head_features(expert.setting.head, codes, expert.embedding), alone, slice(0, 50))
+    monkeypatch.setattr(experts, "head_features", lambda *given: n_read.append(given) or head_features(*given))
+    experts.vote_by_codes(members, codes, together, slice(0, 50))
+    np.testing.assert_array_equal(together, alone)
+    assert together.sum() > 0 and len(n_read) == 2

@@ -241,7 +241,7 @@ def ladder(model: FSSMSCCV, scaling: str) -> dict[float, float]:
 
 def test_a_large_ridge_goes_with_a_large_must_link_weight_for_every_finalist() -> None:
     """The larger one is tried where the large one was best, and only there."""
-    rng = np.random.default_rng(0)
+    rng = np.random.default_rng(2)  # texts of which one scaling wants it and the other does not, both clearly
     common, own = rng.dirichlet(np.full(600, 0.3)), rng.dirichlet(np.full(600, 0.05), 6)
     topics = rng.integers(6, size=600)
     words = sparse.csr_array([rng.multinomial(25, 0.75 * common + 0.25 * own[topic]) for topic in topics], dtype=float)

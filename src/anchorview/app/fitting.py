@@ -34,8 +34,8 @@ from .view_spec import ViewSpec, parse_views
 
 MODEL, EMBEDDING, PAGE, SETTINGS = "model.anchorview", "embedding.npy", "report.html", "run.toml"
 LEFT_OUT = (
-    "--fast: one model with settings chosen on a sample, instead of the average of the best found by a search; "
-    "accuracy is often somewhat lower, and confidence rests on fewer hidden labels."
+    "--fast: one model, its settings chosen on a sample of rows, in place of the average of the best models of a "
+    "search; on the tables of text in docs/command.md accuracy is about a point lower."
 )
 _MANY_CLASSES = 12  # beyond which labels per class are summed up
 _NOT_SETTLED = "stopped before they converged"  # what the tuner says of its logistic regressions

@@ -56,8 +56,10 @@ def unit_rows(rows: Matrix) -> Matrix:
     return result
 
 
-def unit_sparse_rows(rows: sparse.csr_array) -> sparse.csr_array:
+def unit_sparse_rows(rows: sparse.csr_array, *, copy: bool = True) -> sparse.csr_array:
     """Scale rows to unit length as `unit_rows` does; the order of the entries stays as it is.
+
+    Without a copy `rows` themselves are changed.
 
     Examples
     --------
@@ -68,7 +70,7 @@ def unit_sparse_rows(rows: sparse.csr_array) -> sparse.csr_array:
            [0.6, 0.8]])
     """
     # In place: a product with a diagonal matrix would change the order of the entries.
-    unit, counts = rows.copy(), np.diff(rows.indptr)
+    unit, counts = rows.copy() if copy else rows, np.diff(rows.indptr)
     with np.errstate(over="ignore", under="ignore"):
         norms = np.sqrt(squared_norms(unit))
     extreme = ~((norms > np.sqrt(np.finfo(unit.dtype).tiny)) & np.isfinite(norms)) & (counts > 0)

@@ -12,12 +12,11 @@ from functools import cached_property
 from typing import Any, Protocol
 
 import numpy as np
-from scipy import sparse
 
 from ..core.arrays import Mask
 from ..engine.blocks import count_threads
 from .columns import Column
-from .text_counts import Counted, GramIndex, WordIndex, choose_grams, choose_words
+from .text_counts import Counted, GramIndex, WordIndex, choose_grams, choose_words, count_pairs
 
 _MAX_TERMS = 50_000  # of a text view, the most frequent: enough for any language, and bounded
 _MAX_TEXTS = 50_000  # cells from which words are chosen: what matters is in there
@@ -154,24 +153,32 @@ class CategoryEncoder:
         """Return one view; a row that has known categories in no column lacks it."""
         if not self.values:
             return []
-        blocks, features = [], []
+        rows, places, n_known = [], [], 0
         for name, known in self.values.items():
             column = columns[name]
             expect_storage(column, ("text", "category", "boolean", "number", "date"), "categories")
             texts = _categories(column)
-            place = {text: number for number, text in enumerate(known)}
+            place = self._place_of[name]
             ids = np.array([place.get(text, -1) for text in texts], dtype=np.intp)
             filled = sum(text != "" for text in texts)
             ignored = int(sum(number < 0 and text != "" for number, text in zip(ids, texts, strict=True)))
             if column.storage == "number" and filled and ignored == filled and not any(map(_is_number, known)):
                 raise changed_column(column, "categories", "numbers")
             unseen[name] = Unseen("categories", ignored, filled)
-            rows = np.flatnonzero(ids >= 0)
-            cells = np.ones(len(rows), dtype=np.float32), (rows, ids[rows])
-            blocks.append(sparse.csr_array(cells, shape=(len(texts), len(known))))
-            features += [f"{name}={text}" for text in known]
-        array = sparse.csr_array(sparse.hstack(blocks, format="csr"))
-        return [Part("categories", array, np.diff(array.indptr) > 0, features)]
+            rows.append(np.flatnonzero(ids >= 0))
+            places.append(ids[rows[-1]] + n_known)
+            n_known += len(known)
+        array = count_pairs(np.concatenate(rows), np.concatenate(places), (len(column), n_known))
+        return [Part("categories", array, np.diff(array.indptr) > 0, self._features)]
+
+    @cached_property
+    def _place_of(self) -> dict[str, dict[str, int]]:
+        """Place of each category among those of its column."""
+        return {name: {text: place for place, text in enumerate(known)} for name, known in self.values.items()}
+
+    @cached_property
+    def _features(self) -> list[str]:
+        return [f"{name}={text}" for name, known in self.values.items() for text in known]
 
 
 def _texts(column: Column) -> list[str]:

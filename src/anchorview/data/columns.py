@@ -16,7 +16,7 @@ import numpy.typing as npt
 from ..core.arrays import Mask, Matrix
 from ..core.checks import is_missing
 from .number_text import POINT, read_number
-from .tables import column_labels, column_values, index_of, is_pandas, is_table
+from .tables import column_values, index_of, is_pandas, is_table
 
 ISO = "ISO 8601"
 DATE_FORMATS = (ISO, "%Y/%m/%d", "%d.%m.%Y", "%d/%m/%Y", "%m/%d/%Y", "%d.%m.%Y %H:%M", "%d/%m/%Y %H:%M")
@@ -130,13 +130,15 @@ def table_columns(table: Any, names: Collection[str] | None = None) -> Iterator[
             if names is None or f"x{number}" in names:
                 yield Column(f"x{number}", table[:, number])
         return
-    for number, label in enumerate(column_labels(table)):
+    if not is_pandas(table):
+        whole = nw.from_native(table, eager_only=True)
+        for label in whole.columns:
+            if names is None or label in names:
+                yield Column(label, whole[label].to_native())
+        return
+    for label, series in table.items():
         if names is not None and str(label) not in names:
             continue
-        if not is_pandas(table):
-            yield Column(str(label), nw.from_native(table, eager_only=True)[label].to_native())
-            continue
-        series = table.iloc[:, number]
         is_plain = isinstance(series.dtype, np.dtype) and series.dtype.kind in "fiubO"
         yield Column(str(label), series.to_numpy() if is_plain else series)
 

@@ -97,7 +97,8 @@ def checked_csr(matrix: Any, name: str) -> sparse.csr_array:
         ((places >= 0) & (places < size)).all() for places, size in zip(matrix.coords, matrix.shape, strict=True)
     ):
         raise ValueError(f"View {name!r} is a malformed sparse matrix: an index lies outside its shape {matrix.shape}.")
-    result = sparse.csr_array(matrix)  # a new object: flags that SciPy notes on the way are not the user's
+    # A new object: flags that SciPy notes on the way are not the user's.
+    result = checked if matrix.format == "csr" else sparse.csr_array(matrix)
     if not result.has_canonical_format:
         result = result.copy()
         result.sum_duplicates()

@@ -76,11 +76,14 @@ def _matrix(places: list[list[int]], n_terms: int) -> sparse.csr_array:
     """Return the counts of terms by their places, row by row; −1 is no term."""
     rows = np.repeat(np.arange(len(places)), [len(row) for row in places])
     columns = np.fromiter((place for row in places for place in row), np.intp, len(rows))
-    return _count_pairs(rows[columns >= 0], columns[columns >= 0], (len(places), n_terms))
+    return count_pairs(rows[columns >= 0], columns[columns >= 0], (len(places), n_terms))
 
 
-def _count_pairs(rows: npt.NDArray[np.intp], columns: npt.NDArray[np.intp], shape: tuple[int, int]) -> sparse.csr_array:
+def count_pairs(rows: npt.NDArray[np.intp], columns: npt.NDArray[np.intp], shape: tuple[int, int]) -> sparse.csr_array:
     """Return how often each pair is there."""
+    if shape[0] == 1:  # a row at a time: without the overhead of SciPy's conversions
+        found, counts = np.unique(columns, return_counts=True)
+        return sparse.csr_array((counts.astype(np.float32), found, np.array([0, len(found)])), shape=shape)
     result = sparse.csr_array((np.ones(len(rows), dtype=np.float32), (rows, columns)), shape=shape)
     result.sum_duplicates()
     return result
@@ -129,7 +132,7 @@ class GramIndex:
         places = np.searchsorted(self._keys, keys)
         places[places == len(self._keys)] = 0
         known = self._keys[places] == keys
-        return _count_pairs(rows[known], self._order[places[known]], (len(padded), len(self._terms))), n_seen
+        return count_pairs(rows[known], self._order[places[known]], (len(padded), len(self._terms))), n_seen
 
 
 def choose_grams(texts: Sequence[str], least: int, most: int, n_threads: int = 1) -> Counted:
@@ -150,7 +153,7 @@ def choose_grams(texts: Sequence[str], least: int, most: int, n_threads: int = 1
         rows, keys, n_seen = _grams(padded, alphabet)
         found = np.sort(keys)
         found = found[np.diff(found, prepend=found[:1] ^ np.uint64(1)) != 0]
-        return found, _count_pairs(rows, np.searchsorted(found, keys), (len(padded), len(found))), n_seen
+        return found, count_pairs(rows, np.searchsorted(found, keys), (len(padded), len(found))), n_seen
 
     parts = map_blocks(of_block, blocks, n_threads)
     keys = np.unique(np.concatenate([found for found, _, _ in parts]))

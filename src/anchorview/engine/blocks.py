@@ -49,9 +49,13 @@ class RowSource(Protocol):
 
 
 def rows_of(source: Any, index: slice | Rows) -> Any:
-    """Return some rows of a view: consecutive ones by a slice (`read`), or any by their numbers (`take`)."""
+    """Return some rows of a view: consecutive ones by a slice (`read`), or any by their numbers (`take`).
+
+    Those of an array may be the array itself, and are not to be changed.
+    """
     if not hasattr(source, "read"):
-        return source[index]
+        is_all = isinstance(index, slice) and index.start == 0 and index.stop == source.shape[0]
+        return source if is_all else source[index]  # a sparse matrix would be copied
     return source.read(index.start, index.stop) if isinstance(index, slice) else source.take(index)
 
 

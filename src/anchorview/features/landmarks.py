@@ -257,8 +257,9 @@ def kmeans_labels(
     rng: np.random.RandomState,
     n_threads: int = 1,
     max_iter: int = MAX_ITER,
+    first: Rows | None = None,
 ) -> ClassIds:
-    """Assign rows to clusters by Lloyd's k-means from random rows.
+    """Assign rows to clusters by Lloyd's k-means from random rows, or from those that are listed as the `first`.
 
     An emptied cluster takes the row farthest from its centre.
 
@@ -270,7 +271,7 @@ def kmeans_labels(
     array([0, 0, 1, 1])
     """
     sample = sample if isinstance(sample, Sample) else Sample(sample)
-    centres = _first_centres(sample, n_clusters, rng)
+    centres = _first_centres(sample, n_clusters, rng) if first is None else sample.rows[first]
     squared = np.einsum("ij,ij->i", sample.rows, sample.rows)
     labels = np.full(len(sample), -1)
     for _ in range(max_iter):

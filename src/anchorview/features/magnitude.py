@@ -12,6 +12,7 @@ import numpy as np
 from ..core.arrays import Mask, Presence, is_sparse
 from ..data.views import Views
 from ..engine.blocks import reduce_rows
+from ..engine.sources.base import is_stored
 
 _ROWS = 4096  # looked at together
 
@@ -72,7 +73,11 @@ def check_view(
     if array.dtype.kind != "f":
         return
     find = partial(_find_too_large, most=largest_usable(array.dtype, unscaled=unscaled))
-    found: list[tuple[int, float]] = reduce_rows(find, iadd, [], array, _ROWS, 1, (counted,))
+    found: list[tuple[int, float]]
+    if array.shape[0] <= _ROWS and not is_stored(array):  # a row at a time: without the overhead of blocks
+        found = find(array, slice(0, array.shape[0]), counted)
+    else:
+        found = reduce_rows(find, iadd, [], array, _ROWS, 1, (counted,))
     if found:
         row, value = found[0]
         known = "" if ids is None else f" (id {ids[[row]].tolist()[0]!r})"

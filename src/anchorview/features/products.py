@@ -159,7 +159,7 @@ class ViewCrossProducts:
         for part in row_blocks(len(out), BLOCK_ROWS):
             rows = slice(block.start + part.start, block.start + part.stop)
             has_view = None if self._present is None else self._present[rows]
-            scaled = self._scaler.scale([array[part] for array in arrays], has_view)
+            scaled = self._scaler.scale([rows_of(array, part) for array in arrays], has_view)
             scaled.product(self._landmarks, out=out[part])
             if not self._for_prediction:
                 plain = self._present is None and self._weights is None

@@ -64,7 +64,7 @@ class TextScaler:
         if self.weight is not None:
             data *= self.weight[counts.indices].astype(self.dtype)
         rows = sparse.csr_array((data, counts.indices, counts.indptr), shape=counts.shape)
-        return unit_sparse_rows(rows) if self.unit else rows
+        return unit_sparse_rows(rows, copy=False) if self.unit else rows
 
     def write(self, block: Any, out: Matrix, start: int) -> None:
         """Write the coordinates of a block to the columns of ``out`` from ``start`` on."""

@@ -8,20 +8,22 @@ nearest to the group's centre represents it best. Without labels all rows are in
 
 from __future__ import annotations
 
-import warnings
 from typing import Any
 
 import numpy as np
 import numpy.typing as npt
+from scipy import sparse
 
-from ..core.arrays import Mask, Matrix, Rows, unit_rows, unit_sparse_rows
+from ..core.arrays import Mask, Matrix, Rows, squared_norms, unit_rows, unit_sparse_rows
 from ..engine.blocks import one_blas_thread
+from ..features.landmarks import kmeans_labels
 from ..solver.codes import Codes, code_gram
 
 _N_DIRECTIONS = 50  # of the codes
 _MAX_ROWS = 10_000  # rows that are grouped; with more, a random sample
 _MAX_GROUPS = 1000
 _ROUNDS = 10  # of k-means
+_MAX_TOGETHER = 256  # first rows of groups that are drawn together
 
 
 def suggest_rows(
@@ -60,7 +62,7 @@ def suggest_rows(
     >>> suggest_rows(places, np.array([0.1, 0.1, 0.1, 0.6, 0.6, 0.6, 0.9]), np.full(7, True), 2, n_labelled=1)
     array([4, 6])
     """
-    coordinates = coordinates.astype(np.float32).astype(np.float64)  # as a run keeps them, for the same answer later
+    coordinates = coordinates.astype(np.float32)  # as a run keeps them, for the same answer later
     rng = np.random.RandomState(random_state)
     rows = np.arange(len(doubt))
     if len(rows) > max(_MAX_ROWS, 2 * n):
@@ -82,16 +84,35 @@ def suggest_rows(
 
 def _group(rows: Matrix, n_groups: int, rng: np.random.RandomState) -> tuple[Rows, Matrix]:
     """Return the group of each row and its distance from the group's centre."""
-    from sklearn.cluster import KMeans
-    from sklearn.exceptions import ConvergenceWarning
-    from threadpoolctl import threadpool_limits
+    with one_blas_thread():  # several round otherwise
+        groups = kmeans_labels(rows, n_groups, rng, max_iter=_ROUNDS, first=_spread_out(rows, n_groups, rng))
+    sums = sparse.csr_array((np.ones(len(rows)), (groups, np.arange(len(rows)))), shape=(n_groups, len(rows))) @ rows
+    centres = sums / np.bincount(groups, minlength=n_groups)[:, None]
+    distances: Matrix = np.linalg.norm(rows - centres[groups], axis=1)
+    return groups, distances
 
-    with one_blas_thread(), threadpool_limits(1, user_api="openmp"), warnings.catch_warnings():
-        # the sums of several threads come in any order
-        warnings.simplefilter("ignore", ConvergenceWarning)  # rows that are the same make fewer groups
-        kmeans = KMeans(n_groups, n_init=1, max_iter=_ROUNDS, random_state=rng).fit(rows)
-    distances: Matrix = np.linalg.norm(rows - kmeans.cluster_centers_[kmeans.labels_], axis=1)
-    return kmeans.labels_.astype(np.intp), distances
+
+def _spread_out(rows: Matrix, n: int, rng: np.random.RandomState) -> Rows:
+    """Draw different rows that are far from each other, as k-means++ does, but several of many at a time.
+
+    The chance of a row is its squared distance from the nearest of those drawn before. To draw a quarter as many as
+    there are already takes one product, where k-means++ takes as many passes over the rows as it draws.
+    """
+    squares = squared_norms(rows)
+    chosen = new = np.array([rng.randint(len(rows))])
+    nearest = np.full(len(rows), np.inf)
+    while len(chosen) < n:
+        squared = squares[:, None] + squares[new] - 2 * (rows @ rows[new].T)
+        nearest = np.minimum(nearest, np.maximum(squared.min(axis=1), 0.0))
+        nearest[chosen] = 0.0
+        reached = np.cumsum(nearest)
+        if reached[-1] <= 0:  # all others are the same as one of those drawn
+            others = np.setdiff1d(np.arange(len(rows)), chosen)
+            return np.concatenate([chosen, rng.permutation(others)[: n - len(chosen)]])
+        count = min(n - len(chosen), max(1, len(chosen) // 4), _MAX_TOGETHER)
+        new = np.unique(np.searchsorted(reached, rng.random_sample(count) * reached[-1], side="right"))
+        chosen = np.concatenate([chosen, new])
+    return chosen
 
 
 def code_coordinates(codes: Codes) -> Matrix:

@@ -9,7 +9,7 @@ import numpy as np
 
 from ..core.arrays import Matrix
 from ..engine.blocks import map_blocks, one_blas_thread, row_blocks
-from .experts import Expert, ExpertGroup, fit_head, head_features, stack_features
+from .experts import Expert, ExpertGroup, fit_head, head_features, stack_features, vote_by_codes
 from .graph import GraphHead
 from .heads import Head
 from .links import Told, settle_pairs
@@ -144,8 +144,7 @@ class Ensemble:
             for group in self.groups.values():
                 for _, experts in group.on_codes:
                     codes = data.code_set(experts[0].setting).codes[block]
-                    for expert in experts:
-                        expert.vote(codes, votes, block)
+                    vote_by_codes(experts, codes, votes, block)
                 if group.on_features:
                     features = stack_features(group.scaler.read(data.views, block, data.present))
                     for expert in group.on_features:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, fields
 from functools import cached_property, partial
 from typing import Any
@@ -39,9 +39,19 @@ class Expert:
     saw_sure_rows: bool = False  # fitted with rows that have no label, but that the ensemble was sure of
 
     def vote(self, features: Any, votes: Matrix, block: slice) -> None:
-        """Add class probabilities, times the weight, of a block of rows of codes (or what else the head reads)."""
-        scores = self.head.scores(head_features(self.setting.head, features, self.embedding))
+        """Add class probabilities, times the weight, of a block of rows, given by what the head reads."""
+        scores = self.head.scores(features)
         votes[int(self.saw_sure_rows), block] += self.weight * softmax_rows(scores / self.temperature)
+
+
+def vote_by_codes(experts: Sequence[Expert], codes: sparse.csr_array, votes: Matrix, block: slice) -> None:
+    """Add the votes of experts for a block of rows of codes; what several of them read is computed once."""
+    read: dict[tuple[bool, int], Any] = {}
+    for expert in experts:
+        key = expert.setting.head == "codes", id(expert.embedding)
+        if key not in read:
+            read[key] = head_features(expert.setting.head, codes, expert.embedding)
+        expert.vote(read[key], votes, block)
 
 
 def head_features(head: str, rows: Any, embedding: Matrix | None) -> Any:
@@ -128,8 +138,7 @@ class ExpertGroup:
                     codes = encoder.encode(products, has_views)
                     if encoder is encoder_kept:
                         codes_kept = codes
-                    for expert in experts:
-                        expert.vote(codes, votes, block)
+                    vote_by_codes(experts, codes, votes, block)
                 if self.on_graph and self.fitted_rows is not None:
                     whole = products if completer is None else complete_products(products, has_views, completer)
                     weights = self.fitted_rows.weights(whole)
