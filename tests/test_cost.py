@@ -14,8 +14,9 @@ import pytest
 from scipy import sparse
 from sklearn.exceptions import NotFittedError
 
-from anchorview import FSSMSC, FSSMSCCV, Views, cost, datasets
+from anchorview import FSSMSC, FSSMSCCV, Views, datasets
 from anchorview.core.free_memory import available_memory
+from anchorview.cost.estimate import check_memory
 from support.processes import run
 from support.settled import CHOSEN, SETTLED
 
@@ -31,10 +32,10 @@ def test_a_fit_that_cannot_succeed_is_refused_with_the_numbers() -> None:
 
 def test_memory_is_refused_where_it_is_known_and_too_small() -> None:
     estimate = FSSMSC().estimate_memory(100_000, 500)
-    cost.check_memory(estimate, estimate.total)
-    cost.check_memory(estimate, None)  # where the system does not tell, a fit is tried
+    check_memory(estimate, estimate.total)
+    check_memory(estimate, None)  # where the system does not tell, a fit is tried
     with pytest.raises(MemoryError, match=r"; 0 MB are available.*n_landmarks.*float32.*limit"):
-        cost.check_memory(estimate, 10_000)
+        check_memory(estimate, 10_000)
 
 
 def test_estimate_grows_with_what_a_fit_holds() -> None:

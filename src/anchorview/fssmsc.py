@@ -35,7 +35,9 @@ from .core.checks import (
 )
 from .core.free_memory import available_memory
 from .core.progress import Outcome, Progress, as_interrupt, with_callbacks
-from .cost import REMEDY, FitSizes, MemoryEstimate, check_memory, estimate_memory, fit_sizes, may_move, state_itemsize
+from .cost.estimate import REMEDY, MemoryEstimate, check_memory
+from .cost.fit import estimate_memory
+from .cost.sizes import FitSizes, fit_sizes, may_move, state_itemsize
 from .data.labels import number_by_appearance
 from .data.reading import ColumnGroups
 from .data.views import Views

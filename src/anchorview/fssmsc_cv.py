@@ -28,7 +28,9 @@ from .core.checks import (
 )
 from .core.free_memory import available_memory
 from .core.progress import Outcome, Progress, as_interrupt, with_callbacks
-from .cost import NONZEROS_PER_ROW, FitSizes, MemoryEstimate, check_memory, input_sizes
+from .cost.estimate import SEARCH_REMEDY, MemoryEstimate, check_memory
+from .cost.search import SearchSizes, estimate_search
+from .cost.sizes import NONZEROS_PER_ROW, FitSizes, input_sizes
 from .data.labels import split_labels
 from .data.reading import ColumnGroups
 from .data.views import Views
@@ -38,7 +40,6 @@ from .features.landmarks import ROWS_PER_LANDMARK
 from .features.representation import Representation, represent
 from .features.scaling import check_finite, fit_scaling
 from .plan import count_landmarks
-from .search_cost import SEARCH_REMEDY, SearchSizes, estimate_search
 from .solver.codes import CodeStack
 from .supervision.conflicts import count_violations
 from .supervision.constraints import Constraints

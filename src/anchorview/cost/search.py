@@ -1,4 +1,4 @@
-"""What a fit of `FSSMSCCV` needs of memory beyond its input, told before it runs.
+"""What a fit of `FSSMSCCV` needs of memory beyond its input.
 
 Its stages are search, fits and labels. The search keeps what its settings share until the end, so that later stages
 come on top of it: for each scaling landmarks, products and a graph, for each set of codes the codes and sums over them.
@@ -10,14 +10,11 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from .cost import INDEX, FitSizes, Items, MemoryEstimate, block_bytes, landmark_items, largest_stage, scaling_items
-from .tuning.options import SearchOptions
+from ..tuning.options import SearchOptions
+from .estimate import Items, MemoryEstimate, largest_stage
+from .fit import block_bytes, landmark_items, scaling_items
+from .sizes import INDEX, FitSizes
 
-SEARCH_REMEDY = (
-    "Lower n_landmarks or n_sampled (of search_options), give the views in single precision (float32), fit a sample of "
-    "the rows and predict the rest in blocks (predict needs a fixed amount of memory), use FSSMSC, which needs a "
-    "fraction of it, or raise the limit."
-)
 _N_CODES, _N_DENSE, _N_CODES_OF_ONE = 8, 6, 5  # sets of codes: of several scalings, if they are dense, and of one
 _N_SETTINGS = 60  # that are judged
 _N_CHOSEN = 2  # sets of codes that are completed for the average
