@@ -8,8 +8,6 @@ from dataclasses import replace
 from typing import Any, Self
 
 import numpy as np
-import numpy.typing as npt
-from sklearn.base import clone
 
 from .base import FitInput, MultiViewClassifier
 from .core.arrays import ClassIds, Matrix, Presence, Rows
@@ -379,65 +377,18 @@ class FSSMSCCV(MultiViewClassifier):
         self.stage_seconds_ = progress.seconds
         return self
 
-    def estimate_memory(
-        self,
-        n_rows: int | None = None,
-        n_features: int | None = None,
-        n_clusters: int | None = None,
-        *,
-        n_labelled: int = 0,
-        dtype: npt.DTypeLike = np.float32,
-        X: Any = None,
-        y: Any = None,
-    ) -> MemoryEstimate:
-        """Estimate the memory of a fit beyond its input, without running it: from sizes, or better from the data.
+    def _estimate_from(self, X: Any, y: Any, n_threads: int) -> MemoryEstimate:
+        options, given = make_options(self.search_options), self._read_input(X, y, None)
+        rows = self._sample(given, options, make_random_state(0))
+        return estimate_search(self._search_sizes(given, rows, options, n_threads, count=True))
 
-        How many non-zeros codes have depends on the data. Given `X`, they are counted on some rows, for about the time
-        that choosing landmarks takes; from sizes alone 48 a row are assumed. `fit` itself counts, where it could
-        matter, and refuses if there is less memory than that.
-
-        Parameters
-        ----------
-        n_rows, n_features : int
-            Size of the data, all views together; not needed with `X`.
-        n_clusters : int, optional
-            Number of classes; by default those in `y`, or 10.
-        n_labelled : int
-            Number of labelled rows.
-        dtype : dtype
-            Of the views; single precision needs less.
-        X, y : optional
-            The views and labels, as for `fit`, in place of sizes.
-
-        Returns
-        -------
-        MemoryEstimate
-            ``.total`` in bytes; printed, a sentence.
-
-        Examples
-        --------
-        >>> from anchorview import FSSMSCCV
-        >>> FSSMSCCV().estimate_memory(20_000, 200, n_labelled=400).total < 1e9
-        True
-        """
-        options, n_threads = make_options(self.search_options), count_threads(self.n_jobs)
-        if X is not None:
-            model = clone(self)  # reading sets attributes
-            given = model._read_input(X, y, None)
-            rows = model._sample(given, options, make_random_state(0))
-            return estimate_search(self._search_sizes(given, rows, options, n_threads, count=True))
-        if n_rows is None or n_features is None:
-            raise ValueError("Pass n_rows and n_features, or the data as X.")
-        n_others = n_rows - n_labelled
-        is_sampled = n_others > max(options.max_search_rows, options.n_sampled)
-        fit = FitSizes(
-            n_labelled + options.n_sampled if is_sampled else n_rows,
-            n_features,
-            min(int(np.max(self._landmark_counts())), n_rows),
-            n_clusters or 10,
-            n_labelled,
-            itemsize=4 if np.can_cast(dtype, np.float32) else 8,
-            n_threads=n_threads,
+    def _estimate_sizes(self, sizes: FitSizes) -> MemoryEstimate:
+        options, n_rows, n_labelled = make_options(self.search_options), sizes.n_rows, sizes.n_labelled
+        is_sampled = n_rows - n_labelled > max(options.max_search_rows, options.n_sampled)
+        fit = replace(
+            sizes,
+            n_rows=n_labelled + options.n_sampled if is_sampled else n_rows,
+            n_landmarks=min(int(np.max(self._landmark_counts())), n_rows),
             reads_products=True,
         )
         n_scalings = len(options.dense_scalings) if self.scaling is None else len(np.atleast_1d(self.scaling))
@@ -445,7 +396,7 @@ class FSSMSCCV(MultiViewClassifier):
         is_copied = is_sampled or n_judging < n_labelled
         n_folds = self.n_splits * (self.n_repeats or 1)
         return estimate_search(
-            SearchSizes(fit, n_rows, [n_features] * n_scalings, n_judging, n_folds, is_copied, options)
+            SearchSizes(fit, n_rows, [sizes.n_features] * n_scalings, n_judging, n_folds, is_copied, options)
         )
 
     def _check_memory(self, given: FitInput, rows: Rows | None, options: SearchOptions, n_threads: int) -> None:
