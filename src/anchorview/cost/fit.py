@@ -8,13 +8,23 @@ features are nearly parallel), so with data at hand it is counted on some rows; 
 
 from __future__ import annotations
 
+from ..engine.blocks import even_size
 from ..features.auto import DENSE_ROWS
 from ..features.landmarks import FULL_SPACE_ENTRIES, FULL_SPACE_WORK, PROJECTION, ROWS_PER_LANDMARK
 from ..features.products import CACHE_BYTES, block_rows
 from ..features.scaling import BLOCK_ROWS
 from ..features.text import LSA_COMPONENTS, PASS_ROWS
 from ..labelling.rule import READ_ROWS
-from ..tuning.sampling import MOST_LABELLED, SAMPLE_LANDMARKS, SAMPLE_ROWS
+from ..tuning.sampling import (
+    JUDGED_GRAPH,
+    JUDGED_LABELS,
+    JUDGED_TOGETHER,
+    MOST_LABELLED,
+    READ_GRAPH,
+    READ_LABELS,
+    SAMPLE_LANDMARKS,
+    SAMPLE_ROWS,
+)
 from .estimate import Items, MemoryEstimate, largest_stage
 from .sizes import INDEX, FitSizes
 
@@ -79,58 +89,91 @@ def landmark_items(s: FitSizes) -> Items:
 
 
 def block_bytes(s: FitSizes) -> float:
-    """Count what a thread works with: the products of a block of rows, twice, and their codes as they grow.
-
-    Readings of the products centre them, and turn them in double precision.
-    """
-    row = 2.0 * s.n_landmarks * s.itemsize + 3 * s.nonzeros * (s.itemsize + INDEX)
-    row += s.n_landmarks * (s.itemsize + 8) if s.reads_products else 0
+    """Count what a thread works with, of a block of rows: what encoding holds, or what reading the products does."""
+    reads = _read_products(s) if s.reads_products else 0.0
+    row = s.n_landmarks * s.itemsize + max(s.n_landmarks * s.itemsize + 3 * s.nonzeros * (s.itemsize + INDEX), reads)
     return min(block_rows(s.n_rows), s.n_rows) * row + 16.0 * s.n_landmarks**2
 
 
+def _read_products(s: FitSizes) -> float:
+    """Count, of a row, its products less their mean, in the precision of the features and in double precision.
+
+    Of a row that lacks views, also the completed products: old, rebuilt, missing (twice) and filled in, a pattern of
+    views at a time.
+    """
+    completed = s.itemsize + 5 * 8 / s.n_patterns if s.n_patterns > 1 else 0.0
+    return s.n_landmarks * (s.itemsize + 8 + completed)
+
+
 def _kept(s: FitSizes) -> Items:
-    """Held throughout: landmarks and their transpose, m×m matrices, E if it is small, and what threads work with."""
+    """Held throughout: landmarks and their transpose, directions of text, m×m matrices, and E if it is small."""
     square = 8.0 * s.n_landmarks**2
     grams = min(s.n_patterns - 1, 2**28 / square) * square * (1 + s.itemsize / 8)
     products = s.n_rows * s.n_landmarks * s.itemsize
-    distances = 0 if s.nearest_only else min(_DISTANCES, s.n_rows * s.n_labelled)
     return {
         "landmarks": 2 * s.n_landmarks * s.width * s.itemsize + _SQUARES * square + grams,
         "products": products if products <= CACHE_BYTES else 0,
-        "blocks": s.n_threads * max(block_bytes(s), distances * s.itemsize),
+        "directions": s.n_lsa * LSA_COMPONENTS * (1.0 + s.itemsize) if s.width < s.n_features else 0.0,
     }
 
 
+def _readings(s: FitSizes) -> float:
+    """Count what fitting readings of the products holds: products of labelled rows, or of those of a graph."""
+    if not s.reads_products:
+        return 0.0
+    n_rows = max(min(s.n_labelled, READ_LABELS), min(s.n_rows, READ_GRAPH))
+    return n_rows * (s.n_landmarks * s.itemsize + _read_products(s) + 8.0 * min(s.n_landmarks, s.width))
+
+
+def judge_bytes(s: FitSizes) -> float:
+    """Count what judging the labels holds: coordinates of those that a regression learns from, made of products."""
+    if not s.n_labelled:
+        return 0.0
+    n_learned, n_along = min(s.n_labelled, JUDGED_LABELS), min(s.n_landmarks, s.width)
+    row = s.n_landmarks * (2.0 * s.itemsize + 8) + 8.0 * n_along  # products, less their mean, wide, and coordinates
+    learned = n_learned * max(row, 20.0 * n_along)  # these in single precision, in double, and less their mean
+    n_block = max(min(s.n_labelled, JUDGED_TOGETHER), min(s.n_rows, JUDGED_GRAPH))
+    return max(learned, n_learned * 8.0 * n_along + n_block * (row + 8.0 * n_along))
+
+
 def _active_set(s: FitSizes) -> list[tuple[str, Items]]:
-    """Count what rounds, their end, and reading the labels take."""
+    """Count what readings, rounds, their end, reading the labels, and judging those given take."""
     row = s.nonzeros * (s.itemsize + INDEX) + INDEX
     wide = 8 * s.nonzeros if s.itemsize < 8 else 0  # SciPy's copy of codes that meet double precision
     n, n_l, k = s.n_rows, s.n_labelled, s.n_components
     kept, copies = _kept(s), 2 if s.moves else 1
-    probabilities = 4 * min(n, s.n_threads * READ_ROWS) * s.itemsize * k  # of some rows, and what they are made of
-    votes = float(n * s.vote_bytes)
+    votes, blocks = float(n * s.vote_bytes), s.n_threads * block_bytes(s)
+    n_read = min(n, s.n_threads * even_size(n, READ_ROWS, s.n_threads))
+    read = n_read * k * (4.0 * s.itemsize + (16 if s.reads_products else 0))  # probabilities, and what they are made of
+    distances = 0 if s.nearest_only else s.n_threads * min(_DISTANCES, n * n_l) * s.itemsize
+    reading = read + max(distances, blocks if s.reads_products and not s.vote_bytes else 0)
+    judge = judge_bytes(s)
+    first = ("solver", {"readings": _readings(s), **kept})
     if s.codes_in_files or s.on_cluster:
         moved = n_l * (2 * row + wide)
         stored = 0 if s.on_cluster else n
         found = n * (s.itemsize * k + 8 + _FOUND)  # embedding, class numbers given, and what was found
+        last = {"codes": 8.0 * stored + moved, "rows": found + votes, **kept}
         return [
+            first,
             # Where rows start: their lengths, those in one piece, and the sums of these.
-            ("solver", {"codes": 3.0 * 8 * stored + moved, "rows": 16.0 * n + votes, **kept}),
-            ("labels", {"codes": 8.0 * stored + moved, "rows": found + probabilities + votes, **kept}),
+            ("solver", {"codes": 3.0 * 8 * stored + moved, "rows": 16.0 * n + votes, "blocks": blocks, **kept}),
+            ("labels", {**last, "probabilities": reading}),
+            ("labels", {**last, "judging labels": judge}),
         ]
+    codes, embedded = copies * n * row, n * s.itemsize * k
     return [
+        first,
         # Codes on their own; of the rows that move, which are the labelled ones, old codes, new ones, and for the
         # pairs those in double precision. For each row the bound of its gradient.
-        ("solver", {"codes": n * row + n_l * (2 * row + wide), "rows": n * 48.0 + votes, **kept}),
+        ("solver", {"codes": n * row + n_l * (2 * row + wide), "rows": n * 48.0 + votes, "blocks": blocks, **kept}),
         # Codes of all rows, both if some moved, those that did, and the embedding.
-        ("solver", {"codes": (copies * n + n_l) * row, "rows": n * (1.0 * s.itemsize * k + 32) + votes, **kept}),
+        ("solver", {"codes": codes + n_l * row, "rows": embedded + n * 32.0 + votes, "blocks": blocks, **kept}),
         # Confidence: of the labelled rows, codes, those of two thirds, and a copy in double precision.
-        (
-            "labels",
-            {"codes": copies * n * row + n_l * (5 / 3 * row + wide), "rows": n * (s.itemsize * k + 32.0), **kept},
-        ),
+        ("labels", {"codes": codes + n_l * (5 / 3 * row + wide), "rows": embedded + n * 32.0 + votes, **kept}),
         # Labels: embedding, and a few numbers a row.
-        ("labels", {"codes": copies * n * row, "rows": n * (s.itemsize * k + 48.0) + probabilities + votes, **kept}),
+        ("labels", {"codes": codes, "rows": embedded + n * 48.0 + votes, "probabilities": reading, **kept}),
+        ("labels", {"codes": codes, "rows": embedded + n * _FOUND + votes, "judging labels": judge, **kept}),
     ]
 
 
@@ -140,4 +183,4 @@ def _admm(s: FitSizes) -> Items:
     Of the labelled rows, Z in double precision, and three arrays of that size while the pairs are applied to it.
     """
     states = 5.0 * s.n_rows * s.n_landmarks * s.state_itemsize + 4 * 8.0 * s.n_labelled * s.n_landmarks
-    return {"states": states, "rows": 32.0 * s.n_rows, **_kept(s)}
+    return {"states": states, "rows": 32.0 * s.n_rows, "blocks": s.n_threads * block_bytes(s), **_kept(s)}
