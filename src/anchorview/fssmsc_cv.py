@@ -419,34 +419,49 @@ class FSSMSCCV(MultiViewClassifier):
         n_rows, known = len(given.views) if rows is None else len(rows), given.known
         n_labelled, n_classes = len(known.labelled), len(known.classes)
         n_landmarks = min(int(np.max(self._landmark_counts())), max(n_rows // 3, min(n_rows, 2 * n_classes)))
+        nonzeros, start_bytes = float(NONZEROS_PER_ROW), 0.0
+        if count:
+            nonzeros, start_bytes = self._count_codes(some, kinds, n_landmarks, n_threads)
         fit = FitSizes(
             **(views[0] | {"n_rows": n_rows, "n_scaled": max(each["n_scaled"] for each in views)}),
             n_landmarks=n_landmarks,
             n_components=n_classes,
             n_labelled=n_labelled,
             n_threads=n_threads,
-            nonzeros=self._count_nonzeros(some, kinds[0], n_landmarks, n_threads) if count else NONZEROS_PER_ROW,
+            nonzeros=nonzeros,
             reads_products=True,
         )
         n_judging = min(n_labelled, options.max_search_labels)
         n_folds = self.n_splits * (self.n_repeats or (2 if n_labelled < options.few_labels else 1))
         is_copied = rows is not None or n_judging < n_labelled
         widths = [each["n_scaled"] for each in views]
-        return SearchSizes(fit, len(given.views), widths, n_judging, n_folds, is_copied, options)
+        return SearchSizes(fit, len(given.views), widths, n_judging, n_folds, is_copied, options, start_bytes)
 
-    def _count_nonzeros(self, views: Views, kinds: list[str], n_landmarks: int, n_threads: int) -> float:
-        """Count the non-zeros of codes with the first scaling, on average over the weights that are tried."""
-        from .solver.weights import encode_some  # loads numba: not before a fit needs it
+    def _count_codes(
+        self, views: Views, scalings: list[list[str]], n_landmarks: int, n_threads: int
+    ) -> tuple[float, float]:
+        """Return the non-zeros of codes, and the bytes of their starts, on average over scalings and ridges tried."""
+        from .solver.elastic_net import ElasticNetEncoder  # loads numba: not before a fit needs it
 
         some = views[:: max(1, len(views) // (ROWS_PER_LANDMARK * n_landmarks))]
-        rng, present = make_random_state(0), some.present
-        scaler = fit_scaling(some, kinds, n_threads, rng=rng, present=present)
-        source = represent(some, scaler, "kmeans", min(n_landmarks, len(some)), rng, n_threads, present=present)
-        products = source.cross.take(np.arange(len(some))[:: max(1, len(some) // _COUNTED)])
-        base, options = Setting(scaling=one_name(kinds), n_landmarks=n_landmarks), make_options(self.search_options)
-        ridges = (base.ridge, base.ridge, *options.ridges)
-        counts = [encode_some(source.grams.complete, products, base.l1, ridge).nnz for ridge in ridges]
-        return float(np.mean(counts)) / max(len(products), 1)
+        options, present = make_options(self.search_options), some.present
+        base = Setting(scaling="", n_landmarks=n_landmarks)
+        nonzeros, start_bytes = [], []
+        for kinds in scalings:
+            rng = make_random_state(0)
+            scaler = fit_scaling(some, kinds, n_threads, rng=rng, present=present)
+            source = represent(some, scaler, "kmeans", min(n_landmarks, len(some)), rng, n_threads, present=present)
+            products = source.cross.take(np.arange(len(some))[:: max(1, len(some) // _COUNTED)])
+            is_dense = False
+            for ridge in (base.ridge, *options.ridges):
+                if is_dense and ridge > base.ridge:
+                    continue  # denser ones are not tried
+                encoder = ElasticNetEncoder(source.grams.complete, ridge, base.l1)
+                nonzeros.append(encoder.encode(products).nnz / max(len(products), 1))
+                starts = encoder.prepare(products.dtype)[1]
+                start_bytes.append(0 if starts is None else starts.factors.nbytes)
+                is_dense = is_dense or nonzeros[-1] > options.dense_codes
+        return float(np.mean(nonzeros)), float(np.mean(start_bytes))
 
     def _sample(self, given: FitInput, options: SearchOptions, rng: np.random.RandomState) -> Rows | None:
         """Return the rows that the search looks at; None if it looks at all."""

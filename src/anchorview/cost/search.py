@@ -12,14 +12,13 @@ from dataclasses import dataclass
 
 from ..tuning.options import SearchOptions
 from .estimate import Items, MemoryEstimate, largest_stage
-from .fit import block_bytes, landmark_items, scaling_items
+from .fit import block_bytes, judge_bytes, landmark_items, scaling_items
 from .sizes import INDEX, FitSizes
 
-_N_CODES, _N_DENSE, _N_CODES_OF_ONE = 8, 6, 5  # sets of codes: of several scalings, if they are dense, and of one
+_N_CODES, _N_CODES_OF_ONE = 8, 5  # sets of codes: of several scalings, and of one
 _N_SETTINGS = 60  # that are judged
 _N_CHOSEN = 2  # sets of codes that are completed for the average
 _FOLDS_KEPT = 6  # whose sums over codes are kept
-_STARTS = 0.35  # part of the patterns of codes that landmarks' own codes have
 _DIRECTIONS = 50  # of the space of the graph
 _EDGES = 160  # bytes of a row: its edges, to both sides, and itself
 _NEIGHBOURS = 11 * 8 * 9  # bytes of a row while its neighbours are found and joined
@@ -46,6 +45,8 @@ class SearchSizes:
         Whether the rows that the search looks at are a copy of some of them.
     options : SearchOptions
         Of the search.
+    start_bytes : float
+        What starts of a set of codes take.
     """
 
     fit: FitSizes
@@ -55,6 +56,7 @@ class SearchSizes:
     n_folds: int
     is_copied: bool
     options: SearchOptions
+    start_bytes: float = 0.0
 
 
 def estimate_search(sizes: SearchSizes) -> MemoryEstimate:
@@ -81,12 +83,10 @@ def _n_coded(sizes: SearchSizes) -> int:
 def _kept(sizes: SearchSizes) -> Items:
     """Held from the search on."""
     s, options = sizes.fit, sizes.options
-    n_codes = _N_DENSE if s.nonzeros > options.dense_codes else _N_CODES  # denser ones are then not tried
-    n_codes, square = n_codes if len(sizes.widths) > 1 else _N_CODES_OF_ONE, 8.0 * s.n_landmarks**2
+    n_codes, square = _N_CODES if len(sizes.widths) > 1 else _N_CODES_OF_ONE, 8.0 * s.n_landmarks**2
     products = s.n_rows * s.n_landmarks * s.itemsize
     space = [min(_DIRECTIONS, s.n_landmarks, width) for width in sizes.widths]
-    starts = _STARTS * s.n_landmarks * 4 * min(s.nonzeros, s.n_landmarks) ** 2
-    sums = square * (1 + 2 * min(sizes.n_folds, _FOLDS_KEPT)) + square * s.itemsize / 8 + starts
+    sums = square * (1 + 2 * min(sizes.n_folds, _FOLDS_KEPT)) + square * s.itemsize / 8 + sizes.start_bytes
     return {
         "sample of the rows": s.n_rows * s.input_row if sizes.is_copied else 0.0,
         "landmarks of each scaling": sum(2.0 * s.n_landmarks * w * s.itemsize + 2 * square for w in sizes.widths),
@@ -126,16 +126,19 @@ def _fits(sizes: SearchSizes) -> Items:
     n_sure = min(s.n_rows, s.n_labelled + (options.max_sure if options.second_fit else 0))
     return {
         "codes of the average": 0.0 if has_all else _N_CHOSEN * s.n_rows * _row_of_codes(s),
+        "sums of the average": _N_CHOSEN * 2 * 2 * 8.0 * s.n_landmarks**2,  # with all labels, and with sure rows
         "votes": 4 * 8.0 * s.n_rows * s.n_components,
         "regressions": _regression(sizes, n_sure),
     }
 
 
 def _labels(sizes: SearchSizes) -> Items:
-    """Codes of all rows, votes and probabilities."""
+    """Codes of all rows, votes and probabilities; or, of these, the labels that are judged."""
     s, n = sizes.fit, sizes.n_all
     codes = n * _row_of_codes(s) if n > s.n_rows else _fits(sizes)["codes of the average"]
+    read, found = 5 * 8.0 * n * s.n_components, n * (s.itemsize * s.n_components + 60.0)
     return {
         "codes of all rows": codes,
-        "votes": 6 * 8.0 * n * s.n_components + n * (s.itemsize * s.n_components + 60.0),
+        "votes": 8.0 * n * s.n_components + found,
+        "probabilities": max(read, judge_bytes(s)),
     }
