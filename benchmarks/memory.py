@@ -15,10 +15,8 @@ random have 1,000 to 200,000 rows, 5 to 8,000 features in 1 to 5 views, 2 to 50 
 from __future__ import annotations
 
 import argparse
-import ctypes
 import time
 import warnings
-from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
@@ -29,6 +27,7 @@ from anchorview import FSSMSC, FSSMSCCV, Views, datasets
 from anchorview.bench.environment import environment_line
 from anchorview.bench.process import reset_peak, resident_bytes
 from anchorview.bench.worker import Worker
+from anchorview.core.free_memory import give_back
 from anchorview.report.tables import markdown_table
 
 BOTH = ("FSSMSC", "FSSMSCCV")
@@ -143,8 +142,7 @@ def measure(
     load(estimator, kind, dtype)
     build = FSSMSCCV if estimator == "FSSMSCCV" else FSSMSC
     model = build(n_landmarks=n_landmarks, random_state=0, **parameters)
-    with suppress(AttributeError, OSError):  # what was freed before must not be taken from by the fit, uncounted
-        ctypes.CDLL(None).malloc_trim(0)
+    give_back()  # what was freed before must not be taken from by the fit, uncounted
     before = reset_peak()
     start = time.perf_counter()
     model.fit(views, y)

@@ -32,7 +32,7 @@ from .core.checks import (
     check_parameters,
     make_random_state,
 )
-from .core.free_memory import available_memory
+from .core.free_memory import available_memory, give_back
 from .core.progress import Outcome, Progress, as_interrupt, with_callbacks
 from .cost.estimate import REMEDY, MemoryEstimate, check_memory
 from .cost.fit import estimate_memory
@@ -422,6 +422,7 @@ class FSSMSC(MultiViewClassifier):
             progress.log("loading the compiled kernels (the first run on a machine compiles them: 5-15 s)")
         with progress.watch():
             asked, choice = self._choose(given, plan, rng, n_threads)
+        give_back()  # or what follows comes on top of the sample, and of all that was tried with it
         sizes = fit_sizes(self, given, plan, n_threads)
         progress.stage("scaling", "scaling: " + ", ".join(plan.scaling))
         rows: dict[str, Any] = {"present": given.present, "weights": given.weights}

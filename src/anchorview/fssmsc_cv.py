@@ -26,17 +26,17 @@ from .core.checks import (
 )
 from .core.free_memory import available_memory
 from .core.progress import Outcome, Progress, as_interrupt, with_callbacks
+from .cost.code_bytes import count_codes, usual_codes
 from .cost.estimate import SEARCH_REMEDY, MemoryEstimate, check_memory
 from .cost.search import SearchSizes, estimate_search
-from .cost.sizes import NONZEROS_PER_ROW, FitSizes, input_sizes
+from .cost.sizes import FitSizes, input_sizes
 from .data.labels import split_labels
 from .data.reading import ColumnGroups
 from .data.views import Views
 from .engine.blocks import count_threads, one_blas_thread, row_blocks
 from .features.auto import resolve_scaling
-from .features.landmarks import ROWS_PER_LANDMARK
-from .features.representation import Representation, represent
-from .features.scaling import check_finite, fit_scaling
+from .features.representation import Representation
+from .features.scaling import check_finite
 from .plan import count_landmarks
 from .solver.codes import CodeStack
 from .supervision.conflicts import count_violations
@@ -58,7 +58,6 @@ from .tuning.voting import average_temperature, settle
 
 __all__ = ["FSSMSCCV"]
 
-_COUNTED = 200  # rows whose codes are counted to estimate the memory
 _CLEARLY_ENOUGH = 4  # times what codes of the usual density need: denser ones are looked for below that
 
 _RULES: dict[str, Rule] = {
@@ -395,9 +394,8 @@ class FSSMSCCV(MultiViewClassifier):
         n_judging = min(n_labelled, options.max_search_labels)
         is_copied = is_sampled or n_judging < n_labelled
         n_folds = self.n_splits * (self.n_repeats or 1)
-        return estimate_search(
-            SearchSizes(fit, n_rows, [sizes.n_features] * n_scalings, n_judging, n_folds, is_copied, options)
-        )
+        widths, codes = [sizes.n_features] * n_scalings, usual_codes(n_scalings, fit.n_landmarks, fit.itemsize)
+        return estimate_search(SearchSizes(fit, n_rows, widths, n_judging, n_folds, is_copied, options, codes))
 
     def _check_memory(self, given: FitInput, rows: Rows | None, options: SearchOptions, n_threads: int) -> None:
         """Refuse a fit for which there is too little memory; codes are looked at only where they could matter."""
@@ -419,49 +417,22 @@ class FSSMSCCV(MultiViewClassifier):
         n_rows, known = len(given.views) if rows is None else len(rows), given.known
         n_labelled, n_classes = len(known.labelled), len(known.classes)
         n_landmarks = min(int(np.max(self._landmark_counts())), max(n_rows // 3, min(n_rows, 2 * n_classes)))
-        nonzeros, start_bytes = float(NONZEROS_PER_ROW), 0.0
-        if count:
-            nonzeros, start_bytes = self._count_codes(some, kinds, n_landmarks, n_threads)
         fit = FitSizes(
             **(views[0] | {"n_rows": n_rows, "n_scaled": max(each["n_scaled"] for each in views)}),
             n_landmarks=n_landmarks,
             n_components=n_classes,
             n_labelled=n_labelled,
             n_threads=n_threads,
-            nonzeros=nonzeros,
             reads_products=True,
         )
         n_judging = min(n_labelled, options.max_search_labels)
         n_folds = self.n_splits * (self.n_repeats or (2 if n_labelled < options.few_labels else 1))
         is_copied = rows is not None or n_judging < n_labelled
         widths = [each["n_scaled"] for each in views]
-        return SearchSizes(fit, len(given.views), widths, n_judging, n_folds, is_copied, options, start_bytes)
-
-    def _count_codes(
-        self, views: Views, scalings: list[list[str]], n_landmarks: int, n_threads: int
-    ) -> tuple[float, float]:
-        """Return the non-zeros of codes, and the bytes of their starts, on average over scalings and ridges tried."""
-        from .solver.elastic_net import ElasticNetEncoder  # loads numba: not before a fit needs it
-
-        some = views[:: max(1, len(views) // (ROWS_PER_LANDMARK * n_landmarks))]
-        options, present = make_options(self.search_options), some.present
-        base = Setting(scaling="", n_landmarks=n_landmarks)
-        nonzeros, start_bytes = [], []
-        for kinds in scalings:
-            rng = make_random_state(0)
-            scaler = fit_scaling(some, kinds, n_threads, rng=rng, present=present)
-            source = represent(some, scaler, "kmeans", min(n_landmarks, len(some)), rng, n_threads, present=present)
-            products = source.cross.take(np.arange(len(some))[:: max(1, len(some) // _COUNTED)])
-            is_dense = False
-            for ridge in (base.ridge, *options.ridges):
-                if is_dense and ridge > base.ridge:
-                    continue  # denser ones are not tried
-                encoder = ElasticNetEncoder(source.grams.complete, ridge, base.l1)
-                nonzeros.append(encoder.encode(products).nnz / max(len(products), 1))
-                starts = encoder.prepare(products.dtype)[1]
-                start_bytes.append(0 if starts is None else starts.factors.nbytes)
-                is_dense = is_dense or nonzeros[-1] > options.dense_codes
-        return float(np.mean(nonzeros)), float(np.mean(start_bytes))
+        codes = usual_codes(len(kinds), n_landmarks, fit.itemsize)
+        if count:
+            codes = count_codes(some, kinds, n_landmarks, options, n_threads)
+        return SearchSizes(fit, len(given.views), widths, n_judging, n_folds, is_copied, options, codes)
 
     def _sample(self, given: FitInput, options: SearchOptions, rng: np.random.RandomState) -> Rows | None:
         """Return the rows that the search looks at; None if it looks at all."""

@@ -16,6 +16,7 @@ from ..features.scaling import BLOCK_ROWS
 from ..features.text import LSA_COMPONENTS, PASS_ROWS
 from ..labelling.rule import READ_ROWS
 from ..tuning.sampling import (
+    JUDGED_FOLDS,
     JUDGED_GRAPH,
     JUDGED_LABELS,
     JUDGED_TOGETHER,
@@ -52,11 +53,12 @@ def choice_items(s: FitSizes) -> Items:
     sample = FitSizes(n_rows, wide, m, 0, itemsize=s.itemsize, row_bytes=s.row_bytes, n_threads=s.n_threads)
     regression = 2 * n_labelled * min(wide * s.itemsize, 2 * s.input_row)  # all labelled rows, and those that are shown
     text = scaling_items(FitSizes(n_rows, s.n_features, m, 0, n_lsa=s.n_lsa, itemsize=s.itemsize))
+    # In double precision, passes over dense features.
+    passes = 8.0 * s.n_threads * min(n_rows, DENSE_ROWS) * max(s.n_features - s.n_lsa, 0)
     return {
         "sample of the rows": n_rows * s.input_row,
         "landmarks of each scaling": 2.0 * s.n_tried * m * wide * s.itemsize,
-        "work on the sample": max(regression, *(sum(items.values()) for items in (text, landmark_items(sample)))),
-        "passes": 8.0 * s.n_threads * min(n_rows, DENSE_ROWS) * max(s.n_features - s.n_lsa, 0),  # in double precision
+        "work on the sample": max(passes, regression, *(sum(each.values()) for each in (text, landmark_items(sample)))),
         "judgements": _CHOICE + 8.0 * _N_JUDGED * n_labelled * s.n_components,
     }
 
@@ -133,7 +135,10 @@ def judge_bytes(s: FitSizes) -> float:
     row = s.n_landmarks * (2.0 * s.itemsize + 8) + 8.0 * n_along  # products, less their mean, wide, and coordinates
     learned = n_learned * max(row, 20.0 * n_along)  # these in single precision, in double, and less their mean
     n_block = max(min(s.n_labelled, JUDGED_TOGETHER), min(s.n_rows, JUDGED_GRAPH))
-    return max(learned, n_learned * 8.0 * n_along + n_block * (row + 8.0 * n_along))
+    held = n_learned * 8.0 * n_along
+    # Labels spread over the graph: sources, twice, solution, residual, step, and two products, in single precision.
+    spread = 7 * 4.0 * min(s.n_rows, JUDGED_GRAPH) * s.n_components * (JUDGED_FOLDS + 1)
+    return max(learned, held + n_block * (row + 8.0 * n_along), held + spread)
 
 
 def _active_set(s: FitSizes) -> list[tuple[str, Items]]:

@@ -2,20 +2,19 @@
 
 Its stages are search, fits and labels. The search keeps what its settings share until the end, so that later stages
 come on top of it: for each scaling landmarks, products and a graph, for each set of codes the codes and sums over them.
-How many sets of codes there will be depends on the labels; there are seven to nine on most data.
 """
 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from ..tuning.options import SearchOptions
+from .code_bytes import CodeBytes
 from .estimate import Items, MemoryEstimate, largest_stage
 from .fit import block_bytes, judge_bytes, landmark_items, scaling_items
-from .sizes import INDEX, FitSizes
+from .sizes import FitSizes
 
-_N_CODES, _N_CODES_OF_ONE = 8, 5  # sets of codes: of several scalings, and of one
 _N_SETTINGS = 60  # that are judged
 _N_CHOSEN = 2  # sets of codes that are completed for the average
 _FOLDS_KEPT = 6  # whose sums over codes are kept
@@ -45,8 +44,8 @@ class SearchSizes:
         Whether the rows that the search looks at are a copy of some of them.
     options : SearchOptions
         Of the search.
-    start_bytes : float
-        What starts of a set of codes take.
+    codes : CodeBytes
+        What codes take.
     """
 
     fit: FitSizes
@@ -56,11 +55,12 @@ class SearchSizes:
     n_folds: int
     is_copied: bool
     options: SearchOptions
-    start_bytes: float = 0.0
+    codes: CodeBytes
 
 
 def estimate_search(sizes: SearchSizes) -> MemoryEstimate:
     """Estimate the peak memory of a search and all that comes after it, beyond the input."""
+    sizes = replace(sizes, fit=replace(sizes.fit, nonzeros=sizes.codes.nonzeros))
     kept = _kept(sizes)
     stages = [
         ("search", kept | {"work": _search_work(sizes)}),
@@ -68,10 +68,6 @@ def estimate_search(sizes: SearchSizes) -> MemoryEstimate:
         ("labels", kept | _labels(sizes)),
     ]
     return largest_stage(sizes.n_all, stages)
-
-
-def _row_of_codes(s: FitSizes) -> float:
-    return s.nonzeros * (s.itemsize + INDEX) + INDEX
 
 
 def _n_coded(sizes: SearchSizes) -> int:
@@ -83,17 +79,17 @@ def _n_coded(sizes: SearchSizes) -> int:
 def _kept(sizes: SearchSizes) -> Items:
     """Held from the search on."""
     s, options = sizes.fit, sizes.options
-    n_codes, square = _N_CODES if len(sizes.widths) > 1 else _N_CODES_OF_ONE, 8.0 * s.n_landmarks**2
-    products = s.n_rows * s.n_landmarks * s.itemsize
+    codes, square = sizes.codes, 8.0 * s.n_landmarks**2
+    products = s.n_rows * codes.products
     space = [min(_DIRECTIONS, s.n_landmarks, width) for width in sizes.widths]
-    sums = square * (1 + 2 * min(sizes.n_folds, _FOLDS_KEPT)) + square * s.itemsize / 8 + sizes.start_bytes
+    sums = square * (1 + 2 * min(sizes.n_folds, _FOLDS_KEPT)) + square * s.itemsize / 8 + codes.starts
     return {
         "sample of the rows": s.n_rows * s.input_row if sizes.is_copied else 0.0,
         "landmarks of each scaling": sum(2.0 * s.n_landmarks * w * s.itemsize + 2 * square for w in sizes.widths),
-        "products of each scaling": len(sizes.widths) * products if products <= options.cache_bytes else 0.0,
+        "products of each scaling": products if products <= len(sizes.widths) * options.cache_bytes else 0.0,
         "graphs": sum(s.n_rows * (4.0 * w + _EDGES) for w in space) if s.n_rows <= options.max_graph_rows else 0.0,
-        "codes": n_codes * _n_coded(sizes) * _row_of_codes(s),
-        "sums over codes": n_codes * sums,
+        "codes": _n_coded(sizes) * codes.all_sets,
+        "sums over codes": codes.n_sets * sums,
         "judgements": 8.0 * _N_SETTINGS * sizes.n_judging * s.n_components,
         "blocks": s.n_threads * block_bytes(s),
     }
@@ -125,7 +121,7 @@ def _fits(sizes: SearchSizes) -> Items:
     has_all = _n_coded(sizes) == s.n_rows
     n_sure = min(s.n_rows, s.n_labelled + (options.max_sure if options.second_fit else 0))
     return {
-        "codes of the average": 0.0 if has_all else _N_CHOSEN * s.n_rows * _row_of_codes(s),
+        "codes of the average": 0.0 if has_all else _N_CHOSEN * s.n_rows * sizes.codes.row,
         "sums of the average": _N_CHOSEN * 2 * 2 * 8.0 * s.n_landmarks**2,  # with all labels, and with sure rows
         "votes": 4 * 8.0 * s.n_rows * s.n_components,
         "regressions": _regression(sizes, n_sure),
@@ -135,7 +131,7 @@ def _fits(sizes: SearchSizes) -> Items:
 def _labels(sizes: SearchSizes) -> Items:
     """Codes of all rows, votes and probabilities; or, of these, the labels that are judged."""
     s, n = sizes.fit, sizes.n_all
-    codes = n * _row_of_codes(s) if n > s.n_rows else _fits(sizes)["codes of the average"]
+    codes = n * sizes.codes.row if n > s.n_rows else _fits(sizes)["codes of the average"]
     read, found = 5 * 8.0 * n * s.n_components, n * (s.itemsize * s.n_components + 60.0)
     return {
         "codes of all rows": codes,

@@ -34,7 +34,7 @@ class FitSizes:
     n_tried : int
         Scalings that the choice tries; 0 if there is nothing to choose.
     n_text : int
-        Non-zeros of the views that are scaled as text.
+        Non-zeros of the largest view that is scaled as text; views are scaled one after the other.
     n_lsa : int
         Features of the views that are turned into coordinates, by themselves or in the choice.
     solver : str
@@ -119,7 +119,9 @@ def input_sizes(views: Any, scaling: Any, may_change: bool = False) -> dict[str,
         "itemsize": 4 if all(np.can_cast(array.dtype, np.float32) for array in views.arrays) else 8,
         "row_bytes": sum(n_bytes) / max(len(views), 1),
         "n_scaled": sum(sizes),
-        "n_text": 0 if on_cluster else sum(count for count, text in zip(stored, is_text, strict=True) if text),
+        "n_text": 0
+        if on_cluster
+        else max((count for count, text in zip(stored, is_text, strict=True) if text), default=0),
         "n_lsa": 0 if on_cluster else sum(size for size, lsa in zip(views.sizes, is_lsa, strict=True) if lsa),
         "on_cluster": on_cluster,
     }

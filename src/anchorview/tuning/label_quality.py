@@ -28,10 +28,9 @@ from ..labelling.wrong_labels import LabelVerdicts, WrongLabels, estimate_wrong,
 from .graph import N_DIRECTIONS, Graph, GraphSpace, join_rows
 from .leave_one_out import STRENGTHS, LeaveOneOut, RidgeSpace, fit_moments, make_ridge_space
 from .reading_fits import draw_graph_rows, keep_labels, thin, whole_space
-from .sampling import JUDGED_GRAPH, JUDGED_LABELS, JUDGED_TOGETHER
+from .sampling import JUDGED_FOLDS, JUDGED_GRAPH, JUDGED_LABELS, JUDGED_TOGETHER
 
 _MOST_JUDGING = 2000  # labels that strength, temperatures and the share of wrong ones are chosen by
-_N_FOLDS = 5
 _ALPHA = 0.99  # as for the reading
 _ROUNDS = 3  # a corrected label helps to judge the others
 
@@ -141,7 +140,7 @@ class _Models:
         """Spread the labels over the graph, a fold of them hidden each time and, last, none."""
         judge = self.judge
         inside = np.flatnonzero(np.isin(judge.rows, judge._members))  # labelled rows in the graph
-        folds = [inside[fold] for fold in split_labels(judge.given[inside], _N_FOLDS, np.random.RandomState(0))]
+        folds = [inside[fold] for fold in split_labels(judge.given[inside], JUDGED_FOLDS, np.random.RandomState(0))]
         shown = [np.setdiff1d(inside, fold) for fold in [*folds, np.empty(0, dtype=np.intp)]]
         labels = [(np.searchsorted(judge._members, judge.rows[some]), self.class_ids[some]) for some in shown]
         self._potentials: npt.NDArray[np.float32] = judge._graph.potential(labels, judge.n_classes, _ALPHA)

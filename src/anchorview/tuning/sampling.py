@@ -16,6 +16,7 @@ READ_GRAPH = 5000  # rows of a graph that reads labels: their neighbours cost ha
 JUDGED_LABELS = 10_000  # of which the regression learns that judges labels
 JUDGED_GRAPH = 2000  # rows of its graph, fewer: labels are judged in every fit, and neighbours cost their square
 JUDGED_TOGETHER = 4096  # labels
+JUDGED_FOLDS = 5  # that hide them
 
 
 def some_of(rows: Rows, most: int, rng: np.random.RandomState) -> Rows:
