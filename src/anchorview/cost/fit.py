@@ -97,6 +97,11 @@ def block_bytes(s: FitSizes) -> float:
     return min(block_rows(s.n_rows), s.n_rows) * row + 16.0 * s.n_landmarks**2
 
 
+def _wide(s: FitSizes) -> int:
+    """Return the bytes of a number that a copy in double precision takes; none if there is no need of a copy."""
+    return 8 if s.itemsize < 8 else 0
+
+
 def _read_products(s: FitSizes) -> float:
     """Count, of a row, its products less their mean, in the precision of the features and in double precision.
 
@@ -104,7 +109,7 @@ def _read_products(s: FitSizes) -> float:
     views at a time.
     """
     completed = s.itemsize + 5 * 8 / s.n_patterns if s.n_patterns > 1 else 0.0
-    return s.n_landmarks * (s.itemsize + 8 + completed)
+    return s.n_landmarks * (s.itemsize + _wide(s) + completed)
 
 
 def _kept(s: FitSizes) -> Items:
@@ -127,12 +132,19 @@ def _readings(s: FitSizes) -> float:
     return n_rows * (s.n_landmarks * s.itemsize + _read_products(s) + 8.0 * min(s.n_landmarks, s.width))
 
 
+def distance_bytes(s: FitSizes) -> float:
+    """Count the distances between rows and labelled ones that are held when labels are read."""
+    return s.n_threads * 8.0 * min(_DISTANCES, s.n_rows * s.n_labelled)
+
+
 def judge_bytes(s: FitSizes) -> float:
     """Count what judging the labels holds: coordinates of those that a regression learns from, made of products."""
     if not s.n_labelled:
         return 0.0
     n_learned, n_along = min(s.n_labelled, JUDGED_LABELS), min(s.n_landmarks, s.width)
-    row = s.n_landmarks * (2.0 * s.itemsize + 8) + 8.0 * n_along  # products, less their mean, wide, and coordinates
+    row = (
+        s.n_landmarks * (2.0 * s.itemsize + _wide(s)) + 8.0 * n_along
+    )  # products, less their mean, wide, and coordinates
     learned = n_learned * max(row, 20.0 * n_along)  # these in single precision, in double, and less their mean
     n_block = max(min(s.n_labelled, JUDGED_TOGETHER), min(s.n_rows, JUDGED_GRAPH))
     held = n_learned * 8.0 * n_along
@@ -144,13 +156,13 @@ def judge_bytes(s: FitSizes) -> float:
 def _active_set(s: FitSizes) -> list[tuple[str, Items]]:
     """Count what readings, rounds, their end, reading the labels, and judging those given take."""
     row = s.nonzeros * (s.itemsize + INDEX) + INDEX
-    wide = 8 * s.nonzeros if s.itemsize < 8 else 0  # SciPy's copy of codes that meet double precision
+    wide = s.nonzeros * _wide(s)  # SciPy's copy of codes that meet double precision
     n, n_l, k = s.n_rows, s.n_labelled, s.n_components
     kept, copies = _kept(s), 2 if s.moves else 1
     votes, blocks = float(n * s.vote_bytes), s.n_threads * block_bytes(s)
     n_read = min(n, s.n_threads * even_size(n, READ_ROWS, s.n_threads))
     read = n_read * k * (4.0 * s.itemsize + (16 if s.reads_products else 0))  # probabilities, and what they are made of
-    distances = 0 if s.nearest_only else s.n_threads * min(_DISTANCES, n * n_l) * s.itemsize
+    distances = 0 if s.nearest_only else distance_bytes(s)
     reading = read + max(distances, blocks if s.reads_products and not s.vote_bytes else 0)
     judge = judge_bytes(s)
     first = ("solver", {"readings": _readings(s), **kept})

@@ -12,11 +12,12 @@ from dataclasses import dataclass, replace
 from ..tuning.options import SearchOptions
 from .code_bytes import CodeBytes
 from .estimate import Items, MemoryEstimate, largest_stage
-from .fit import block_bytes, judge_bytes, landmark_items, scaling_items
+from .fit import block_bytes, distance_bytes, judge_bytes, landmark_items, scaling_items
 from .sizes import FitSizes
 
 _N_SETTINGS = 60  # that are judged
 _N_CHOSEN = 2  # sets of codes that are completed for the average
+_N_ON_GRAPHS = 8  # settings of the average that spread labels over a graph
 _FOLDS_KEPT = 6  # whose sums over codes are kept
 _DIRECTIONS = 50  # of the space of the graph
 _EDGES = 160  # bytes of a row: its edges, to both sides, and itself
@@ -115,26 +116,35 @@ def _regression(sizes: SearchSizes, n_rows: int) -> float:
     return rows + max(rows, rotated)
 
 
-def _fits(sizes: SearchSizes) -> Items:
-    """Codes of the rows that had none yet, and regressions with rows that the average is sure of."""
-    s, options = sizes.fit, sizes.options
+def _ensemble(sizes: SearchSizes) -> Items:
+    """Held from the fits on: codes of rows that had none yet, sums over codes, and potentials of graphs."""
+    s = sizes.fit
     has_all = _n_coded(sizes) == s.n_rows
-    n_sure = min(s.n_rows, s.n_labelled + (options.max_sure if options.second_fit else 0))
     return {
         "codes of the average": 0.0 if has_all else _N_CHOSEN * s.n_rows * sizes.codes.row,
         "sums of the average": _N_CHOSEN * 2 * 2 * 8.0 * s.n_landmarks**2,  # with all labels, and with sure rows
-        "votes": 4 * 8.0 * s.n_rows * s.n_components,
-        "regressions": _regression(sizes, n_sure),
+        "potentials": _N_ON_GRAPHS * 4.0 * s.n_rows * s.n_components
+        if s.n_rows <= sizes.options.max_graph_rows
+        else 0.0,
+    }
+
+
+def _fits(sizes: SearchSizes) -> Items:
+    """Votes, and regressions with rows that the average is sure of, or distances to labelled rows."""
+    s, options = sizes.fit, sizes.options
+    n_sure = min(s.n_rows, s.n_labelled + (options.max_sure if options.second_fit else 0))
+    return _ensemble(sizes) | {
+        "votes": 2 * 8.0 * s.n_rows * s.n_components,
+        "work": max(_regression(sizes, n_sure), distance_bytes(s)),
     }
 
 
 def _labels(sizes: SearchSizes) -> Items:
     """Codes of all rows, votes and probabilities; or, of these, the labels that are judged."""
     s, n = sizes.fit, sizes.n_all
-    codes = n * sizes.codes.row if n > s.n_rows else _fits(sizes)["codes of the average"]
     read, found = 5 * 8.0 * n * s.n_components, n * (s.itemsize * s.n_components + 60.0)
-    return {
-        "codes of all rows": codes,
+    return _ensemble(sizes) | {
+        "codes of all rows": n * sizes.codes.row if n > s.n_rows else 0.0,
         "votes": 8.0 * n * s.n_components + found,
-        "probabilities": max(read, judge_bytes(s)),
+        "probabilities": max(read, distance_bytes(s), judge_bytes(s)),
     }
