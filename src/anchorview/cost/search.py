@@ -15,6 +15,7 @@ from .estimate import Items, MemoryEstimate, largest_stage
 from .fit import block_bytes, distance_bytes, judge_bytes, landmark_items, scaling_items
 from .sizes import FitSizes
 
+_OF_CODES = ("codes", "sums over codes", "blocks")
 _N_SETTINGS = 60  # that are judged
 _N_CHOSEN = 2  # sets of codes that are completed for the average
 _N_ON_GRAPHS = 8  # settings of the average that spread labels over a graph
@@ -63,7 +64,12 @@ def estimate_search(sizes: SearchSizes) -> MemoryEstimate:
     """Estimate the peak memory of a search and all that comes after it, beyond the input."""
     sizes = replace(sizes, fit=replace(sizes.fit, nonzeros=sizes.codes.nonzeros))
     kept = _kept(sizes)
+    before_codes = {what: size for what, size in kept.items() if what not in _OF_CODES}
     stages = [
+        (
+            "search",
+            {what: size for what, size in kept.items() if what not in _OF_CODES} | {"work": _landmark_work(sizes)},
+        ),
         ("search", kept | {"work": _search_work(sizes)}),
         ("fits", kept | _fits(sizes)),
         ("labels", kept | _labels(sizes)),
@@ -96,14 +102,16 @@ def _kept(sizes: SearchSizes) -> Items:
     }
 
 
+def _landmark_work(sizes: SearchSizes) -> float:
+    """Return the most that is held for a while by k-means and directions of text: before there are any codes."""
+    return max(sum(items.values()) for items in (scaling_items(sizes.fit), landmark_items(sizes.fit)))
+
+
 def _search_work(sizes: SearchSizes) -> float:
-    """Return the most that is held for a while: by k-means, directions of text, the graph, or a regression."""
+    """Return the most that is held for a while by the graph, or by a regression."""
     s = sizes.fit
     spread = s.n_rows * max(_NEIGHBOURS, _SPREAD * sizes.n_folds * s.n_components)
-    if s.n_rows > sizes.options.max_graph_rows:
-        spread = 0
-    parts = (scaling_items(s), landmark_items(s))
-    return max(spread, _regression(sizes, sizes.n_judging), *(sum(items.values()) for items in parts))
+    return max(spread if s.n_rows <= sizes.options.max_graph_rows else 0, _regression(sizes, sizes.n_judging))
 
 
 def _regression(sizes: SearchSizes, n_rows: int) -> float:
