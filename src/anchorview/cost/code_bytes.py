@@ -28,7 +28,7 @@ class CodeBytes:
     n_sets : int
         Sets of codes that are kept.
     nonzeros : float
-        Non-zeros of a code in the first scaling, on average over the weights that are tried.
+        Non-zeros of a code in the first scaling, with the ridge that makes it densest if that is not too dense.
     itemsize : int
         Bytes of a number of these.
     all_sets : float
@@ -98,7 +98,7 @@ def count_codes(
     (first, itemsize), in_all = counted[0], sum(itemsize for _, itemsize in counted)
     return CodeBytes(
         _count_sets(len(scalings)),
-        max(first[0], float(np.mean(first))),
+        min(max(first), max(first[0], options.dense_codes)),
         itemsize,
         all_sets,
         1.0 * n_landmarks * in_all,

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 from ..engine.blocks import even_size
 from ..features.auto import DENSE_ROWS
-from ..features.landmarks import FULL_SPACE_ENTRIES, FULL_SPACE_WORK, PROJECTION, ROWS_PER_LANDMARK
+from ..features.landmarks import DIFFERENCES, FULL_SPACE_ENTRIES, FULL_SPACE_WORK, PROJECTION, ROWS_PER_LANDMARK
 from ..features.products import CACHE_BYTES, block_rows
 from ..features.scaling import BLOCK_ROWS
 from ..features.text import LSA_COMPONENTS, PASS_ROWS
@@ -80,13 +80,16 @@ def landmark_items(s: FitSizes) -> Items:
     entries = n_sample * s.width
     projects = entries * s.n_landmarks > FULL_SPACE_WORK or entries > FULL_SPACE_ENTRIES
     projects = projects and s.width > 2 * PROJECTION
-    sample = n_sample * (PROJECTION if projects else s.width) * s.itemsize
+    entries = n_sample * (PROJECTION if projects else s.width)
+    # Of some rows, differences from their centres: these, rows and result in double precision.
+    differences = min(entries, DIFFERENCES) * (s.itemsize + 16.0)
+    scaled = 2.0 * s.n_threads * min(s.n_rows, BLOCK_ROWS) * min(s.width * s.itemsize, 3 * s.input_row)
     projection = s.width * PROJECTION * (8 + s.itemsize) if projects else 0
     # The landmarks, their transpose, and a copy in double precision for their Gram matrix.
     means = s.n_landmarks * s.width * (2 * s.itemsize + 8)
     return {
-        "k-means": max(sample + projection, means),
-        "scaled rows": 2.0 * s.n_threads * min(s.n_rows, BLOCK_ROWS) * min(s.width * s.itemsize, 3 * s.input_row),
+        "k-means": max(entries * s.itemsize + projection, means),
+        "scaled rows": max(scaled, differences),
     }
 
 

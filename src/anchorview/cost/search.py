@@ -66,10 +66,7 @@ def estimate_search(sizes: SearchSizes) -> MemoryEstimate:
     kept = _kept(sizes)
     before_codes = {what: size for what, size in kept.items() if what not in _OF_CODES}
     stages = [
-        (
-            "search",
-            {what: size for what, size in kept.items() if what not in _OF_CODES} | {"work": _landmark_work(sizes)},
-        ),
+        ("search", before_codes | {"work": _landmark_work(sizes)}),
         ("search", kept | {"work": _search_work(sizes)}),
         ("fits", kept | _fits(sizes)),
         ("labels", kept | _labels(sizes)),
@@ -108,10 +105,11 @@ def _landmark_work(sizes: SearchSizes) -> float:
 
 
 def _search_work(sizes: SearchSizes) -> float:
-    """Return the most that is held for a while by the graph, or by a regression."""
+    """Return the most that is held for a while: by the graph, a regression, or codes that are put together."""
     s = sizes.fit
     spread = s.n_rows * max(_NEIGHBOURS, _SPREAD * sizes.n_folds * s.n_components)
-    return max(spread if s.n_rows <= sizes.options.max_graph_rows else 0, _regression(sizes, sizes.n_judging))
+    on_graph = spread if s.n_rows <= sizes.options.max_graph_rows else 0.0
+    return max(on_graph, _regression(sizes, sizes.n_judging), _n_coded(sizes) * sizes.codes.row)
 
 
 def _regression(sizes: SearchSizes, n_rows: int) -> float:
