@@ -27,7 +27,7 @@ class MemoryEstimate:
     --------
     >>> from anchorview import FSSMSC
     >>> FSSMSC(n_jobs=1).estimate_memory(n_rows=1_000_000, n_features=200, n_clusters=10).parts
-    {'codes': 388000000, 'rows': 88000000, 'probabilities': 10000000, 'landmarks': 24800000}
+    {'codes': 388000000, 'rows': 72000000, 'blocks': 25102592, 'landmarks': 24800000}
     """
 
     n_rows: int

@@ -32,6 +32,7 @@ from .sizes import INDEX, FitSizes
 _DISTANCES = 2**20  # that a thread holds when labels are read
 _FOUND = 52.0  # bytes of a row: the first two classes, how likely they are, its label, and the class it might have else
 _SQUARES = 12  # m×m matrices of the solver: Gram matrices, Hessian, sums over codes, the eigenproblem
+_SQUARES_KEPT = 7  # of these, without the eigenproblem, when labels are read
 _N_JUDGED = 60  # settings that the choice judges; it keeps the probabilities of the hidden labels
 _CHOICE = 12e6  # codes of 1,500 rows and 100 landmarks, and what the sample is judged with
 _LSA_WIDTH = LSA_COMPONENTS + 20  # directions that "lsa" works with
@@ -115,13 +116,13 @@ def _read_products(s: FitSizes) -> float:
     return s.n_landmarks * (s.itemsize + _wide(s) + completed)
 
 
-def _kept(s: FitSizes) -> Items:
+def _kept(s: FitSizes, n_squares: int = _SQUARES) -> Items:
     """Held throughout: landmarks and their transpose, directions of text, m×m matrices, and E if it is small."""
     square = 8.0 * s.n_landmarks**2
     grams = min(s.n_patterns - 1, 2**28 / square) * square * (1 + s.itemsize / 8)
     products = s.n_rows * s.n_landmarks * s.itemsize
     return {
-        "landmarks": 2 * s.n_landmarks * s.width * s.itemsize + _SQUARES * square + grams,
+        "landmarks": 2 * s.n_landmarks * s.width * s.itemsize + n_squares * square + grams,
         "products": products if products <= CACHE_BYTES else 0,
         "directions": s.n_lsa * LSA_COMPONENTS * (1.0 + s.itemsize) if s.width < s.n_features else 0.0,
     }
@@ -145,15 +146,15 @@ def judge_bytes(s: FitSizes) -> float:
     if not s.n_labelled:
         return 0.0
     n_learned, n_along = min(s.n_labelled, JUDGED_LABELS), min(s.n_landmarks, s.width)
-    row = (
-        s.n_landmarks * (2.0 * s.itemsize + _wide(s)) + 8.0 * n_along
-    )  # products, less their mean, wide, and coordinates
+    # Products, less their mean, in double precision, and coordinates.
+    row = s.n_landmarks * (2.0 * s.itemsize + _wide(s)) + 8.0 * n_along
     learned = n_learned * max(row, 20.0 * n_along)  # these in single precision, in double, and less their mean
     n_block = max(min(s.n_labelled, JUDGED_TOGETHER), min(s.n_rows, JUDGED_GRAPH))
     held = n_learned * 8.0 * n_along
+    space = 5 * 8.0 * s.n_landmarks**2  # of the landmarks: its matrix, a copy, directions, and as much to work with
     # Labels spread over the graph: sources, twice, solution, residual, step, and two products, in single precision.
     spread = 7 * 4.0 * min(s.n_rows, JUDGED_GRAPH) * s.n_components * (JUDGED_FOLDS + 1)
-    return max(learned, held + n_block * (row + 8.0 * n_along), held + spread)
+    return max(space, learned, held + n_block * (row + 8.0 * n_along), held + spread)
 
 
 def _active_set(s: FitSizes) -> list[tuple[str, Items]]:
@@ -161,19 +162,19 @@ def _active_set(s: FitSizes) -> list[tuple[str, Items]]:
     row = s.nonzeros * (s.itemsize + INDEX) + INDEX
     wide = s.nonzeros * _wide(s)  # SciPy's copy of codes that meet double precision
     n, n_l, k = s.n_rows, s.n_labelled, s.n_components
-    kept, copies = _kept(s), 2 if s.moves else 1
+    kept, later, copies = _kept(s), _kept(s, _SQUARES_KEPT), 2 if s.moves else 1
     votes, blocks = float(n * s.vote_bytes), s.n_threads * block_bytes(s)
     n_read = min(n, s.n_threads * even_size(n, READ_ROWS, s.n_threads))
     read = n_read * k * (4.0 * s.itemsize + (16 if s.reads_products else 0))  # probabilities, and what they are made of
     distances = 0 if s.nearest_only else distance_bytes(s)
     reading = read + max(distances, blocks if s.reads_products and not s.vote_bytes else 0)
     judge = judge_bytes(s)
-    first = ("solver", {"readings": _readings(s), **kept})
+    first = ("solver", later | {"readings": _readings(s), "products": 0.0})  # there are none yet
     if s.codes_in_files or s.on_cluster:
         moved = n_l * (2 * row + wide)
         stored = 0 if s.on_cluster else n
         found = n * (s.itemsize * k + 8 + _FOUND)  # embedding, class numbers given, and what was found
-        last = {"codes": 8.0 * stored + moved, "rows": found + votes, **kept}
+        last = {"codes": 8.0 * stored + moved, "rows": found + votes, **later}
         return [
             first,
             # Where rows start: their lengths, those in one piece, and the sums of these.
@@ -192,8 +193,8 @@ def _active_set(s: FitSizes) -> list[tuple[str, Items]]:
         # Confidence: of the labelled rows, codes, those of two thirds, and a copy in double precision.
         ("labels", {"codes": codes + n_l * (5 / 3 * row + wide), "rows": embedded + n * 32.0 + votes, **kept}),
         # Labels: embedding, and a few numbers a row.
-        ("labels", {"codes": codes, "rows": embedded + n * 48.0 + votes, "probabilities": reading, **kept}),
-        ("labels", {"codes": codes, "rows": embedded + n * _FOUND + votes, "judging labels": judge, **kept}),
+        ("labels", {"codes": codes, "rows": embedded + n * 48.0 + votes, "probabilities": reading, **later}),
+        ("labels", {"codes": codes, "rows": embedded + n * _FOUND + votes, "judging labels": judge, **later}),
     ]
 
 
