@@ -220,7 +220,8 @@ def main() -> None:
 
 def tell(ratios: list[float], seed: str, table: str) -> str:
     """Return the table of a run under what it was run on."""
-    command = " ".join(["python benchmarks/memory.py", *sys.argv[1:]])
+    asked = sys.argv[1 : sys.argv.index("--out")] if "--out" in sys.argv else sys.argv[1:]
+    command = " ".join(["python benchmarks/memory.py", *asked])
     machine = environment_line().split("; commit")[0]
     within = sum(0.7 <= ratio <= 1.3 for ratio in ratios)
     spread = f"{min(ratios):.2f} to {max(ratios):.2f}" if ratios else "none"

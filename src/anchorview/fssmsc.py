@@ -563,6 +563,7 @@ class FSSMSC(MultiViewClassifier):
         sizes = replace(
             sizes,
             itemsize=cross.dtype.itemsize,
+            feature_itemsize=sizes.itemsize,
             state_itemsize=state_itemsize(self, cross.is_double),
             nonzeros=settled.nonzeros,
             vote_bytes=_vote_bytes(inference, n_classes),

@@ -8,9 +8,11 @@ features are nearly parallel), so with data at hand it is counted on some rows; 
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 from ..engine.blocks import even_size
 from ..features.auto import DENSE_ROWS
-from ..features.landmarks import DIFFERENCES, FULL_SPACE_ENTRIES, FULL_SPACE_WORK, PROJECTION, ROWS_PER_LANDMARK
+from ..features.landmarks import FULL_SPACE_ENTRIES, FULL_SPACE_WORK, PROJECTION, ROWS_PER_LANDMARK
 from ..features.products import CACHE_BYTES, block_rows
 from ..features.scaling import BLOCK_ROWS
 from ..features.text import LSA_COMPONENTS, PASS_ROWS
@@ -40,7 +42,8 @@ _LSA_WIDTH = LSA_COMPONENTS + 20  # directions that "lsa" works with
 
 def estimate_memory(sizes: FitSizes) -> MemoryEstimate:
     """Estimate the peak memory of a fit beyond its input: that of the stage which takes most."""
-    stages = [("choice", choice_items(sizes)), ("scaling", scaling_items(sizes)), ("landmarks", landmark_items(sizes))]
+    early = replace(sizes, itemsize=sizes.feature_itemsize or sizes.itemsize)
+    stages = [("choice", choice_items(early)), ("scaling", scaling_items(early)), ("landmarks", landmark_items(early))]
     last = [("solver", _admm(sizes))] if sizes.solver == "admm" else _active_set(sizes)
     return largest_stage(sizes.n_rows, [*stages, *last])
 
@@ -82,15 +85,13 @@ def landmark_items(s: FitSizes) -> Items:
     projects = entries * s.n_landmarks > FULL_SPACE_WORK or entries > FULL_SPACE_ENTRIES
     projects = projects and s.width > 2 * PROJECTION
     entries = n_sample * (PROJECTION if projects else s.width)
-    # Of some rows, differences from their centres: these, rows and result in double precision.
-    differences = min(entries, DIFFERENCES) * (s.itemsize + 16.0)
     scaled = 2.0 * s.n_threads * min(s.n_rows, BLOCK_ROWS) * min(s.width * s.itemsize, 3 * s.input_row)
     projection = s.width * PROJECTION * (8 + s.itemsize) if projects else 0
     # The landmarks, their transpose, and a copy in double precision for their Gram matrix.
     means = s.n_landmarks * s.width * (2 * s.itemsize + 8)
     return {
         "k-means": max(entries * s.itemsize + projection, means),
-        "scaled rows": max(scaled, differences),
+        "scaled rows": scaled,
     }
 
 

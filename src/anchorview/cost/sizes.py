@@ -26,7 +26,10 @@ class FitSizes:
     nonzeros : float
         Non-zeros of a code.
     itemsize : int
-        Bytes of a number: 4 in single precision.
+        Bytes of a number: 4 in single precision. Once there are landmarks, of a product.
+    feature_itemsize : int, optional
+        Bytes of a number of the features, if that is something else: products of rows that are nearly parallel are in
+        double precision.
     row_bytes : float, optional
         Bytes of a row of the input; by default those of dense features.
     n_scaled : int, optional
@@ -62,6 +65,7 @@ class FitSizes:
     n_labelled: int = 0
     nonzeros: float = NONZEROS_PER_ROW
     itemsize: int = 4
+    feature_itemsize: int | None = None
     row_bytes: float | None = None
     n_scaled: int | None = None
     n_tried: int = 0

@@ -28,7 +28,7 @@ FULL_SPACE_ENTRIES = 2**24  # rows × features up to which sparse rows may be fi
 FULL_SPACE_WORK = 5e9  # rows × features × landmarks up to which k-means takes well under a second without a projection
 _BLOCK_ROWS = 1024  # of k-means
 _CANDIDATES = 8  # centres, as near as the nearest but for rounding, that are compared anew; more are mostly the same
-DIFFERENCES = 2**20  # entries of differences made at a time
+_DIFFERENCES = 2**17  # entries of differences made at a time: 3 MB with rows and centres
 
 
 def choose_landmarks(
@@ -332,7 +332,7 @@ def _assign(sample: Sample, squared: Matrix, centres: Matrix, n_threads: int) ->
 def _squared_distances(sample: Sample, rows: Rows, centres: Matrix, numbers: ClassIds) -> Matrix:
     """Distances from rows to a centre each, by its number, from differences, over the views that the row has."""
     result = np.empty(len(rows))
-    for part in row_blocks(len(rows), max(1, DIFFERENCES // centres.shape[1])):
+    for part in row_blocks(len(rows), max(1, _DIFFERENCES // centres.shape[1])):
         differences = sample.rows[rows[part]].astype(np.float64) - centres[numbers[part]]
         if sample.present is not None:
             for number, columns in enumerate(sample.columns):
