@@ -79,10 +79,10 @@ def test_values_that_are_not_finite_are_named_by_their_row(data: Any) -> None:
     rows = data.arrays[0].copy()
     rows[277, 2] = np.inf
     bad = {"image": da.from_array(rows, chunks=(90, 6))}
-    with pytest.raises(ValueError, match="View 'image' contains infinity .* in row 277"):
+    with pytest.raises(ValueError, match="View 'image' contains infinity in row 277"):
         build(scaling="minmax").fit(bad, data.y)
     model = build(scaling="minmax").fit({"image": data.arrays[0]}, data.y)
-    with pytest.raises(ValueError, match="View 'image' contains infinity .* in row 277"):
+    with pytest.raises(ValueError, match="View 'image' contains infinity in row 277"):
         model.predict(bad)
     rows[277] = np.nan
     with pytest.raises(ValueError, match="277"):

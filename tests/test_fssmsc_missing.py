@@ -105,9 +105,9 @@ def test_ids_of_each_view(data: Any) -> None:
 def test_partly_filled_rows_are_not_missing(data: Any) -> None:
     broken = {**data.parts, "b": data.parts["b"].copy()}
     broken["b"][3, 2] = np.nan
-    with pytest.raises(ValueError, match="View 'b' contains NaN .* in row 3"):
+    with pytest.raises(ValueError, match="View 'b' contains NaN in row 3"):
         build().fit(broken, data.y)
-    with pytest.raises(ValueError, match="View 'b' contains NaN .* in row 3"):
+    with pytest.raises(ValueError, match="View 'b' contains NaN in row 3"):
         data.model.predict(broken)
 
 

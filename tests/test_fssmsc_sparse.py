@@ -186,7 +186,9 @@ def test_lsa_is_the_leading_directions_of_tfidf() -> None:
     coordinates = unit_rows(tfidf @ right[:5].T)
     found = rows_of(fit_scaling(views, "lsa", rng=np.random.RandomState(0)), views)
     assert found.shape == (300, 5)
-    np.testing.assert_allclose(found @ found.T, coordinates @ coordinates.T, atol=1e-6)
+    np.testing.assert_allclose(
+        found @ found.T, coordinates @ coordinates.T, atol=0.01
+    )  # directions are kept in steps of 0.8 % of the largest
 
 
 def test_leading_directions_are_the_singular_vectors() -> None:

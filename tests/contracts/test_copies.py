@@ -42,6 +42,7 @@ TRUSTED = (
     "anchorview.tuning.heads.NeighbourHead",
     "anchorview.tuning.heads.WeightedNeighbours",
     "anchorview.tuning.poisson.PoissonHead",
+    "anchorview.features.directions.Directions",
     "anchorview.tuning.readings.GraphReading",
     "anchorview.tuning.readings.LinearReading",
     "anchorview.tuning.readings.Readings",

@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 import warnings
+from pathlib import Path
 from typing import Any
 
+import dask.array as da
 import numpy as np
 import pytest
 from scipy import sparse
 
-from anchorview import FSSMSC, FSSMSCCV, Views
+from anchorview import FSSMSC, FSSMSCCV, Views, open_rows
 from anchorview.features.magnitude import check_magnitude
 
 RNG = np.random.default_rng(0)
@@ -37,6 +39,18 @@ def test_a_fit_refuses_them_for_every_scaling(value: float, dtype: str, as_spars
             warnings.simplefilter("error")
             with pytest.raises(ValueError, match=r"View 'b' holds .*e\+.* in row 7, too large to compute with"):
                 model.fit({"a": ROWS, "b": spoilt(value, dtype, as_sparse)}, Y)
+
+
+@pytest.mark.parametrize("scaling", ["auto", "minmax", "symmetric", "standard", "l2", "none"])
+def test_rows_of_a_store_and_on_dask_are_looked_at_while_they_are_scaled(scaling: str, tmp_path: Path) -> None:
+    np.save(tmp_path / "b.npy", spoilt(1.7e308, "f8"))
+    model = FSSMSC(n_landmarks=20, scaling=scaling, random_state=0)
+    for views in (
+        {"a": ROWS, "b": open_rows(tmp_path / "b.npy")},
+        {"a": da.from_array(ROWS, chunks=(30, -1)), "b": da.from_array(spoilt(1.7e308, "f8"), chunks=(30, -1))},
+    ):
+        with pytest.raises(ValueError, match=r"View 'b' holds 1.7e\+308 in row 7, too large to compute with"):
+            model.fit(views, Y)
 
 
 @pytest.mark.parametrize("model", [FSSMSC(n_landmarks=20, random_state=0), FSSMSCCV(20, random_state=0)])

@@ -63,13 +63,6 @@ def test_every_listed_row_is_described(summary: RunSummary) -> None:
         assert about.guess != about.second >= 0 and 0 <= about.second_confidence <= about.confidence
 
 
-def test_guesses_of_given_labels_are_those_without_them(summary: RunSummary) -> None:
-    found = summary.suspects
-    for row, preferred, probability in zip(found.rows, found.preferred, found.probability, strict=True):
-        about = summary.about(row)
-        assert (about.guess, about.confidence) == (preferred, pytest.approx(probability))
-
-
 def test_rows_stand_for_those_that_are_like_them() -> None:
     model, y, _ = fit_small()
     suggested = np.asarray(model.suggest_labels(5))

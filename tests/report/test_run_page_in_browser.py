@@ -243,7 +243,10 @@ def test_nothing_is_cut_or_scrolls_in_a_box(tab: Tab, many: tuple[Path, RunSumma
 
 
 def test_rows_show_their_contents_line_guesses_and_a_reason(tab: Tab, many: tuple[Path, RunSummary]) -> None:
-    _, summary = many
+    path, summary = many
+    tab.resize(1280, 844)
+    tab.open(path)
+    tab.wait_for(READY)
     for part, rows in (("suspects", summary.suspects.rows), ("next", summary.suggested)):
         shown = tab.evaluate(
             f"[...document.querySelectorAll('#part-{part} .rows tbody tr')].map((row) => row.innerText)"
@@ -253,8 +256,14 @@ def test_rows_show_their_contents_line_guesses_and_a_reason(tab: Tab, many: tupl
             about = summary.about(row)
             words = " ".join(text.split())
             assert f"t.csv, line {row + 2}" in words and about.cells[0][1] in words
-            assert summary.classes[about.second] in words and percent(about.second_confidence) in words
-            assert part == "suspects" or suggestion_reason(summary, row) in words
+            if part == "next":
+                assert summary.classes[about.second] in words and percent(about.second_confidence) in words
+                assert suggestion_reason(summary, row) in words
+        if part == "suspects":
+            found = summary.suspects
+            for text, given, preferred, quality in zip(shown, found.given, found.preferred, found.quality, strict=True):
+                words = " ".join(text.split())
+                assert words.endswith(f"{summary.classes[preferred]} {summary.classes[given]} {percent(quality)}")
 
 
 def test_names_stand_on_the_map_where_there_is_room(tab: Tab, many: tuple[Path, RunSummary]) -> None:

@@ -59,6 +59,22 @@ def _codes(codes: Any, model: Any, n_rows: int) -> None:
     require(codes.dtype.kind == "f" and bool(np.isfinite(codes.data).all()), "codes_")
 
 
+def _label_quality(quality: Any, model: Any, n_rows: int) -> None:
+    _one_dimension(quality, n_rows, "label_quality_")
+    require(
+        quality.dtype == np.float64 and bool(((quality >= 0) & (quality <= 1 + 1e-6) | np.isnan(quality)).all()),
+        "label_quality_",
+    )
+    require("_likely_class_ids" in vars(model), "_likely_class_ids")
+
+
+def _likely_class_ids(class_ids: Any, model: Any, n_rows: int) -> None:
+    _one_dimension(class_ids, n_rows, "_likely_class_ids")
+    require(class_ids.dtype.kind == "i" and bool((class_ids >= -1).all()), "_likely_class_ids")
+    require(bool((class_ids < len(model.classes_)).all()), "_likely_class_ids")
+    require("label_quality_" in vars(model), "label_quality_")
+
+
 def _can_be_labelled(mask: Any, model: Any, n_rows: int) -> None:
     _one_dimension(mask, n_rows, "_can_be_labelled")
     require(mask.dtype == bool, "_can_be_labelled")
@@ -116,6 +132,8 @@ CHECKS: dict[str, Callable[[Any, Any, int], None]] = {
     "relabelled_": _relabelled,
     "constraint_conflicts_": _conflicts,
     "held_out_": _held_out,
+    "label_quality_": _label_quality,
+    "_likely_class_ids": _likely_class_ids,
 }
 
 

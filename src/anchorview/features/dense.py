@@ -13,7 +13,9 @@ from ..core.arrays import Mask, Matrix, Weights, is_sparse
 from ..core.checks import NotFiniteError, name_not_finite
 from ..core.compiled import compiled
 from ..engine.blocks import add_up, reduce_rows, rows_of
+from ..engine.sources.base import StoredRows
 from .auto import DENSE_ROWS, are_embedded, some_rows
+from .magnitude import check_view, largest_usable
 
 _LARGEST = 1e30  # of a float32 range that is scaled in float32
 _SOME_ROWS = 200  # that tell an embedding from other features
@@ -93,6 +95,10 @@ def column_extremes(
         return np.zeros(array.shape[1]), np.zeros(array.shape[1])
     if not (np.isfinite(found[0]).all() and np.isfinite(found[1]).all()):
         _raise_not_finite(array, name, counted, n_threads)
+    if isinstance(array, StoredRows) and array.dtype.kind == "f":  # rows in memory were looked at before
+        largest = max(float(found[1].max(initial=0)), -float(found[0].min(initial=0)))
+        if largest > largest_usable(np.dtype(array.dtype)):
+            check_view(array, name, counted)
     return found
 
 

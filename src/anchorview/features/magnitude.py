@@ -61,19 +61,26 @@ def check_magnitude(views: Views, present: Presence = None, first_row: int = 0, 
         Whether features may be used as they are.
     """
     for number, (name, array) in enumerate(views.items()):
-        if array.dtype.kind != "f":
-            continue
-        most, counted = largest_usable(array.dtype, unscaled=unscaled), None if present is None else present[:, number]
-        find = partial(_find_too_large, most=most)
-        found: list[tuple[int, float]] = reduce_rows(find, iadd, [], array, _ROWS, 1, (counted,))
-        if found:
-            row, value = found[0]
-            known = "" if views.ids is None else f" (id {views.ids[[row]].tolist()[0]!r})"
-            raise ValueError(
-                f"View {name!r} holds {value:.2g} in row {first_row + row}{known}, too large to compute with in "
-                f"{array.dtype}{' without scaling: choose one other than none' if unscaled else ''}. Correct it, leave "
-                "the row out, or divide the view by a constant."
-            )
+        counted = None if present is None else present[:, number]
+        check_view(array, name, counted, views.ids, first_row, unscaled=unscaled)
+
+
+def check_view(
+    array: Any, name: str, counted: Mask | None = None, ids: Any = None, first_row: int = 0, *, unscaled: bool = False
+) -> None:
+    """Do the same for one view; rows that do not count are not looked at."""
+    if array.dtype.kind != "f":
+        return
+    find = partial(_find_too_large, most=largest_usable(array.dtype, unscaled=unscaled))
+    found: list[tuple[int, float]] = reduce_rows(find, iadd, [], array, _ROWS, 1, (counted,))
+    if found:
+        row, value = found[0]
+        known = "" if ids is None else f" (id {ids[[row]].tolist()[0]!r})"
+        raise ValueError(
+            f"View {name!r} holds {value:.2g} in row {first_row + row}{known}, too large to compute with in "
+            f"{array.dtype}{' without scaling: choose one other than none' if unscaled else ''}. Correct it, leave "
+            "the row out, or divide the view by a constant."
+        )
 
 
 def _find_too_large(rows: Any, block: slice, counted: Mask | None, *, most: float) -> list[tuple[int, float]]:

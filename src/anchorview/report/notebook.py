@@ -38,7 +38,7 @@ def fitted_form(model: Any) -> str | None:
     summary = summarise_run(model, xy=nowhere, n_suggested=0)
     sentences = describe_result(summary)
     if len(summary.suspects):
-        sentences.append(f"It speaks against {count(len(summary.suspects), 'given label')}.")
+        sentences.append(f"It disputes {count(len(summary.suspects), 'given label')}.")
     words = "".join(f"<p style='margin:0 0 .5em'>{escape(sentence)}</p>" for sentence in sentences)
     card = "background:#ffffff;color:#1b2530;border:1px solid #dce1e7;border-radius:8px;padding:14px 16px"
     text = "font:14px/1.5 system-ui,sans-serif;max-width:860px;margin-bottom:6px;overflow-wrap:anywhere"

@@ -9,8 +9,6 @@ from typing import Any
 import numpy as np
 
 from ..core.arrays import ClassIds, Rows
-from ..labelling.held_out_labels import HeldOutLabels
-from ..labelling.runner_up import TopTwo
 from .markup import one_line
 from .row_cells import Cells, row_cells
 from .row_reasons import Standing, find_standing
@@ -29,7 +27,7 @@ class RowDetails:
     where : str
         Where it is found, such as "reviews.csv, line 17"; empty if that is not known.
     guess, second : int
-        The likeliest class and the next, -1 if there is none; of a given label, by models that did not see it.
+        The likeliest class and the next, -1 if there is none; of a given label, that label and the likeliest other.
     confidence, second_confidence : float
         Their probabilities.
     standing : Standing or None
@@ -71,17 +69,7 @@ def describe_rows(
 
 
 def _guesses(model: Any, rows: Rows, class_ids: ClassIds) -> list[tuple[int, float, int, float]]:
-    """Return the two likeliest classes of rows and their probabilities; where labels were hidden, without them."""
+    """Return the two likeliest classes of rows and their probabilities."""
     seconds, values = model._runner_up
-    confidence = np.asarray(model.confidence_)
-    found = {
-        int(row): (int(class_ids[row]), float(confidence[row]), int(seconds[row]), float(values[row])) for row in rows
-    }
-    held_out: HeldOutLabels | None = model.held_out_
-    if held_out is not None and len(held_out):
-        judged = np.flatnonzero(np.isin(held_out.rows, rows))
-        top = TopTwo.of(held_out.probabilities[judged])
-        columns = top.class_ids, top.confidence, top.seconds, top.second_confidence
-        for row, first, sure, second, value in zip(held_out.rows[judged].tolist(), *columns, strict=True):
-            found[row] = (int(first), float(sure), int(second), float(value))
-    return [found[int(row)] for row in rows]
+    columns = class_ids[rows], np.asarray(model.confidence_)[rows], seconds[rows], values[rows]
+    return list(zip(*(column.tolist() for column in columns), strict=True))

@@ -20,19 +20,17 @@ def suspect_table(summary: RunSummary) -> str:
     for row, given, preferred, quality in zip(
         found.rows[:MOST_LISTED], found.given, found.preferred, found.quality, strict=False
     ):
-        about = summary.about(row)
         rows.append(
             [
                 row_name(summary, row),
                 row_contents(summary, row),
+                class_chip(summary, int(preferred)),
                 class_chip(summary, int(given)),
                 text(percent(float(quality))),
-                class_chip(summary, int(preferred)),
-                class_chip(summary, about.second, about.second_confidence, prefer_not=int(given)),
             ]
         )
-    header = [row_heading(summary), "contents", "label given", "its quality", "the model prefers", "second guess"]
-    return _row_table("Suspect labels", header, rows, texts=(1, 2, 4, 5))
+    header = [row_heading(summary), "contents", "the model prefers", "to the label given", "its quality"]
+    return _row_table("Suspect labels", header, rows, texts=(1, 2, 3))
 
 
 def suggestion_table(summary: RunSummary) -> str:
@@ -83,14 +81,13 @@ def row_contents(summary: RunSummary, row: int) -> str:
     return "".join(parts)
 
 
-def class_chip(summary: RunSummary, number: int, probability: float | None = None, prefer_not: int = -2) -> str:
-    """Return a class in its colour, with a probability; the label that was given is marked."""
+def class_chip(summary: RunSummary, number: int, probability: float | None = None) -> str:
+    """Return a class in its colour, with a probability."""
     if number < 0:
         return "–"
     colours = _colours(len(summary.classes))
     sure = "" if probability is None else f' <span class="sure">{percent(float(probability))}</span>'
-    note = ' <span class="sure">(as given)</span>' if number == prefer_not else ""
-    return f'<span class="chip">{swatch(number, colours)}{text(summary.classes[number])}{sure}{note}</span>'
+    return f'<span class="chip">{swatch(number, colours)}{text(summary.classes[number])}{sure}</span>'
 
 
 @functools.cache

@@ -208,7 +208,7 @@ def _reliability(curve: ReliabilityCurve) -> str:
 
 
 def suspects_part(summary: RunSummary) -> str:
-    """Return the given labels that the model speaks against."""
+    """Return the given labels that the model disputes."""
     found = summary.suspects
     if not summary.has_labels or not found.n_judged:
         return ""
@@ -220,8 +220,8 @@ def suspects_part(summary: RunSummary) -> str:
         return f"<p>{escape(words + some)}</p>"
     words = (
         f"{len(found):,} of {count(found.n_judged, 'given label')} for which models that have not seen them find "
-        "another class likelier, the worst first. The quality of a label is its probability by these models: most "
-        f"labels of a quality near 0 are wrong, others may be right all the same.{some}"
+        "another class likelier, the worst first. The quality of a label is its probability by these models. If it is "
+        f"low, the label is wrong, or the row is unusual for its class.{some}"
     )
     return f"<p>{escape(words)}</p>{suspect_table(summary)}{left_out(len(found))}"
 

@@ -159,7 +159,8 @@ def next_steps(summary: RunSummary) -> list[str]:
         return steps
     if len(summary.suspects):
         steps.append(
-            f"Check {count(len(summary.suspects), 'given label')} that the model speaks against (“Suspect labels”)."
+            f"Check the {count(len(summary.suspects), 'given label')} that the model disputes, the worst first "
+            "(“Suspect labels”)."
         )
     sizes = np.bincount(summary.given[summary.given >= 0], minlength=len(summary.classes))
     single = [name for name, size in zip(summary.classes, sizes, strict=True) if size == 1]

@@ -17,6 +17,7 @@ from ..core.arrays import ClassIds, Presence, Rows, Weights
 from ..core.draws import draw_weighted
 from ..data.labels import split_labels
 from ..data.views import Views
+from ..features.magnitude import check_magnitude
 from ..features.scaling import check_finite
 from ..solver.weights import DEFAULTS
 from ..supervision.pairs import ResolvedPairs
@@ -223,8 +224,10 @@ def _sample(rows: LabelledRows, default: Scaling, seed: int, n_threads: int) -> 
     present = None if rows.present is None else rows.present[chosen]
     try:
         check_finite(views, n_threads, present)
+        check_magnitude(views, present)
     except ValueError:
         check_finite(rows.views, n_threads, rows.present)  # the same, by the numbers that rows have there
+        check_magnitude(rows.views, rows.present)
         raise
     return SearchData(
         views=views,
