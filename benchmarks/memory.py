@@ -5,6 +5,8 @@
     python benchmarks/memory.py --estimator FSSMSC       for one estimator
     python benchmarks/memory.py signed admm              FSSMSC with nothing to choose; --others for all of these
     python benchmarks/memory.py signed --scale 4         four times the rows
+    python benchmarks/memory.py --drawn --seed 2         ten others drawn at random, without the usual shapes
+    python benchmarks/memory.py --out FILE               adds the table to a file: benchmarks/results/memory.md
 
 Each fit runs in a fresh process, after a small one that loads and compiles what has to be; its peak is the largest
 resident memory during the fit less that before it. The data are made, and their size is given in each case. Shapes at
@@ -15,10 +17,10 @@ random have 1,000 to 200,000 rows, 5 to 8,000 features in 1 to 5 views, 2 to 50 
 from __future__ import annotations
 
 import argparse
-import ctypes
+import sys
 import time
 import warnings
-from contextlib import suppress
+from datetime import date
 from pathlib import Path
 from typing import Any
 
@@ -29,6 +31,7 @@ from anchorview import FSSMSC, FSSMSCCV, Views, datasets
 from anchorview.bench.environment import environment_line
 from anchorview.bench.process import reset_peak, resident_bytes
 from anchorview.bench.worker import Worker
+from anchorview.core.free_memory import give_back
 from anchorview.report.tables import markdown_table
 
 BOTH = ("FSSMSC", "FSSMSCCV")
@@ -143,8 +146,7 @@ def measure(
     load(estimator, kind, dtype)
     build = FSSMSCCV if estimator == "FSSMSCCV" else FSSMSC
     model = build(n_landmarks=n_landmarks, random_state=0, **parameters)
-    with suppress(AttributeError, OSError):  # what was freed before must not be taken from by the fit, uncounted
-        ctypes.CDLL(None).malloc_trim(0)
+    give_back()  # what was freed before must not be taken from by the fit, uncounted
     before = reset_peak()
     start = time.perf_counter()
     model.fit(views, y)
@@ -177,16 +179,20 @@ def main() -> None:
     parser.add_argument("--others", action="store_true", help="the cases of FSSMSC with nothing to choose")
     parser.add_argument("--estimator", choices=BOTH, help="by default both")
     parser.add_argument("--seed", type=int, default=0, help="of the shapes that are drawn")
+    parser.add_argument("--drawn", action="store_true", help="only shapes that are drawn")
+    parser.add_argument("--out", type=Path, help="a file that the table is added to")
     parser.add_argument("--scale", type=float, default=1.0, help="times the rows")
     options = parser.parse_args()
-    shapes = USUAL | draw_shapes(seed=options.seed)
+    drawn = draw_shapes(seed=options.seed)
+    shapes = USUAL | drawn
     unknown = sorted(set(options.cases) - set(shapes | OTHERS))
     if unknown:
         parser.error(f"no such case: {', '.join(unknown)}")
-    header = ["case", "estimator", "n", "d", "m", "non-zeros", "estimate MB", "peak MB", "ratio", "s", "s to estimate"]
-    rows = []
+    header = ["case", "estimator", "features", "n", "d", "m", "non-zeros", "estimate MB", "peak MB", "ratio", "s"]
+    header += ["s to estimate"]
+    rows, ratios = [], []
     with Worker() as worker:
-        for name in options.cases or (OTHERS if options.others else shapes):
+        for name in options.cases or (OTHERS if options.others else drawn if options.drawn else shapes):
             of_both = name in shapes
             case = shapes[name] if of_both else SETTLED | OTHERS[name]
             case = case | {"n_rows": int(options.scale * case["n_rows"])}
@@ -196,14 +202,33 @@ def main() -> None:
                     print(f"{name}: {result.status} {result.message}", flush=True)
                     continue
                 found = result.value
-                size = [f"{case['n_rows']:,}", f"{case['n_features']:,}", f"{case.get('n_landmarks', 100)}"]
+                kind = f"{case['kind']}, {case.get('dtype', 'float32')}"
+                size = [kind, f"{case['n_rows']:,}", f"{case['n_features']:,}", f"{case.get('n_landmarks', 100)}"]
                 megabytes = [f"{found['estimate'] / 1e6:.0f}", f"{found['peak'] / 1e6:.0f}"]
-                ratio = f"{found['estimate'] / found['peak']:.2f}"
+                ratios.append(found["estimate"] / found["peak"])
+                ratio = f"{ratios[-1]:.2f}"
                 times = [f"{found['seconds']:.0f}", f"{found['estimating']:.1f}"]
                 rows.append([name, estimator, *size, f"{found['nonzeros']:.0f}", *megabytes, ratio, *times])
                 print("  ".join(rows[-1]), flush=True)
                 print(f"    {found['told']}", flush=True)
-    print(f"\n{environment_line()}\n\n{markdown_table(header, rows)}")
+    told = tell(ratios, f"seed {options.seed}", markdown_table(header, rows))
+    print(f"\n{told}")
+    if options.out is not None:
+        with options.out.open("a") as stream:
+            stream.write(f"{told}\n" if stream.tell() == 0 else f"\n{told}\n")
+
+
+def tell(ratios: list[float], seed: str, table: str) -> str:
+    """Return the table of a run under what it was run on."""
+    asked = sys.argv[1 : sys.argv.index("--out")] if "--out" in sys.argv else sys.argv[1:]
+    command = " ".join(["python benchmarks/memory.py", *asked])
+    machine = environment_line().split("; commit")[0]
+    within = sum(0.7 <= ratio <= 1.3 for ratio in ratios)
+    spread = f"{min(ratios):.2f} to {max(ratios):.2f}" if ratios else "none"
+    return (
+        f"## Memory of fits, {seed}\n\n`{command}`, {date.today().isoformat()}; {machine}\n\n{table}\n\n"
+        f"Ratio of the estimate to the peak: {spread}; {within} of {len(ratios)} within 0.7 to 1.3."
+    )
 
 
 if __name__ == "__main__":

@@ -15,6 +15,7 @@ from sklearn.utils.validation import check_is_fitted
 from .core.arrays import ClassIds, Mask, Matrix, Presence, Rows, Weights
 from .core.display import html_form
 from .core.progress import CallbackSupportMixin
+from .cost.estimator import MemoryEstimator
 from .data.labels import check_weights, encode_labels
 from .data.reading import ColumnGroups
 from .data.refusals import check_no_empty, check_no_empty_view
@@ -94,7 +95,12 @@ class FitInput:
 
 
 class MultiViewClassifier(
-    CallbackSupportMixin, ClassNamePrefixFeaturesOutMixin, TransformerMixin, ClassifierMixin, BaseEstimator
+    MemoryEstimator,
+    CallbackSupportMixin,
+    ClassNamePrefixFeaturesOutMixin,
+    TransformerMixin,
+    ClassifierMixin,
+    BaseEstimator,
 ):
     """A classifier over several views that embeds them; a subclass fits, and has the probabilities of rows."""
 

@@ -12,7 +12,6 @@ from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
 import numpy.typing as npt
-from sklearn.base import clone
 from sklearn.exceptions import ConvergenceWarning
 
 from .base import FitInput, MultiViewClassifier
@@ -33,9 +32,11 @@ from .core.checks import (
     check_parameters,
     make_random_state,
 )
-from .core.free_memory import available_memory
+from .core.free_memory import available_memory, give_back
 from .core.progress import Outcome, Progress, as_interrupt, with_callbacks
-from .cost import REMEDY, FitSizes, MemoryEstimate, check_memory, estimate_memory, fit_sizes, may_move, state_itemsize
+from .cost.estimate import REMEDY, MemoryEstimate, check_memory
+from .cost.fit import estimate_memory
+from .cost.sizes import FitSizes, fit_sizes, may_move, state_itemsize
 from .data.labels import number_by_appearance
 from .data.reading import ColumnGroups
 from .data.views import Views
@@ -44,9 +45,8 @@ from .engine.sources.base import holds_sparse
 from .engine.sources.dask_rows import DaskRows
 from .engine.sources.dask_tasks import WorkerWatch
 from .features.auto import FOR_SPARSE, ScalingChoice
-from .features.landmarks import ROWS_PER_LANDMARK
 from .features.representation import Representation, represent
-from .features.scaling import fit_scaling
+from .features.scaling import ViewsScaler, fit_scaling
 from .features.watched_products import WatchedProducts
 from .labelling.clusters import ClusterCentres, fit_clusters
 from .labelling.held_out import (
@@ -422,22 +422,17 @@ class FSSMSC(MultiViewClassifier):
             progress.log("loading the compiled kernels (the first run on a machine compiles them: 5-15 s)")
         with progress.watch():
             asked, choice = self._choose(given, plan, rng, n_threads)
+        give_back()  # or what follows comes on top of the sample, and of all that was tried with it
         sizes = fit_sizes(self, given, plan, n_threads)
         progress.stage("scaling", "scaling: " + ", ".join(plan.scaling))
         rows: dict[str, Any] = {"present": given.present, "weights": given.weights}
         with progress.watch():
             scaler = fit_scaling(given.views, plan.scaling, n_threads, rng=rng, **rows)
         progress.stage("landmarks", f"choosing {plan.n_landmarks} landmarks")
-        how = self.landmarks if isinstance(self.landmarks, str) else np.asarray(self.landmarks)
-        source = represent(given.views, scaler, how, plan.n_landmarks, rng, n_threads, least=plan.n_components, **rows)
+        source = self._represent(given, scaler, plan, rng, n_threads)
         if len(source.landmarks) < plan.n_landmarks:
             plan.outcomes.append(Outcome.FEW_DIFFERENT_ROWS)
-        sizes = replace(
-            sizes, itemsize=source.cross.dtype.itemsize, state_itemsize=state_itemsize(self, source.cross.is_double)
-        )
-        settled = self._settle(source, asked, given, plan)
-        sizes = self._with_readings(sizes, choice.inference, len(given.known.classes))
-        needed = self._needs(replace(sizes, nonzeros=settled.nonzeros), available, plan)
+        settled, needed = self._look(source, asked, choice, given, plan, sizes, available)
         check_memory(needed, available)
         progress.stage("solver", "solving, with codes in files" if plan.codes_in_files else "solving")
         progress.begin_round()
@@ -519,67 +514,13 @@ class FSSMSC(MultiViewClassifier):
             embedding[block] = part
         return embedding
 
-    def estimate_memory(
-        self,
-        n_rows: int | None = None,
-        n_features: int | None = None,
-        n_clusters: int | None = None,
-        *,
-        n_labelled: int = 0,
-        dtype: npt.DTypeLike = np.float32,
-        X: Any = None,
-        y: Any = None,
-    ) -> MemoryEstimate:
-        """Estimate the memory of a fit beyond its input, without running it: from sizes, or better from the data.
-
-        How many non-zeros codes have depends on the data. Given `X`, they are counted on some rows, for about the time
-        that choosing landmarks takes; from sizes alone 48 a row are assumed, which signed or noisy features can exceed
-        three times. `fit` itself counts, where it could matter.
-
-        Parameters
-        ----------
-        n_rows, n_features : int
-            Size of the data, all views together; not needed with `X`.
-        n_clusters : int, optional
-            Number of classes; by default the parameter, those in `y`, or 10.
-        n_labelled : int
-            Number of labelled rows.
-        dtype : dtype
-            Of the views; single precision needs less.
-        X, y : optional
-            The views and labels, as for `fit`, in place of sizes.
-
-        Returns
-        -------
-        MemoryEstimate
-            ``.total`` in bytes; printed, a sentence.
-
-        Examples
-        --------
-        >>> from anchorview import FSSMSC, datasets
-        >>> FSSMSC().estimate_memory(1_000_000, 200).total < 2e9
-        True
-        >>> data = datasets.load_handwritten()
-        >>> FSSMSC().estimate_memory(X=data.views[::8], y=data.target[::8]).total < 1e8
-        True
-        """
-        n_threads = count_threads(self.n_jobs)
-        if X is not None:
-            return self._estimate_from(X, y, n_threads)
-        if n_rows is None or n_features is None:
-            raise ValueError("Pass n_rows and n_features, or the data as X.")
+    def _estimate_sizes(self, sizes: FitSizes) -> MemoryEstimate:
         by_name = isinstance(self.landmarks, str)
-        n_landmarks = min(self.n_landmarks, n_rows) if by_name else len(np.asarray(self.landmarks))
         is_auto = self.scaling == "auto" if isinstance(self.scaling, str) else True
-        sizes = FitSizes(
-            n_rows,
-            n_features,
-            n_landmarks,
-            n_clusters or self.n_clusters or 10,
-            n_labelled,
-            n_tried=self._tried(is_auto, False) if n_labelled else 0,
-            itemsize=4 if np.can_cast(dtype, np.float32) else 8,
-            n_threads=n_threads,
+        sizes = replace(
+            sizes,
+            n_landmarks=min(self.n_landmarks, sizes.n_rows) if by_name else len(np.asarray(self.landmarks)),
+            n_tried=self._tried(is_auto, False) if sizes.n_labelled else 0,
             solver=self.solver,
             state_itemsize=state_itemsize(self),
             moves=may_move(self),
@@ -587,29 +528,48 @@ class FSSMSC(MultiViewClassifier):
         return estimate_memory(sizes)
 
     def _estimate_from(self, X: Any, y: Any, n_threads: int) -> MemoryEstimate:
-        """Estimate from the data; codes are counted with landmarks of as many rows as k-means sees."""
-        model = clone(self)  # reading sets attributes
-        given = model._read_input(X, y, None)
-        plan = make_plan(model, given)
-        step = max(1, len(given.views) // (ROWS_PER_LANDMARK * plan.n_landmarks))
-        some = given.views[::step]
-        present = None if given.present is None else given.present[::step]
-        rng = make_random_state(0)
-        n_tried = model._count_tried(given, plan)
-        asked, choice = model._choose(given, plan, rng, n_threads)
+        """Go as far as a fit goes before its codes, by the same draws: whether weights change can hang on a row."""
+        given = self._read_input(X, y, None)
+        plan, rng = make_plan(self, given), make_random_state(0 if self.random_state is None else self.random_state)
+        n_tried = self._count_tried(given, plan)
+        asked, choice = self._choose(given, plan, rng, n_threads)
+        rows: dict[str, Any] = {"present": given.present, "weights": given.weights}
+        scaler = fit_scaling(given.views, plan.scaling, n_threads, rng=rng, **rows)
+        source = self._represent(given, scaler, plan, rng, n_threads)
         sizes = fit_sizes(self, given, plan, n_threads, n_tried)
-        sizes = self._with_readings(sizes, choice.inference, len(given.known.classes))
-        # On all rows, as in the fit: ranges grow with the rows, and codes with the ranges. Text is not held twice.
-        scaled, has_view = (some, present) if sizes.n_text else (given.views, given.present)
-        scaler = fit_scaling(scaled, plan.scaling, n_threads, rng=rng, present=has_view)
+        return self._look(source, asked, choice, given, plan, sizes, available_memory(n_threads))[1]
+
+    def _represent(
+        self, given: FitInput, scaler: ViewsScaler, plan: Plan, rng: np.random.RandomState, n_threads: int
+    ) -> Representation:
+        """Choose the landmarks."""
         how = self.landmarks if isinstance(self.landmarks, str) else np.asarray(self.landmarks)
-        source = represent(some, scaler, how, plan.n_landmarks, rng, n_threads, present=present)
+        rows: dict[str, Any] = {"present": given.present, "weights": given.weights, "least": plan.n_components}
+        return represent(given.views, scaler, how, plan.n_landmarks, rng, n_threads, **rows)
+
+    def _look(
+        self,
+        source: Representation,
+        asked: ModelWeights,
+        choice: Choices,
+        given: FitInput,
+        plan: Plan,
+        sizes: FitSizes,
+        available: int | None,
+    ) -> tuple[SettledWeights, MemoryEstimate]:
+        """Settle the weights on some rows, and return what the fit needs with codes as sparse as theirs."""
+        settled, cross = self._settle(source, asked, given, plan), source.cross
+        inference, n_classes = choice.inference, len(given.known.classes)
         sizes = replace(
-            sizes, itemsize=source.cross.dtype.itemsize, state_itemsize=state_itemsize(self, source.cross.is_double)
+            sizes,
+            itemsize=cross.dtype.itemsize,
+            feature_itemsize=sizes.itemsize,
+            state_itemsize=state_itemsize(self, cross.is_double),
+            nonzeros=settled.nonzeros,
+            vote_bytes=_vote_bytes(inference, n_classes),
+            reads_products=bool(split_inference(inference)[1]),
         )
-        weights = None if given.weights is None else given.weights[::step]
-        settled = model._settle(source, asked, replace(given, weights=weights), plan)
-        return self._needs(replace(sizes, nonzeros=settled.nonzeros), available_memory(n_threads), plan)
+        return settled, self._needs(sizes, available, plan)
 
     def _count_tried(self, given: FitInput, plan: Plan) -> int:
         """Return how many scalings the choice tries; 0 if there is nothing to choose, or no labels to choose by."""
@@ -624,11 +584,6 @@ class FSSMSC(MultiViewClassifier):
         if not is_auto:
             return 1
         return len(SPARSE_SCALINGS) if is_sparse else len(SearchOptions().dense_scalings)
-
-    def _with_readings(self, sizes: FitSizes, inference: str, n_classes: int) -> FitSizes:
-        """Return the sizes with what the readings of the products hold."""
-        votes = _vote_bytes(inference, n_classes)
-        return replace(sizes, vote_bytes=votes, reads_products=bool(split_inference(inference)[1]))
 
     def _choose(
         self, given: FitInput, plan: Plan, rng: np.random.RandomState, n_threads: int

@@ -8,8 +8,6 @@ from dataclasses import replace
 from typing import Any, Self
 
 import numpy as np
-import numpy.typing as npt
-from sklearn.base import clone
 
 from .base import FitInput, MultiViewClassifier
 from .core.arrays import ClassIds, Matrix, Presence, Rows
@@ -28,17 +26,18 @@ from .core.checks import (
 )
 from .core.free_memory import available_memory
 from .core.progress import Outcome, Progress, as_interrupt, with_callbacks
-from .cost import NONZEROS_PER_ROW, FitSizes, MemoryEstimate, check_memory, input_sizes
+from .cost.code_bytes import count_codes, usual_codes
+from .cost.estimate import SEARCH_REMEDY, MemoryEstimate, check_memory
+from .cost.search import SearchSizes, estimate_search
+from .cost.sizes import FitSizes, input_sizes
 from .data.labels import split_labels
 from .data.reading import ColumnGroups
 from .data.views import Views
 from .engine.blocks import count_threads, one_blas_thread, row_blocks
 from .features.auto import resolve_scaling
-from .features.landmarks import ROWS_PER_LANDMARK
-from .features.representation import Representation, represent
-from .features.scaling import check_finite, fit_scaling
+from .features.representation import Representation
+from .features.scaling import check_finite
 from .plan import count_landmarks
-from .search_cost import SEARCH_REMEDY, SearchSizes, estimate_search
 from .solver.codes import CodeStack
 from .supervision.conflicts import count_violations
 from .supervision.constraints import Constraints
@@ -59,7 +58,6 @@ from .tuning.voting import average_temperature, settle
 
 __all__ = ["FSSMSCCV"]
 
-_COUNTED = 200  # rows whose codes are counted to estimate the memory
 _CLEARLY_ENOUGH = 4  # times what codes of the usual density need: denser ones are looked for below that
 
 _RULES: dict[str, Rule] = {
@@ -378,74 +376,26 @@ class FSSMSCCV(MultiViewClassifier):
         self.stage_seconds_ = progress.seconds
         return self
 
-    def estimate_memory(
-        self,
-        n_rows: int | None = None,
-        n_features: int | None = None,
-        n_clusters: int | None = None,
-        *,
-        n_labelled: int = 0,
-        dtype: npt.DTypeLike = np.float32,
-        X: Any = None,
-        y: Any = None,
-    ) -> MemoryEstimate:
-        """Estimate the memory of a fit beyond its input, without running it: from sizes, or better from the data.
+    def _estimate_from(self, X: Any, y: Any, n_threads: int) -> MemoryEstimate:
+        options, given = make_options(self.search_options), self._read_input(X, y, None)
+        rows = self._sample(given, options, make_random_state(0))
+        return estimate_search(self._search_sizes(given, rows, options, n_threads, count=True))
 
-        How many non-zeros codes have depends on the data. Given `X`, they are counted on some rows, for about the time
-        that choosing landmarks takes; from sizes alone 48 a row are assumed. `fit` itself counts, where it could
-        matter, and refuses if there is less memory than that.
-
-        Parameters
-        ----------
-        n_rows, n_features : int
-            Size of the data, all views together; not needed with `X`.
-        n_clusters : int, optional
-            Number of classes; by default those in `y`, or 10.
-        n_labelled : int
-            Number of labelled rows.
-        dtype : dtype
-            Of the views; single precision needs less.
-        X, y : optional
-            The views and labels, as for `fit`, in place of sizes.
-
-        Returns
-        -------
-        MemoryEstimate
-            ``.total`` in bytes; printed, a sentence.
-
-        Examples
-        --------
-        >>> from anchorview import FSSMSCCV
-        >>> FSSMSCCV().estimate_memory(20_000, 200, n_labelled=400).total < 1e9
-        True
-        """
-        options, n_threads = make_options(self.search_options), count_threads(self.n_jobs)
-        if X is not None:
-            model = clone(self)  # reading sets attributes
-            given = model._read_input(X, y, None)
-            rows = model._sample(given, options, make_random_state(0))
-            return estimate_search(self._search_sizes(given, rows, options, n_threads, count=True))
-        if n_rows is None or n_features is None:
-            raise ValueError("Pass n_rows and n_features, or the data as X.")
-        n_others = n_rows - n_labelled
-        is_sampled = n_others > max(options.max_search_rows, options.n_sampled)
-        fit = FitSizes(
-            n_labelled + options.n_sampled if is_sampled else n_rows,
-            n_features,
-            min(int(np.max(self._landmark_counts())), n_rows),
-            n_clusters or 10,
-            n_labelled,
-            itemsize=4 if np.can_cast(dtype, np.float32) else 8,
-            n_threads=n_threads,
+    def _estimate_sizes(self, sizes: FitSizes) -> MemoryEstimate:
+        options, n_rows, n_labelled = make_options(self.search_options), sizes.n_rows, sizes.n_labelled
+        is_sampled = n_rows - n_labelled > max(options.max_search_rows, options.n_sampled)
+        fit = replace(
+            sizes,
+            n_rows=n_labelled + options.n_sampled if is_sampled else n_rows,
+            n_landmarks=min(int(np.max(self._landmark_counts())), n_rows),
             reads_products=True,
         )
         n_scalings = len(options.dense_scalings) if self.scaling is None else len(np.atleast_1d(self.scaling))
         n_judging = min(n_labelled, options.max_search_labels)
         is_copied = is_sampled or n_judging < n_labelled
         n_folds = self.n_splits * (self.n_repeats or 1)
-        return estimate_search(
-            SearchSizes(fit, n_rows, [n_features] * n_scalings, n_judging, n_folds, is_copied, options)
-        )
+        widths, codes = [sizes.n_features] * n_scalings, usual_codes(n_scalings, fit.n_landmarks, fit.itemsize)
+        return estimate_search(SearchSizes(fit, n_rows, widths, n_judging, n_folds, is_copied, options, codes))
 
     def _check_memory(self, given: FitInput, rows: Rows | None, options: SearchOptions, n_threads: int) -> None:
         """Refuse a fit for which there is too little memory; codes are looked at only where they could matter."""
@@ -473,28 +423,16 @@ class FSSMSCCV(MultiViewClassifier):
             n_components=n_classes,
             n_labelled=n_labelled,
             n_threads=n_threads,
-            nonzeros=self._count_nonzeros(some, kinds[0], n_landmarks, n_threads) if count else NONZEROS_PER_ROW,
             reads_products=True,
         )
         n_judging = min(n_labelled, options.max_search_labels)
         n_folds = self.n_splits * (self.n_repeats or (2 if n_labelled < options.few_labels else 1))
         is_copied = rows is not None or n_judging < n_labelled
         widths = [each["n_scaled"] for each in views]
-        return SearchSizes(fit, len(given.views), widths, n_judging, n_folds, is_copied, options)
-
-    def _count_nonzeros(self, views: Views, kinds: list[str], n_landmarks: int, n_threads: int) -> float:
-        """Count the non-zeros of codes with the first scaling, on average over the weights that are tried."""
-        from .solver.weights import encode_some  # loads numba: not before a fit needs it
-
-        some = views[:: max(1, len(views) // (ROWS_PER_LANDMARK * n_landmarks))]
-        rng, present = make_random_state(0), some.present
-        scaler = fit_scaling(some, kinds, n_threads, rng=rng, present=present)
-        source = represent(some, scaler, "kmeans", min(n_landmarks, len(some)), rng, n_threads, present=present)
-        products = source.cross.take(np.arange(len(some))[:: max(1, len(some) // _COUNTED)])
-        base, options = Setting(scaling=one_name(kinds), n_landmarks=n_landmarks), make_options(self.search_options)
-        ridges = (base.ridge, base.ridge, *options.ridges)
-        counts = [encode_some(source.grams.complete, products, base.l1, ridge).nnz for ridge in ridges]
-        return float(np.mean(counts)) / max(len(products), 1)
+        codes = usual_codes(len(kinds), n_landmarks, fit.itemsize)
+        if count:
+            codes = count_codes(some, kinds, n_landmarks, options, n_threads)
+        return SearchSizes(fit, len(given.views), widths, n_judging, n_folds, is_copied, options, codes)
 
     def _sample(self, given: FitInput, options: SearchOptions, rng: np.random.RandomState) -> Rows | None:
         """Return the rows that the search looks at; None if it looks at all."""

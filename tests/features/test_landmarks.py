@@ -139,7 +139,7 @@ def test_distances_are_over_the_views_that_a_row_has() -> None:
     sample = Sample(rows, present, columns)
     labels = _assign(sample, squared, centres, 1)
     np.testing.assert_array_equal(labels, expected.argmin(axis=1))
-    distances = _squared_distances(sample, np.arange(40), centres[labels])
+    distances = _squared_distances(sample, np.arange(40), centres, labels)
     np.testing.assert_allclose(distances, expected.min(axis=1), atol=1e-12)
     whole = ((rows[:, None] - centres) ** 2).sum(axis=2)
     assert (labels != whole.argmin(axis=1)).any()

@@ -12,8 +12,9 @@ from sklearn.utils import Bunch
 
 from anchorview import FSSMSC, Constraints, Views, fssmsc
 from anchorview.datasets import hide_labels
-from anchorview.tuning.reading_fits import GRAPH_ROWS, draw_graph_rows, keep_labels, thin
+from anchorview.tuning.reading_fits import draw_graph_rows, keep_labels, thin
 from anchorview.tuning.readings import GraphReading, LinearReading, Readings
+from anchorview.tuning.sampling import READ_GRAPH
 from anchorview.tuning.settings import INFERENCES, split_inference
 from anchorview.tuning.voting import temper
 
@@ -157,12 +158,12 @@ def test_balance_gives_every_class_the_same_weight() -> None:
 
 
 def test_the_graph_has_a_bounded_number_of_rows_and_a_label_of_each_class() -> None:
-    n_rows = 4 * GRAPH_ROWS
+    n_rows = 4 * READ_GRAPH
     class_ids = np.where(np.arange(n_rows // 2) == 17, 1, 0)
     labelled = keep_labels(np.arange(0, n_rows, 2), class_ids, None, None)
     rows = draw_graph_rows(n_rows, labelled, np.random.RandomState(0))
-    assert len(rows) == GRAPH_ROWS == len(np.unique(rows)) and (np.diff(rows) > 0).all()
-    assert 34 in rows and np.count_nonzero(rows % 2) == GRAPH_ROWS // 2
+    assert len(rows) == READ_GRAPH == len(np.unique(rows)) and (np.diff(rows) > 0).all()
+    assert 34 in rows and np.count_nonzero(rows % 2) == READ_GRAPH // 2
     few = keep_labels(np.arange(10), np.arange(10) % 2, np.where(np.arange(60) < 50, 1.0, 0.0), None)
     np.testing.assert_array_equal(draw_graph_rows(60, few, np.random.RandomState(0)), np.arange(50))
 

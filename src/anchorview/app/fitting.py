@@ -16,7 +16,7 @@ import numpy as np
 from ..core.no_space import NoSpaceError
 from ..core.progress import Outcome
 from ..core.ticker import watch
-from ..cost import MemoryEstimate
+from ..cost.estimate import MemoryEstimate
 from ..data.validation import find_present
 from ..fssmsc import FSSMSC
 from ..fssmsc_cv import FSSMSCCV

@@ -1,7 +1,11 @@
-"""How much memory this process can still have: of the machine, of its control groups, and by its own limits."""
+"""How much memory this process can still have: of the machine, of its control groups, and by its own limits.
+
+And how what was freed is given back to it.
+"""
 
 from __future__ import annotations
 
+import ctypes
 import os
 import sys
 from collections.abc import Iterator
@@ -41,6 +45,16 @@ def memory_left(n_threads: int = 1, root: str | Path = "/") -> dict[str, int]:
         "limit of the process": [*_own_limits(root, n_threads)],
     }
     return {name: min(left) for name, left in known.items() if left}
+
+
+def give_back() -> None:
+    """Give memory that was freed back to the system, where the C library can (glibc).
+
+    It keeps what lies below something that is still in use. After a stage that worked with a hundred MB, the next one
+    would come on top of them.
+    """
+    with suppress(AttributeError, OSError, TypeError):
+        ctypes.CDLL(None).malloc_trim(0)
 
 
 def _machine(root: Path) -> Iterator[int]:

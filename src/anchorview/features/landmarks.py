@@ -28,7 +28,7 @@ FULL_SPACE_ENTRIES = 2**24  # rows × features up to which sparse rows may be fi
 FULL_SPACE_WORK = 5e9  # rows × features × landmarks up to which k-means takes well under a second without a projection
 _BLOCK_ROWS = 1024  # of k-means
 _CANDIDATES = 8  # centres, as near as the nearest but for rounding, that are compared anew; more are mostly the same
-_DIFFERENCES = 2**20  # entries of differences made at a time
+_DIFFERENCES = 2**17  # entries of differences made at a time: 3 MB with rows and centres
 
 
 def choose_landmarks(
@@ -321,7 +321,7 @@ def _assign(sample: Sample, squared: Matrix, centres: Matrix, n_threads: int) ->
         if len(row):
             kept = np.arange(len(row)) - np.searchsorted(row, row) < _CANDIDATES
             row, centre = row[kept], centre[kept]
-            order = np.lexsort((centre, _squared_distances(sample, block.start + row, centres[centre]), row))
+            order = np.lexsort((centre, _squared_distances(sample, block.start + row, centres, centre), row))
             first = order[np.unique(row, return_index=True)[1]]
             nearest[row[first]] = centre[first]
         result: ClassIds = nearest
@@ -330,11 +330,11 @@ def _assign(sample: Sample, squared: Matrix, centres: Matrix, n_threads: int) ->
     return np.concatenate(map_blocks(of_block, sample.blocks, n_threads))
 
 
-def _squared_distances(sample: Sample, rows: Rows, centres: Matrix) -> Matrix:
-    """Distances from rows to a centre each, from differences, over the views that the row has."""
+def _squared_distances(sample: Sample, rows: Rows, centres: Matrix, numbers: ClassIds) -> Matrix:
+    """Distances from rows to a centre each, by its number, from differences, over the views that the row has."""
     result = np.empty(len(rows))
     for part in row_blocks(len(rows), max(1, _DIFFERENCES // centres.shape[1])):
-        differences = sample.rows[rows[part]].astype(np.float64) - centres[part]
+        differences = sample.rows[rows[part]].astype(np.float64) - centres[numbers[part]]
         if sample.present is not None:
             for number, columns in enumerate(sample.columns):
                 differences[~sample.present[rows[part], number], columns] = 0.0
@@ -347,7 +347,7 @@ def _fill_empty(sample: Sample, centres: Matrix, labels: ClassIds) -> None:
     counts = np.bincount(labels, minlength=len(centres))
     if counts.all():
         return
-    distances = _squared_distances(sample, np.arange(len(sample)), centres[labels])
+    distances = _squared_distances(sample, np.arange(len(sample)), centres, labels)
     farthest = iter(np.argsort(-distances, kind="stable"))
     for cluster in np.flatnonzero(counts == 0):
         row = next(row for row in farthest if counts[labels[row]] > 1)

@@ -28,13 +28,10 @@ from ..labelling.wrong_labels import LabelVerdicts, WrongLabels, estimate_wrong,
 from .graph import N_DIRECTIONS, Graph, GraphSpace, join_rows
 from .leave_one_out import STRENGTHS, LeaveOneOut, RidgeSpace, fit_moments, make_ridge_space
 from .reading_fits import draw_graph_rows, keep_labels, thin, whole_space
+from .sampling import JUDGED_FOLDS, JUDGED_GRAPH, JUDGED_LABELS, JUDGED_TOGETHER
 
-_GRAPH_ROWS = 2000  # fewer than labels are read by: this is done in every fit, and neighbours cost their square
-_MOST_LEARNED = 10_000
 _MOST_JUDGING = 2000  # labels that strength, temperatures and the share of wrong ones are chosen by
-_N_FOLDS = 5
 _ALPHA = 0.99  # as for the reading
-_BLOCK_ROWS = 4096
 _ROUNDS = 3  # a corrected label helps to judge the others
 
 
@@ -68,7 +65,7 @@ class LabelJudge:
         self._features = whole_space(source.landmarks, len(source.scaler.sizes))
         weights = np.ones(len(rows)) if row_weights is None else row_weights[rows]
         speaking = np.flatnonzero(weights > 0)
-        self._learned = thin(speaking, class_ids, _MOST_LEARNED)
+        self._learned = thin(speaking, class_ids, JUDGED_LABELS)
         self._weights = np.zeros(len(rows))
         self._weights[self._learned] = weights[self._learned]
         self._can_be_judged = _has_others(class_ids, self._weights > 0)
@@ -78,7 +75,7 @@ class LabelJudge:
         self._coordinates = self._space.coordinates(features)
         labelled = keep_labels(rows[speaking], class_ids[speaking], row_weights, None)
         draw = np.random.RandomState(0)  # the draws of a fit stay what they are
-        self._members = draw_graph_rows(source.cross.n_rows, labelled, draw, _GRAPH_ROWS, with_others=not on_cluster)
+        self._members = draw_graph_rows(source.cross.n_rows, labelled, draw, JUDGED_GRAPH, with_others=not on_cluster)
         space = GraphSpace(self._features.weights[:, -N_DIRECTIONS:])  # the leading ones
         graph_weights = None if row_weights is None else row_weights[self._members]
         points = space.coordinates(source.cross.take(self._members))
@@ -89,7 +86,7 @@ class LabelJudge:
         models = _Models(self, class_ids)
         quality, wrong = np.full(len(class_ids), np.nan), np.zeros(len(class_ids))
         preferred = self.given.copy()
-        for block in row_blocks(len(class_ids), _BLOCK_ROWS):
+        for block in row_blocks(len(class_ids), JUDGED_TOGETHER):
             places = np.arange(block.start, block.stop)[self._can_be_judged[block]]
             if not len(places):
                 continue
@@ -143,7 +140,7 @@ class _Models:
         """Spread the labels over the graph, a fold of them hidden each time and, last, none."""
         judge = self.judge
         inside = np.flatnonzero(np.isin(judge.rows, judge._members))  # labelled rows in the graph
-        folds = [inside[fold] for fold in split_labels(judge.given[inside], _N_FOLDS, np.random.RandomState(0))]
+        folds = [inside[fold] for fold in split_labels(judge.given[inside], JUDGED_FOLDS, np.random.RandomState(0))]
         shown = [np.setdiff1d(inside, fold) for fold in [*folds, np.empty(0, dtype=np.intp)]]
         labels = [(np.searchsorted(judge._members, judge.rows[some]), self.class_ids[some]) for some in shown]
         self._potentials: npt.NDArray[np.float32] = judge._graph.potential(labels, judge.n_classes, _ALPHA)

@@ -33,12 +33,10 @@ from .graph import GraphSpace, join_rows, make_space
 from .heads import LinearHead, fit_linear_head
 from .options import SearchOptions
 from .readings import GraphReading, LinearReading, Readings
+from .sampling import READ_GRAPH, READ_LABELS
 from .voting import average_temperature, temper
 
-GRAPH_ROWS = 5000  # of the sample: its neighbours cost half a second, and any other row 5,000 short distances; half of
-# it may be labelled, the others show where the rows are
-_MOST_LEARNED = 20_000  # labelled rows of the regression, which has at most as many coefficients a class as landmarks
-_MOST_JUDGING = 2000  # of these, from which a strength is judged
+_MOST_JUDGING = 2000  # labels, from which a strength is judged
 _USUAL = 0.15  # temperature where no label can be hidden, in units of the spread of the potential
 _STRENGTHS = SearchOptions().feature_strengths
 _USUAL_STRENGTH = 10.0
@@ -154,7 +152,7 @@ def _fit_linear(source: Representation, cross: Products, labelled: Labelled) -> 
     """Return the regression whose strength and temperature suit hidden labels, and its probabilities of these."""
     space = whole_space(source.landmarks, len(source.scaler.sizes))
     class_ids, weights = labelled.class_ids, labelled.weights()
-    learned = thin(np.arange(len(class_ids)), class_ids, _MOST_LEARNED)
+    learned = thin(np.arange(len(class_ids)), class_ids, READ_LABELS)
     needed = np.union1d(learned, _judged_rows(class_ids))
     rows = space.coordinates(cross.take(labelled.rows[needed]))
 
@@ -237,7 +235,7 @@ def draw_graph_rows(
     n_rows: int,
     labelled: Labelled,
     rng: np.random.RandomState,
-    most: int = GRAPH_ROWS,
+    most: int = READ_GRAPH,
     *,
     with_others: bool = True,
 ) -> Rows:

@@ -10,6 +10,13 @@ from .options import SearchOptions
 SAMPLE_ROWS = 1500  # on which `FSSMSC` chooses what is "auto"
 SAMPLE_LANDMARKS = 100  # with 1,500 rows; 200, or all rows and landmarks, chose no better (docs/accuracy.md)
 MOST_LABELLED = 750  # of the sample: the others show what unlabelled rows are like
+READ_LABELS = 20_000  # of which a regression on E learns; it has at most as many coefficients a class as landmarks
+READ_GRAPH = 5000  # rows of a graph that reads labels: their neighbours cost half a second, and any other row 5,000
+# short distances; half of them may be labelled, the others show where the rows are
+JUDGED_LABELS = 10_000  # of which the regression learns that judges labels
+JUDGED_GRAPH = 2000  # rows of its graph, fewer: labels are judged in every fit, and neighbours cost their square
+JUDGED_TOGETHER = 4096  # labels
+JUDGED_FOLDS = 5  # that hide them
 
 
 def some_of(rows: Rows, most: int, rng: np.random.RandomState) -> Rows:

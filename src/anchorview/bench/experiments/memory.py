@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from ...cost import FitSizes, estimate_memory
+from ...cost.fit import estimate_memory
+from ...cost.sizes import FitSizes
 from ...report.document import Section, Table, scientific, score_cells
 from ..methods import METHODS, OURS
 from ..operations import variables_bytes

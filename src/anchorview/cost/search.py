@@ -1,28 +1,25 @@
-"""What a fit of `FSSMSCCV` needs of memory beyond its input, told before it runs.
+"""What a fit of `FSSMSCCV` needs of memory beyond its input.
 
 Its stages are search, fits and labels. The search keeps what its settings share until the end, so that later stages
 come on top of it: for each scaling landmarks, products and a graph, for each set of codes the codes and sums over them.
-How many sets of codes there will be depends on the labels; there are seven to nine on most data.
 """
 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
-from .cost import INDEX, FitSizes, Items, MemoryEstimate, block_bytes, landmark_items, largest_stage, scaling_items
-from .tuning.options import SearchOptions
+from ..tuning.options import SearchOptions
+from .code_bytes import CodeBytes
+from .estimate import Items, MemoryEstimate, largest_stage
+from .fit import block_bytes, distance_bytes, judge_bytes, landmark_items, scaling_items
+from .sizes import FitSizes
 
-SEARCH_REMEDY = (
-    "Lower n_landmarks or n_sampled (of search_options), give the views in single precision (float32), fit a sample of "
-    "the rows and predict the rest in blocks (predict needs a fixed amount of memory), use FSSMSC, which needs a "
-    "fraction of it, or raise the limit."
-)
-_N_CODES, _N_DENSE, _N_CODES_OF_ONE = 8, 6, 5  # sets of codes: of several scalings, if they are dense, and of one
+_OF_CODES = ("codes", "sums over codes", "blocks")
 _N_SETTINGS = 60  # that are judged
 _N_CHOSEN = 2  # sets of codes that are completed for the average
+_N_ON_GRAPHS = 8  # settings of the average that spread labels over a graph
 _FOLDS_KEPT = 6  # whose sums over codes are kept
-_STARTS = 0.35  # part of the patterns of codes that landmarks' own codes have
 _DIRECTIONS = 50  # of the space of the graph
 _EDGES = 160  # bytes of a row: its edges, to both sides, and itself
 _NEIGHBOURS = 11 * 8 * 9  # bytes of a row while its neighbours are found and joined
@@ -49,6 +46,8 @@ class SearchSizes:
         Whether the rows that the search looks at are a copy of some of them.
     options : SearchOptions
         Of the search.
+    codes : CodeBytes
+        What codes take.
     """
 
     fit: FitSizes
@@ -58,21 +57,21 @@ class SearchSizes:
     n_folds: int
     is_copied: bool
     options: SearchOptions
+    codes: CodeBytes
 
 
 def estimate_search(sizes: SearchSizes) -> MemoryEstimate:
     """Estimate the peak memory of a search and all that comes after it, beyond the input."""
+    sizes = replace(sizes, fit=replace(sizes.fit, nonzeros=sizes.codes.nonzeros))
     kept = _kept(sizes)
+    before_codes = {what: size for what, size in kept.items() if what not in _OF_CODES}
     stages = [
+        ("search", before_codes | {"work": _landmark_work(sizes)}),
         ("search", kept | {"work": _search_work(sizes)}),
         ("fits", kept | _fits(sizes)),
         ("labels", kept | _labels(sizes)),
     ]
     return largest_stage(sizes.n_all, stages)
-
-
-def _row_of_codes(s: FitSizes) -> float:
-    return s.nonzeros * (s.itemsize + INDEX) + INDEX
 
 
 def _n_coded(sizes: SearchSizes) -> int:
@@ -84,32 +83,33 @@ def _n_coded(sizes: SearchSizes) -> int:
 def _kept(sizes: SearchSizes) -> Items:
     """Held from the search on."""
     s, options = sizes.fit, sizes.options
-    n_codes = _N_DENSE if s.nonzeros > options.dense_codes else _N_CODES  # denser ones are then not tried
-    n_codes, square = n_codes if len(sizes.widths) > 1 else _N_CODES_OF_ONE, 8.0 * s.n_landmarks**2
-    products = s.n_rows * s.n_landmarks * s.itemsize
+    codes, square = sizes.codes, 8.0 * s.n_landmarks**2
+    products = s.n_rows * codes.products
     space = [min(_DIRECTIONS, s.n_landmarks, width) for width in sizes.widths]
-    starts = _STARTS * s.n_landmarks * 4 * min(s.nonzeros, s.n_landmarks) ** 2
-    sums = square * (1 + 2 * min(sizes.n_folds, _FOLDS_KEPT)) + square * s.itemsize / 8 + starts
+    sums = square * (1 + 2 * min(sizes.n_folds, _FOLDS_KEPT)) + square * s.itemsize / 8 + codes.starts
     return {
         "sample of the rows": s.n_rows * s.input_row if sizes.is_copied else 0.0,
         "landmarks of each scaling": sum(2.0 * s.n_landmarks * w * s.itemsize + 2 * square for w in sizes.widths),
-        "products of each scaling": len(sizes.widths) * products if products <= options.cache_bytes else 0.0,
+        "products of each scaling": products if products <= len(sizes.widths) * options.cache_bytes else 0.0,
         "graphs": sum(s.n_rows * (4.0 * w + _EDGES) for w in space) if s.n_rows <= options.max_graph_rows else 0.0,
-        "codes": n_codes * _n_coded(sizes) * _row_of_codes(s),
-        "sums over codes": n_codes * sums,
+        "codes": _n_coded(sizes) * codes.all_sets,
+        "sums over codes": codes.n_sets * sums,
         "judgements": 8.0 * _N_SETTINGS * sizes.n_judging * s.n_components,
         "blocks": s.n_threads * block_bytes(s),
     }
 
 
+def _landmark_work(sizes: SearchSizes) -> float:
+    """Return the most that is held for a while by k-means and directions of text: before there are any codes."""
+    return max(sum(items.values()) for items in (scaling_items(sizes.fit), landmark_items(sizes.fit)))
+
+
 def _search_work(sizes: SearchSizes) -> float:
-    """Return the most that is held for a while: by k-means, directions of text, the graph, or a regression."""
+    """Return the most that is held for a while: by the graph, a regression, or codes that are put together."""
     s = sizes.fit
     spread = s.n_rows * max(_NEIGHBOURS, _SPREAD * sizes.n_folds * s.n_components)
-    if s.n_rows > sizes.options.max_graph_rows:
-        spread = 0
-    parts = (scaling_items(s), landmark_items(s))
-    return max(spread, _regression(sizes, sizes.n_judging), *(sum(items.values()) for items in parts))
+    on_graph = spread if s.n_rows <= sizes.options.max_graph_rows else 0.0
+    return max(on_graph, _regression(sizes, sizes.n_judging), _n_coded(sizes) * sizes.codes.row)
 
 
 def _regression(sizes: SearchSizes, n_rows: int) -> float:
@@ -122,23 +122,35 @@ def _regression(sizes: SearchSizes, n_rows: int) -> float:
     return rows + max(rows, rotated)
 
 
-def _fits(sizes: SearchSizes) -> Items:
-    """Codes of the rows that had none yet, and regressions with rows that the average is sure of."""
-    s, options = sizes.fit, sizes.options
+def _ensemble(sizes: SearchSizes) -> Items:
+    """Held from the fits on: codes of rows that had none yet, sums over codes, and potentials of graphs."""
+    s = sizes.fit
     has_all = _n_coded(sizes) == s.n_rows
-    n_sure = min(s.n_rows, s.n_labelled + (options.max_sure if options.second_fit else 0))
     return {
-        "codes of the average": 0.0 if has_all else _N_CHOSEN * s.n_rows * _row_of_codes(s),
-        "votes": 4 * 8.0 * s.n_rows * s.n_components,
-        "regressions": _regression(sizes, n_sure),
+        "codes of the average": 0.0 if has_all else _N_CHOSEN * s.n_rows * sizes.codes.row,
+        "sums of the average": _N_CHOSEN * 2 * 2 * 8.0 * s.n_landmarks**2,  # with all labels, and with sure rows
+        "potentials": _N_ON_GRAPHS * 4.0 * s.n_rows * s.n_components
+        if s.n_rows <= sizes.options.max_graph_rows
+        else 0.0,
+    }
+
+
+def _fits(sizes: SearchSizes) -> Items:
+    """Votes, and regressions with rows that the average is sure of, or distances to labelled rows."""
+    s, options = sizes.fit, sizes.options
+    n_sure = min(s.n_rows, s.n_labelled + (options.max_sure if options.second_fit else 0))
+    return _ensemble(sizes) | {
+        "votes": 2 * 8.0 * s.n_rows * s.n_components,
+        "work": max(_regression(sizes, n_sure), distance_bytes(s)),
     }
 
 
 def _labels(sizes: SearchSizes) -> Items:
-    """Codes of all rows, votes and probabilities."""
+    """Codes of all rows, votes and probabilities; or, of these, the labels that are judged."""
     s, n = sizes.fit, sizes.n_all
-    codes = n * _row_of_codes(s) if n > s.n_rows else _fits(sizes)["codes of the average"]
-    return {
-        "codes of all rows": codes,
-        "votes": 6 * 8.0 * n * s.n_components + n * (s.itemsize * s.n_components + 60.0),
+    read, found = 5 * 8.0 * n * s.n_components, n * (s.itemsize * s.n_components + 60.0)
+    return _ensemble(sizes) | {
+        "codes of all rows": n * sizes.codes.row if n > s.n_rows else 0.0,
+        "votes": 8.0 * n * s.n_components + found,
+        "probabilities": max(read, distance_bytes(s), judge_bytes(s)),
     }

@@ -1,0 +1,160 @@
+"""What the memory of a fit depends on, from the parameters of an estimator and its data."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from ..engine.sources.base import holds_sparse
+from ..features.text import LSA_COMPONENTS
+from ..solver.grams import patterns
+
+NONZEROS_PER_ROW = 48  # of a code, where there is no data to count them on
+INDEX = 4  # bytes of an index
+
+
+@dataclass(frozen=True)
+class FitSizes:
+    """What the memory of a fit depends on.
+
+    Parameters
+    ----------
+    n_rows, n_features, n_landmarks, n_components, n_labelled : int
+        n, d (all views), m, k and the number of labelled rows.
+    nonzeros : float
+        Non-zeros of a code.
+    itemsize : int
+        Bytes of a number: 4 in single precision. Once there are landmarks, of a product.
+    feature_itemsize : int, optional
+        Bytes of a number of the features, if that is something else: products of rows that are nearly parallel are in
+        double precision.
+    row_bytes : float, optional
+        Bytes of a row of the input; by default those of dense features.
+    n_scaled : int, optional
+        Features once they are scaled: of a view that is turned into coordinates ("lsa") fewer than before.
+    n_tried : int
+        Scalings that the choice tries; 0 if there is nothing to choose.
+    n_text : int
+        Non-zeros of the largest view that is scaled as text; views are scaled one after the other.
+    n_lsa : int
+        Features of the views that are turned into coordinates, by themselves or in the choice.
+    solver : str
+        "admm" has dense states, with numbers of `state_itemsize` bytes.
+    n_patterns : int
+        Combinations of views that rows have.
+    moves : bool
+        Whether labels are expected to move codes: then there are two of each. With the default coupling they seldom do.
+    codes_in_files : bool
+        Whether codes are kept in files, but for where their rows start and those that moved.
+    on_cluster : bool
+        Whether rows and codes are on a cluster, and text is scaled there.
+    reads_products : bool
+        Whether the products are read by regression or graph, in double precision.
+    vote_bytes : int
+        What is kept of a row while such readings wait for that of the embedding.
+    nearest_only : bool
+        Whether labels are read from the nearest labelled rows for certain: then only small fits hold distances.
+    """
+
+    n_rows: int
+    n_features: int
+    n_landmarks: int
+    n_components: int
+    n_labelled: int = 0
+    nonzeros: float = NONZEROS_PER_ROW
+    itemsize: int = 4
+    feature_itemsize: int | None = None
+    row_bytes: float | None = None
+    n_scaled: int | None = None
+    n_tried: int = 0
+    n_text: int = 0
+    n_lsa: int = 0
+    solver: str = "active_set"
+    state_itemsize: int = 4
+    n_threads: int = 1
+    n_patterns: int = 1
+    moves: bool = False
+    codes_in_files: bool = False
+    on_cluster: bool = False
+    reads_products: bool = False
+    vote_bytes: int = 0
+    nearest_only: bool = False
+
+    @property
+    def width(self) -> int:
+        """Features once they are scaled."""
+        return self.n_features if self.n_scaled is None else self.n_scaled
+
+    @property
+    def input_row(self) -> float:
+        """Bytes of a row of the input."""
+        return self.n_features * self.itemsize if self.row_bytes is None else self.row_bytes
+
+
+def state_itemsize(model: Any, is_double: bool = False) -> int:
+    """Return the bytes of a number of the solver's dense states; `is_double` if landmarks ask for double precision."""
+    usual = "float64" if is_double else "float32"
+    return int(np.dtype((model.solver_options or {}).get("dtype", usual)).itemsize)
+
+
+def may_move(model: Any) -> bool:
+    """Tell whether labels are expected to move codes; with the default coupling they seldom do."""
+    return bool(model.units == "paper" or model.coupling != "auto")
+
+
+def input_sizes(views: Any, scaling: Any, may_change: bool = False) -> dict[str, Any]:
+    """Return what `FitSizes` knows of views with a scaling each; or with others too, if that may change."""
+    is_text = [holds_sparse(a) or kind in ("tfidf", "lsa") for a, kind in zip(views.arrays, scaling, strict=True)]
+    stored = [a.nnz if holds_sparse(a) else a.shape[0] * a.shape[1] for a in views.arrays]
+    n_bytes = [
+        count * (a.dtype.itemsize + (INDEX if holds_sparse(a) else 0))
+        for a, count in zip(views.arrays, stored, strict=True)
+    ]
+    is_lsa = [kind == "lsa" or (may_change and text) for kind, text in zip(scaling, is_text, strict=True)]
+    sizes = [
+        min(LSA_COMPONENTS, size) if kind == "lsa" else size for kind, size in zip(scaling, views.sizes, strict=True)
+    ]
+    on_cluster = views.is_on_cluster
+    return {
+        "n_rows": len(views),
+        "n_features": sum(views.sizes),
+        "itemsize": 4 if all(np.can_cast(array.dtype, np.float32) for array in views.arrays) else 8,
+        "row_bytes": sum(n_bytes) / max(len(views), 1),
+        "n_scaled": sum(sizes),
+        "n_text": 0
+        if on_cluster
+        else max((count for count, text in zip(stored, is_text, strict=True) if text), default=0),
+        "n_lsa": 0 if on_cluster else sum(size for size, lsa in zip(views.sizes, is_lsa, strict=True) if lsa),
+        "on_cluster": on_cluster,
+    }
+
+
+def fit_sizes(model: Any, given: Any, plan: Any, n_threads: int, n_tried: int = 0) -> FitSizes:
+    """Return the sizes of a fit, but for the non-zeros of its codes.
+
+    Parameters
+    ----------
+    model : FSSMSC
+        The parameters.
+    given : FitInput
+        What it is fitted on.
+    plan : Plan
+        What it is going to do.
+    n_tried : int
+        Scalings that the choice tries.
+    """
+    return FitSizes(
+        **input_sizes(given.views, plan.scaling, n_tried > 1),
+        n_landmarks=plan.n_landmarks,
+        n_components=plan.n_components,
+        n_labelled=int(np.count_nonzero(given.known.class_ids >= 0)),
+        n_tried=n_tried,
+        solver=model.solver,
+        state_itemsize=state_itemsize(model),
+        n_threads=n_threads,
+        n_patterns=1 if given.present is None else len(patterns(given.present)[0]),
+        moves=may_move(model),
+        nearest_only=model.inference in ("nearest", "paper"),
+    )
