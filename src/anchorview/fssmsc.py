@@ -527,11 +527,13 @@ class FSSMSC(MultiViewClassifier):
         )
         return estimate_memory(sizes)
 
-    def _estimate_from(self, X: Any, y: Any, n_threads: int) -> MemoryEstimate:
+    def _estimate_from(self, X: Any, y: Any, n_threads: int, count: bool) -> MemoryEstimate:
         """Go as far as a fit goes before its codes, by the same draws: whether weights change can hang on a row."""
         given = self._read_input(X, y, None)
         plan, rng = make_plan(self, given), make_random_state(0 if self.random_state is None else self.random_state)
         n_tried = self._count_tried(given, plan)
+        if not count:
+            return estimate_memory(fit_sizes(self, given, plan, n_threads, n_tried))
         asked, choice = self._choose(given, plan, rng, n_threads)
         rows: dict[str, Any] = {"present": given.present, "weights": given.weights}
         scaler = fit_scaling(given.views, plan.scaling, n_threads, rng=rng, **rows)

@@ -376,10 +376,10 @@ class FSSMSCCV(MultiViewClassifier):
         self.stage_seconds_ = progress.seconds
         return self
 
-    def _estimate_from(self, X: Any, y: Any, n_threads: int) -> MemoryEstimate:
+    def _estimate_from(self, X: Any, y: Any, n_threads: int, count: bool) -> MemoryEstimate:
         options, given = make_options(self.search_options), self._read_input(X, y, None)
         rows = self._sample(given, options, make_random_state(0))
-        return estimate_search(self._search_sizes(given, rows, options, n_threads, count=True))
+        return estimate_search(self._search_sizes(given, rows, options, n_threads, count=count))
 
     def _estimate_sizes(self, sizes: FitSizes) -> MemoryEstimate:
         options, n_rows, n_labelled = make_options(self.search_options), sizes.n_rows, sizes.n_labelled

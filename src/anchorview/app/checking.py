@@ -30,7 +30,7 @@ def check_run(settings: RunSettings, reporter: Reporter) -> dict[str, Any]:
         data = read(settings, reporter)
         model = make_model(settings, data)
         empty = _missing_cells(data)
-        needed = memory_of(data, model)
+        needed = memory_of(data, model, count=len(data.views) >= _MANY_ROWS)
         seconds = _time_of(model, data, reporter)
     listed = ", ".join(f"{name} {count:,}" for name, count in empty.items() if count)
     reporter.say(f"Cells that are empty: {sum(empty.values()):,}{f' ({listed})' if listed else ''}.")

@@ -239,10 +239,10 @@ def has_converged(model: Any) -> bool:
     return Outcome.MAX_ITER.value not in model.status_ and _NOT_SETTLED not in model.status_
 
 
-def memory_of(data: RunData, model: Any) -> MemoryEstimate:
-    """Estimate what a fit takes beyond its input."""
+def memory_of(data: RunData, model: Any, *, count: bool = True) -> MemoryEstimate:
+    """Estimate what a fit takes beyond its input; with codes counted on the data, or as usual."""
     with _blaming_the_data():
-        estimate: MemoryEstimate = model.estimate_memory(X=data.views, y=_labels_of(data))
+        estimate: MemoryEstimate = model.estimate_memory(X=data.views, y=_labels_of(data), count=count)
     return estimate
 
 

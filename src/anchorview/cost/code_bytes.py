@@ -10,7 +10,7 @@ from ..core.checks import make_random_state
 from ..data.views import Views
 from ..features.landmarks import ROWS_PER_LANDMARK
 from ..features.representation import represent
-from ..features.scaling import fit_scaling
+from ..features.scaling import TextScalers, fit_scaling
 from ..tuning.options import SearchOptions
 from ..tuning.settings import Setting
 from .sizes import INDEX, NONZEROS_PER_ROW
@@ -76,9 +76,10 @@ def count_codes(
     usual = Setting(scaling="", n_landmarks=n_landmarks)
     counted: list[tuple[list[float], int]] = []  # of each scaling: non-zeros with each ridge, and bytes of a number
     starts: list[int] = []
+    texts: TextScalers = {}  # fitted once for all scalings, as in the search
     for kinds in scalings:
         rng, present = make_random_state(0), some.present
-        scaler = fit_scaling(some, kinds, n_threads, rng=rng, present=present)
+        scaler = fit_scaling(some, kinds, n_threads, rng=rng, present=present, known=texts)
         source = represent(some, scaler, "kmeans", min(n_landmarks, len(some)), rng, n_threads, present=present)
         products = source.cross.take(np.arange(len(some))[:: max(1, len(some) // _COUNTED)])
         nonzeros: list[float] = []
