@@ -82,7 +82,7 @@ def test_a_prediction_and_a_search_that_are_ended(tmp_path: Path) -> None:
     large = write_csv(tmp_path / "large.csv", reviews(30_000))
     words = ["predict", tmp_path / "run" / "model.anchorview", large, "-o", tmp_path / "new.csv", "--block-rows", 100]
     before = left_in(tmp_path)
-    code, rest = end_at(words, "rows labelled", signal.SIGTERM, tmp_path)
+    code, rest = end_at(words, "labelling about", signal.SIGTERM, tmp_path)
     assert code == 143, rest
     left = set(left_in(tmp_path)) - set(before)
     assert all(name.startswith(".new.csv.parts") and not name.endswith(".part") for name in left)  # to go on from
