@@ -111,8 +111,8 @@ def test_a_fit_takes_what_the_estimate_says(case: str) -> None:
     limit, n_rows = settings.pop("memory_limit", None), settings.pop("n_rows", 50_000)
     options = {**SETTLED, **scaling, "solver": solver, "memory_limit": limit}
     model = FSSMSC(**options, n_landmarks=40, max_iter=3, n_jobs=1, random_state=0)
-    model.fit(*make_rows(1000, **settings))  # loads everything
     views, y = make_rows(n_rows, **settings)
+    model.fit(views, y)  # loads everything; kernels for many rows may have to be compiled
     estimate = model.estimate_memory(X=views, y=y)
     tracemalloc.start()
     model.fit(views, y)
