@@ -657,9 +657,7 @@ class FSSMSC(MultiViewClassifier):
             self._choose(given, plan, rng, n_threads)
             rows: dict[str, Any] = {"present": given.present, "weights": given.weights}
             scaler = fit_scaling(given.views, plan.scaling, n_threads, rng=rng, **rows)
-            how = self.landmarks if isinstance(self.landmarks, str) else np.asarray(self.landmarks)
-            least = plan.n_components
-            source = represent(given.views, scaler, how, plan.n_landmarks, rng, n_threads, least=least, **rows)
+            source = self._represent(given, scaler, plan, rng, n_threads)
             with one_blas_thread():
                 judge = self._judge_labels(given, source, n_threads)
                 if judge is not None:
