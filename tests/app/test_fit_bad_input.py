@@ -14,7 +14,16 @@ import pyarrow.parquet as pq
 import pytest
 
 from anchorview.app.run_folder import RunFolder
-from support.command import refused, reviews, write_csv
+from support.command import quick, refused, reviews, write_csv
+
+
+@pytest.fixture
+def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """Return a folder with a good table in it, which is the current one."""
+    monkeypatch.chdir(tmp_path)
+    write_csv(tmp_path / "reviews.csv", reviews())
+    quick(tmp_path)
+    return tmp_path
 
 
 def fit_refused(*words: Any, code: int = 3) -> str:

@@ -7,12 +7,22 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+import pytest
 
 from anchorview.app.inputs.gathering import gather
 from anchorview.app.settings import RunSettings, read_settings
-from support.command import invoke, read_csv, refused, reviews, write_csv
+from support.command import invoke, quick, read_csv, refused, reviews, write_csv
 
 KINDS = ["red", "green", "blue", "grey"]
+
+
+@pytest.fixture
+def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """Return a folder with a table of reviews in it, which is the current one."""
+    monkeypatch.chdir(tmp_path)
+    write_csv(tmp_path / "reviews.csv", reviews())
+    quick(tmp_path)
+    return tmp_path
 
 
 def run(*words: Any) -> list[str]:

@@ -17,6 +17,15 @@ from support.command import invoke, quick, read_csv, refused, reviews, write_csv
 TRUTH = [["car", "food", "sport"][row % 3] for row in range(90)]
 
 
+@pytest.fixture
+def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """Return a folder with a table of reviews in it, which is the current one."""
+    monkeypatch.chdir(tmp_path)
+    write_csv(tmp_path / "reviews.csv", reviews())
+    quick(tmp_path)
+    return tmp_path
+
+
 def project(path: Path, labels: dict[str, str], data: dict[str, str] | None = None) -> Path:
     """Write what Label Studio exports as JSON after people have labelled."""
     tasks = [
