@@ -101,11 +101,13 @@
     const showRings = () => { rings.visible = showGiven.checked }
     showGiven.addEventListener("change", showRings)
     showRings()
+    // Through the view, as Bokeh's own tools do: a range that is only set is computed again when names are written.
     const zoom = (factor) => {
-      for (const range of [plot.x_range, plot.y_range]) {
+      const scaled = (range) => {
         const middle = (range.start + range.end) / 2, half = (range.end - range.start) / 2 * factor
-        range.setv({start: middle - half, end: middle + half})
+        return new Map([[range, {start: middle - half, end: middle + half}]])
       }
+      view.update_range({xrs: scaled(plot.x_range), yrs: scaled(plot.y_range)})
     }
     document.getElementById("zoom-in").addEventListener("click", () => zoom(0.6))
     document.getElementById("zoom-out").addEventListener("click", () => zoom(1 / 0.6))
