@@ -14,14 +14,14 @@ from anchorview.plotting.ranks import critical_distance, plot_ranks
 Points = list[tuple[float, float, float]]  # share of labels, mean, spread; all in percent
 STYLES = {
     "FSSMSC": ("#f08a5d", "o"),
-    "FSSMSCCV": ("#c1121f", "s"),
+    "AnchorViewClassifier": ("#c1121f", "s"),
     "LogisticRegression": ("C0", "D"),
     "SVC": ("C2", "^"),
     "LabelSpreading": ("C4", "v"),
     "KNeighborsClassifier": ("C7", "P"),
     "SelfTrainingClassifier": ("C8", "X"),
 }
-STRONG = "FSSMSCCV"
+STRONG = "AnchorViewClassifier"
 
 
 def draw_ranks(ranks: dict[str, float], n_sets: int, path: Path) -> None:

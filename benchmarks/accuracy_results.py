@@ -15,7 +15,7 @@ from anchorview.bench.scripts import SCORES
 from anchorview.plotting.ranks import mean_ranks
 from rivals import DEFAULTS, RIVALS
 
-PLAIN, TUNED, CONSTANT = "FSSMSC", "FSSMSCCV", "FSSMSC-constants"
+PLAIN, TUNED, CONSTANT = "FSSMSC", "AnchorViewClassifier", "FSSMSC-constants"
 OURS = (PLAIN, TUNED, CONSTANT, "FSSMSC-paper")
 CURVE_SETS = ("hw", "caltech101_20_re", "hdigit", "ng20")
 CURVE_LABELS = (0.005, 0.01, 0.02, 0.05, 0.1)

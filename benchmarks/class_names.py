@@ -15,7 +15,7 @@ from typing import Any
 
 import numpy as np
 
-from anchorview import FSSMSC, FSSMSCCV, datasets
+from anchorview import FSSMSC, AnchorViewClassifier, datasets
 from anchorview.report.tables import markdown_table
 
 
@@ -53,7 +53,7 @@ def main() -> int:
         data = datasets.load_npz(options.data / f"{name}.npz")
         target = np.unique(data.target, return_inverse=True)[1]
         numbers = datasets.hide_labels(target, 0.2 if len(target) < 500 else 0.05, random_state=0)
-        for estimator in (FSSMSC(random_state=0), FSSMSCCV(random_state=0)):
+        for estimator in (FSSMSC(random_state=0), AnchorViewClassifier(random_state=0)):
             for coding, differ, most in compare(estimator, data.views, data.views[::10], numbers):
                 row = [name, type(estimator).__name__, coding, f"{100 * differ:.1f} %", f"{most:.2g}"]
                 lines.append(row)

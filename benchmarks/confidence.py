@@ -18,7 +18,7 @@ import numpy as np
 from matplotlib.figure import Figure
 from scipy.special import softmax
 
-from anchorview import FSSMSC, FSSMSCCV, datasets
+from anchorview import FSSMSC, AnchorViewClassifier, datasets
 from anchorview.bench.protocol import average
 from anchorview.bench.scripts import Result, Runs, add_draws, make_parser, run_parts, score_columns
 from anchorview.core.arrays import unit_rows
@@ -28,13 +28,13 @@ from confidence_suggestions import suggestions
 
 N_BINS = 15
 LABELS = {"hw": 0.05, "hdigit": 0.01, "caltech101_20_re": 0.05, "caltech101_7_re": 0.05, "scene15": 0.05}
-PICTURED = ("hw", "hdigit", "caltech101_20_re")  # also those on which FSSMSCCV is fitted
+PICTURED = ("hw", "hdigit", "caltech101_20_re")  # also those on which AnchorViewClassifier is fitted
 MODELS = {
     "FSSMSC, before": "nearest",
     "FSSMSC": "nearest",
     "FSSMSC, knn": "knn",
     "FSSMSC, euclidean": "euclidean",
-    "FSSMSCCV": "",
+    "AnchorViewClassifier": "",
 }
 
 
@@ -63,7 +63,7 @@ def run_ece(data: Any, seed: int, model: str, fraction: float) -> Result:
     y = datasets.hide_labels(data.target, fraction, random_state=seed)
     hidden = y == -1
     start = time.perf_counter()
-    fitted: Any = FSSMSCCV() if model == "FSSMSCCV" else FSSMSC(inference=MODELS[model])
+    fitted: Any = AnchorViewClassifier() if model == "AnchorViewClassifier" else FSSMSC(inference=MODELS[model])
     fitted = fitted.set_params(random_state=seed).fit(data.views, y)
     seconds = time.perf_counter() - start
     confidence = confidence_before(fitted, y) if model.endswith("before") else fitted.confidence_
@@ -85,10 +85,10 @@ def ece(runs: Runs) -> list[str]:
     scores = ("acc", "confidence", "ece")
     for name, fraction in LABELS.items():
         for model in MODELS:
-            if model == "FSSMSCCV" and name not in PICTURED:
+            if model == "AnchorViewClassifier" and name not in PICTURED:
                 continue
             key = {"what": "ece", "data": name, "model": model, "fraction": fraction}
-            results = runs.repeat(key, run_ece, 5 if model == "FSSMSCCV" else 10)
+            results = runs.repeat(key, run_ece, 5 if model == "AnchorViewClassifier" else 10)
             if results:
                 worst = max(result["ece"] for result in results)
                 mean = average([{score: result[score] for score in scores} for result in results])
@@ -111,7 +111,11 @@ def draw_reliability(results: dict[tuple[str, str], list[Result]], path: Path) -
     panels = figure.subplots(1, len(PICTURED), sharey=True)
     for panel, name in zip(panels, PICTURED, strict=True):
         panel.plot([0, 1], [0, 1], color="black", linewidth=0.8, linestyle=":")
-        for model, colour in {"FSSMSC, before": "tab:gray", "FSSMSC": "tab:blue", "FSSMSCCV": "tab:orange"}.items():
+        for model, colour in {
+            "FSSMSC, before": "tab:gray",
+            "FSSMSC": "tab:blue",
+            "AnchorViewClassifier": "tab:orange",
+        }.items():
             if (name, model) in results:
                 _draw_model(panel, results[name, model], model, colour)
         title = f"{name}, {LABELS[name]:.0%} labels"
@@ -130,7 +134,7 @@ def _draw_model(panel: Any, results: list[Result], model: str, colour: str) -> N
 
 
 def main() -> None:
-    parser = add_draws(make_parser(__doc__, __file__), text="draws of labels; by default 10, FSSMSCCV 5")
+    parser = add_draws(make_parser(__doc__, __file__), text="draws of labels; by default 10, AnchorViewClassifier 5")
     run_parts(parser, {"ece": ece, "suggestions": suggestions}, "confidence", "Confidence: measured")
 
 

@@ -79,9 +79,9 @@ def _fssmsc(data: Data, *, labels: bool = True, fit: dict[str, Any] | None = Non
 
 
 def _cv(data: Data, **fit: Any) -> Arrays:
-    from anchorview import FSSMSCCV
+    from anchorview import AnchorViewClassifier
 
-    return _of_cv(FSSMSCCV(random_state=0).fit(data.views, data.y, **fit), data.new)
+    return _of_cv(AnchorViewClassifier(random_state=0).fit(data.views, data.y, **fit), data.new)
 
 
 def _baseline(data: Data, name: str) -> Arrays:

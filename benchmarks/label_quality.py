@@ -5,7 +5,8 @@
 A tenth of the labels is given another class at random. Part "quality": the area under the ROC curve with which
 `label_quality_` tells wrong labels from right ones, beside the self-confidence of a cross-validated logistic
 regression on the same labels and features (what cleanlab ranks labels by), and the share of a fit's CPU time that it
-takes. Part "tuner": the same for FSSMSCCV, beside what its own average says of hidden labels. Part "relabel": accuracy
+takes. Part "tuner": the same for AnchorViewClassifier, beside what its own average says of hidden labels. Part
+"relabel": accuracy
 with and without `relabel=0.9`, for every inference, of rows without a label. Finished runs are kept in
 benchmarks/results/label_quality.jsonl and not made again; --fresh does.
 """
@@ -20,7 +21,7 @@ import numpy as np
 from sklearn.linear_model import LogisticRegression
 from sklearn.metrics import roc_auc_score
 
-from anchorview import FSSMSC, FSSMSCCV, datasets
+from anchorview import FSSMSC, AnchorViewClassifier, datasets
 from anchorview.bench.protocol import average
 from anchorview.bench.scripts import Result, Runs, add_draws, make_parser, run_parts, warm_up
 from anchorview.data.labels import split_labels
@@ -94,7 +95,7 @@ def run_quality(data: Any, seed: int) -> Result:
 
 def run_tuner(data: Any, seed: int) -> Result:
     clean, given = draw(data, seed, WRONG)
-    model = FSSMSCCV(random_state=seed, n_jobs=1).fit(data.views, given)
+    model = AnchorViewClassifier(random_state=seed, n_jobs=1).fit(data.views, given)
     held_out, labelled = model.held_out_, given != -1
     own = np.full(len(given), np.nan)
     own[held_out.rows] = held_out.probabilities[np.arange(len(held_out)), held_out.class_ids]
@@ -140,7 +141,11 @@ def tuner(runs: Runs) -> list[str]:
             rows.append([name, str(len(results)), f"{mean['ours']:.3f}", f"{mean['average']:.3f}"])
             print(*rows[-1], flush=True)
     header = ["data", "draws", "label_quality_", "held_out_"]
-    return ["## Label quality of FSSMSCCV", "AUROC for wrong labels, as above.", markdown_table(header, rows)]
+    return [
+        "## Label quality of AnchorViewClassifier",
+        "AUROC for wrong labels, as above.",
+        markdown_table(header, rows),
+    ]
 
 
 def relabelling(runs: Runs) -> list[str]:

@@ -25,7 +25,7 @@ import numpy as np
 
 from anchorview import FSSMSC, datasets
 from anchorview.bench.environment import environment_line
-from anchorview.labelling.rule import LabelledNeighbours, keep_labelled
+from anchorview.readers.nearest import LabelledNeighbours, keep_labelled
 from anchorview.report.tables import markdown_table
 from speed_jobs import load_rows
 

@@ -28,8 +28,8 @@ from anchorview import FSSMSC, datasets
 from anchorview.bench.sources import find_sources, load
 from anchorview.core.arrays import unit_rows
 from anchorview.features.neighbours import nearest_rows
-from anchorview.labelling.plane import draw_from_classes
 from anchorview.plotting import map_to_plane, plot_summary
+from anchorview.readers.plane import draw_from_classes
 from anchorview.report.tables import markdown_table
 
 NEAREST, ROWS = 10, 5000

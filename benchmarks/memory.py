@@ -27,14 +27,14 @@ from typing import Any
 import numpy as np
 from scipy import sparse
 
-from anchorview import FSSMSC, FSSMSCCV, Views, datasets
+from anchorview import FSSMSC, AnchorViewClassifier, Views, datasets
 from anchorview.bench.environment import environment_line
 from anchorview.bench.process import reset_peak, resident_bytes
 from anchorview.bench.worker import Worker
 from anchorview.core.free_memory import give_back
 from anchorview.report.tables import markdown_table
 
-BOTH = ("FSSMSC", "FSSMSCCV")
+BOTH = ("FSSMSC", "AnchorViewClassifier")
 WORDS = 40  # of a sparse row in each view, unless a case says otherwise
 LARGEST = 4e8  # bytes of an input that is drawn
 USUAL: dict[str, dict[str, Any]] = {
@@ -144,7 +144,7 @@ def measure(
     arrays = make_views(kind, n_rows, n_features, target, dtype, n_views, words)
     views = Views(arrays, mask=mask if missing else None)
     load(estimator, kind, dtype)
-    build = FSSMSCCV if estimator == "FSSMSCCV" else FSSMSC
+    build = AnchorViewClassifier if estimator == "AnchorViewClassifier" else FSSMSC
     model = build(n_landmarks=n_landmarks, random_state=0, **parameters)
     give_back()  # what was freed before must not be taken from by the fit, uncounted
     before = reset_peak()
@@ -170,7 +170,7 @@ def load(estimator: str, kind: str, dtype: str) -> None:
     target = np.arange(300) % 3
     views = Views(make_views(kind, 300, 60, target, dtype, 1, 10))
     options: dict[str, Any] = {"n_landmarks": 20, "random_state": 0}
-    (FSSMSCCV(**options) if estimator == "FSSMSCCV" else FSSMSC(**options)).fit(views, target)
+    (AnchorViewClassifier(**options) if estimator == "AnchorViewClassifier" else FSSMSC(**options)).fit(views, target)
 
 
 def main() -> None:

@@ -17,7 +17,7 @@ from typing import Any
 
 import numpy as np
 
-from anchorview import FSSMSC, FSSMSCCV, datasets, load, save
+from anchorview import FSSMSC, AnchorViewClassifier, datasets, load, save
 
 
 def main() -> None:
@@ -28,7 +28,7 @@ def main() -> None:
     print("|:---|---:|---:|---:|---:|---:|---:|")
     digits = datasets.load_handwritten()
     y = datasets.hide_labels(digits.target, 0.05, random_state=0)
-    for model in (FSSMSC(random_state=0), FSSMSCCV(random_state=0)):
+    for model in (FSSMSC(random_state=0), AnchorViewClassifier(random_state=0)):
         measure(model.fit(digits.views, y), digits.views[:500], len(y))
     for n_rows in rows:
         X, y = make(n_rows)

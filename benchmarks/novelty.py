@@ -16,7 +16,7 @@ from typing import Any
 import numpy as np
 from sklearn.metrics import roc_auc_score
 
-from anchorview import FSSMSC, FSSMSCCV, datasets
+from anchorview import FSSMSC, AnchorViewClassifier, datasets
 from anchorview.bench.protocol import average
 from anchorview.bench.records import Records
 from anchorview.bench.scripts import DataSets, Result, Runs, add_draws, make_parser, write_report
@@ -24,7 +24,7 @@ from anchorview.metrics import expected_calibration_error
 from anchorview.report.tables import markdown_table, mean_and_spread
 
 SETS = ("hw", "mnist4", "caltech101_7_re", "scene15", "bbcsport", "ng20", "agnews_emb", "banking77_emb")
-MODELS = ("nearest", "euclidean", "knn", "FSSMSCCV")
+MODELS = ("nearest", "euclidean", "knn", "AnchorViewClassifier")
 MAX_ROWS = 3000
 FRACTION = 0.05
 
@@ -37,7 +37,7 @@ def run(data: Any, seed: int, model: str, version: str, unnamed_share: float) ->
     n_unnamed = max(1, round(unnamed_share * len(classes))) if unnamed_share else 0
     named = ~np.isin(target, classes[:n_unnamed])
     y = np.where(named, datasets.hide_labels(target, FRACTION, stratified=True, random_state=seed), -1)
-    fitted: Any = FSSMSCCV() if model == "FSSMSCCV" else FSSMSC(inference=model)
+    fitted: Any = AnchorViewClassifier() if model == "AnchorViewClassifier" else FSSMSC(inference=model)
     fitted.set_params(random_state=seed).fit(views, y)
     hidden = y == -1
     sure, right = fitted.confidence_.astype(np.float64), fitted.labels_ == target
@@ -56,7 +56,7 @@ def table(runs: Runs, versions: list[str], n_tuned: int) -> str:
         for model in MODELS:
             for version in versions:
                 key = {"what": "novelty", "data": name, "model": model, "version": version}
-                n_draws = n_tuned if model == "FSSMSCCV" else (runs.draws or 5)
+                n_draws = n_tuned if model == "AnchorViewClassifier" else (runs.draws or 5)
                 some = Runs(runs.records, runs.data, n_draws, runs.fresh, version == versions[-1] and runs.compute)
                 novel, usual = (some.repeat({**key, "unnamed_share": share}, run, n_draws) for share in (0.3, 0.0))
                 if not novel or not usual:
@@ -78,7 +78,7 @@ def table(runs: Runs, versions: list[str], n_tuned: int) -> str:
 
 def main() -> None:
     parser = add_draws(make_parser(__doc__, __file__), text="draws of labels; by default 5")
-    parser.add_argument("--tuned-draws", type=int, default=2, help="draws for FSSMSCCV")
+    parser.add_argument("--tuned-draws", type=int, default=2, help="draws for AnchorViewClassifier")
     parser.add_argument("--as", dest="version", default="now", help="name of this checkout in the table")
     options = parser.parse_args()
     runs = Runs(Records(options.out / "novelty.jsonl"), DataSets(options.data), options.draws, options.fresh)

@@ -1,7 +1,8 @@
 """What a user would pick instead: simple classifiers on the views side by side, tuned on the labels given.
 
 Every rival chooses its parameters by cross-validation on the labelled rows (LabelHidingKFold: a class with one labelled
-row is always in training), and with them the scaling of the features, among those that FSSMSCCV tries: each view is
+row is always in training), and with them the scaling of the features, among those that AnchorViewClassifier tries:
+each view is
 scaled and its rows brought to unit length. Sparse views are reduced to 150 features (LSA); logistic regression may
 also choose tf-idf. The rows of LabelSpreading, Poisson and SelfTrainingClassifier include the unlabelled ones. Poisson
 learning (Calder et al., 2020) has no implementation among the libraries used here; it is the one of anchorview.tuning.
@@ -34,8 +35,8 @@ from anchorview.data.labels import encode_labels
 from anchorview.engine.blocks import count_threads
 from anchorview.features.neighbours import nearest_points
 from anchorview.features.scaling import fit_scaling
-from anchorview.tuning.graph import make_graph
-from anchorview.tuning.poisson import solve_potential
+from anchorview.readers.graph import make_graph
+from anchorview.readers.poisson import solve_potential
 
 N_FOLDS = 5
 SCALINGS = {"dense": ["minmax", "symmetric", "standard", "l2"], "sparse": ["lsa"]}

@@ -1,4 +1,4 @@
-"""What `FSSMSCCV` costs, in single fits, and what a change of it gains or loses: two checkouts side by side.
+"""What the tuned estimator costs, in single fits, and what a change of it gains or loses: two checkouts side by side.
 
     python benchmarks/search_cost.py --data ../shared/data --sets hw hdigit scene15
     python benchmarks/search_cost.py --data ../shared/data --sets hw scene15 --draws 5 --against /tmp/before
@@ -6,7 +6,8 @@
     python benchmarks/search_cost.py --data /tmp/anchorview-data --sets fashion            (see benchmarks/fashion.py)
 
 For each data set and draw of labels, one after the other: plain `FSSMSC`; `FSSMSC` given what that chose, so that a
-slow choice does not flatter the search; `FSSMSCCV`; and with --against the `FSSMSCCV` of another checkout, on the same
+slow choice does not flatter the search; `AnchorViewClassifier`; and with --against the `AnchorViewClassifier` of
+another checkout, on the same
 labels with the same seed. Each checkout has a process of its own, which waits while the other works. Times are CPU
 seconds of all threads, which other work on the machine changes least; "fits" are those of the search over those of a
 plain fit. Differences in accuracy (of the rows without a label, in points) are paired, with their standard error.
@@ -27,7 +28,7 @@ from typing import Any
 
 import numpy as np
 
-from anchorview import FSSMSC, FSSMSCCV
+from anchorview import FSSMSC, AnchorViewClassifier
 from anchorview.bench.protocol import label_fraction
 from anchorview.bench.scripts import DataSets, add_draws, environment_line, make_parser, warm_up
 from anchorview.bench.sources import load
@@ -67,7 +68,7 @@ def measure(job: dict[str, Any]) -> dict[str, Any]:
         model, result["fit"] = timed(lambda: FSSMSC(random_state=seed).fit(views, y), target, y)
         given = FSSMSC(random_state=seed, **model.chosen_)
         result["given"] = timed(lambda: given.fit(views, y), target, y)[1]
-    tuned = FSSMSCCV(random_state=seed, search_options=job["options"])
+    tuned = AnchorViewClassifier(random_state=seed, search_options=job["options"])
     result["search"] = timed(lambda: tuned.fit(views, y), target, y)[1]
     return result
 

@@ -1,12 +1,14 @@
-"""`FSSMSCCV` on many rows: what the search on a sample costs, in single fits, and what it loses.
+"""`AnchorViewClassifier` on many rows: what the search on a sample costs, in single fits, and what it loses.
 
     python benchmarks/fashion.py --out /tmp/anchorview-data      (once; needs Debian's dataset-fashion-mnist)
     python benchmarks/search_scale.py --fashion /tmp/anchorview-data                       70,000 rows
     python benchmarks/search_scale.py --synthetic 1000000                                  a million made rows
     python benchmarks/search_scale.py --data ../shared/data --sets hdigit hw --sample 1000 --draws 3
 
-For each data set and draw of labels: plain `FSSMSC`, then `FSSMSCCV` as it is, then (not with --synthetic, nor above
---all-rows) `FSSMSCCV` that searches all rows: accuracy of the rows without a label, seconds, and how many plain fits
+For each data set and draw of labels: plain `FSSMSC`, then `AnchorViewClassifier` as it is, then (not with
+--synthetic, nor above
+--all-rows) `AnchorViewClassifier` that searches all rows: accuracy of the rows without a label, seconds, and how many
+plain fits
 that is. "CPU" is the time of all threads, which other work on the machine changes least. All run one after the other
 in this process. --sample sets `max_search_rows` and `n_sampled`, to see on small data what a sample loses.
 """
@@ -20,7 +22,7 @@ from typing import Any
 
 import numpy as np
 
-from anchorview import FSSMSC, FSSMSCCV
+from anchorview import FSSMSC, AnchorViewClassifier
 from anchorview.bench.protocol import label_fraction
 from anchorview.bench.scripts import DataSets, add_draws, environment_line, make_parser, warm_up
 from anchorview.bench.sources import load
@@ -35,9 +37,9 @@ def run(name: str, views: Any, target: Any, seed: int, options: Any) -> list[lis
     y = hide_labels(target, label_fraction(len(target)), random_state=seed)
     sample = {} if options.sample is None else {"max_search_rows": options.sample, "n_sampled": options.sample}
     models: dict[str, Any] = {"FSSMSC": FSSMSC(random_state=seed)}
-    models["FSSMSCCV"] = FSSMSCCV(random_state=seed, search_options=sample)
+    models["AnchorViewClassifier"] = AnchorViewClassifier(random_state=seed, search_options=sample)
     if len(views) <= options.all_rows:
-        models["FSSMSCCV, all rows"] = FSSMSCCV(random_state=seed, search_options=EVERY_ROW)
+        models["AnchorViewClassifier, all rows"] = AnchorViewClassifier(random_state=seed, search_options=EVERY_ROW)
     rows, single = [], 0.0
     for kind, model in models.items():
         start = time.perf_counter(), time.process_time()

@@ -1,4 +1,4 @@
-"""What FSSMSCCV states of its own accuracy, against the truth: `best_score_` and its interval, draw by draw.
+"""What the tuned estimator states of its own accuracy, against the truth: `best_score_` and its interval by draw.
 
     python benchmarks/stated_accuracy.py --data ../shared/data --draws 3
 
@@ -13,7 +13,7 @@ from typing import Any
 
 import numpy as np
 
-from anchorview import FSSMSCCV
+from anchorview import AnchorViewClassifier
 from anchorview.bench.notices import listen
 from anchorview.bench.records import Records
 from anchorview.bench.scripts import DataSets, Result, Runs, add_draws, make_parser, write_report
@@ -31,7 +31,7 @@ def fit(data: Any, seed: int, fraction: float) -> Result:
     views, target = data.views[::step], data.target[::step]
     y = hide_labels(target, fraction, random_state=seed)
     hidden = y == -1
-    model, said = listen(lambda: FSSMSCCV(random_state=seed).fit(views, y))
+    model, said = listen(lambda: AnchorViewClassifier(random_state=seed).fit(views, y))
     counts = np.unique(y[~hidden], return_counts=True)[1]
     return {
         "n_labels": int((~hidden).sum()),
@@ -89,7 +89,10 @@ def main() -> None:
     header = ["data, labels, draw", "labels", "alone", "true", "stated", "interval", "true is", "best setting alone"]
     note = "Alone: labels that are the only one of their class. !: a warning said that these could not be judged."
     parts = [note, summary([one for _, one in recorded]), markdown_table(header, rows)]
-    print("\n" + write_report(runs.folder / "stated_accuracy.md", "Stated and true accuracy of FSSMSCCV", parts))
+    print(
+        "\n"
+        + write_report(runs.folder / "stated_accuracy.md", "Stated and true accuracy of AnchorViewClassifier", parts)
+    )
 
 
 if __name__ == "__main__":

@@ -29,9 +29,9 @@ import numpy as np
 import pandas as pd
 from sklearn.pipeline import make_pipeline
 
-from anchorview import FSSMSC, FSSMSCCV, TableViews, load, save
+from anchorview import FSSMSC, AnchorViewClassifier, TableViews, load, save
 from anchorview.datasets import hide_labels
-from anchorview.labelling.suggest import code_coordinates, suggest_rows
+from anchorview.readers.suggest import code_coordinates, suggest_rows
 from text_table import FIELDS, packages
 
 SHARE = 0.03
@@ -75,7 +75,7 @@ def of_model(folder: Path, name: str) -> None:
     script = f"""
 import time, anchorview, pandas as pd
 from anchorview.app import model_file
-import anchorview.fssmsc, anchorview.fssmsc_cv, anchorview.data.table_views
+import anchorview.fssmsc, anchorview.classifier, anchorview.data.table_views
 start = time.perf_counter(); cpu = time.process_time()
 model = anchorview.load({str(path)!r})
 loading = time.perf_counter() - start, time.process_time() - cpu
@@ -103,7 +103,7 @@ def of_fitted(folder: Path) -> None:
     """Print seconds of suggestions, and how far the answers of models that were stored are from those before."""
     table = pd.read_csv(folder / "table.csv", keep_default_na=False, na_values={"Installed-Size": "", "Size": ""})
     rows = table.drop(columns="section")
-    for kind in (FSSMSC, FSSMSCCV):
+    for kind in (FSSMSC, AnchorViewClassifier):
         model = make_pipeline(TableViews(), kind(random_state=0, on_empty="drop", unlabelled=""))
         model.fit(rows, table["section"])
         for n_labels in (None, MANY_LABELS):  # those of the table, or as if there were many

@@ -1,4 +1,4 @@
-"""What each part of FSSMSCCV is worth: the tuner with one part switched off, on every data set below 10,000 rows.
+"""What each part of the tuned estimator is worth: one part switched off, on every data set below 10,000 rows.
 
     python benchmarks/tuner_parts.py --data ../shared/data --draws 3
 
@@ -13,7 +13,7 @@ from typing import Any
 
 import numpy as np
 
-from anchorview import FSSMSC, FSSMSCCV
+from anchorview import FSSMSC, AnchorViewClassifier
 from anchorview.bench.protocol import run_once
 from anchorview.bench.records import Records
 from anchorview.bench.scripts import DataSets, Result, Runs, add_draws, make_parser, write_report
@@ -22,13 +22,13 @@ from anchorview.report.tables import markdown_table
 MAX_ROWS = 10_000
 PARTS: dict[str, Callable[[int], Any]] = {
     "FSSMSC, defaults": lambda seed: FSSMSC(random_state=seed),
-    "FSSMSCCV": lambda seed: FSSMSCCV(random_state=seed),
-    "no graph": lambda seed: FSSMSCCV(search_options={"max_graph_rows": 0}, random_state=seed),
-    "no second fit": lambda seed: FSSMSCCV(search_options={"second_fit": False}, random_state=seed),
-    "no selection": lambda seed: FSSMSCCV(search_options={"picks_per_setting": 1}, random_state=seed),
-    "no prior": lambda seed: FSSMSCCV(search_options={"prior_rows": 1e-9}, random_state=seed),
-    "no large ridge": lambda seed: FSSMSCCV(search_options={"heavy_ridges": ()}, random_state=seed),
-    "one setting": lambda seed: FSSMSCCV(n_averaged=1, random_state=seed),
+    "AnchorViewClassifier": lambda seed: AnchorViewClassifier(random_state=seed),
+    "no graph": lambda seed: AnchorViewClassifier(search_options={"max_graph_rows": 0}, random_state=seed),
+    "no second fit": lambda seed: AnchorViewClassifier(search_options={"second_fit": False}, random_state=seed),
+    "no selection": lambda seed: AnchorViewClassifier(search_options={"picks_per_setting": 1}, random_state=seed),
+    "no prior": lambda seed: AnchorViewClassifier(search_options={"prior_rows": 1e-9}, random_state=seed),
+    "no large ridge": lambda seed: AnchorViewClassifier(search_options={"heavy_ridges": ()}, random_state=seed),
+    "one setting": lambda seed: AnchorViewClassifier(n_averaged=1, random_state=seed),
 }
 
 
@@ -48,13 +48,13 @@ def score(runs: Runs, name: str, part: str, seed: int) -> float:
 
 def write_table(means: dict[str, dict[str, float]], draws: int, runs: Runs) -> None:
     """Write the mean ACC of each part on each data set, and the differences from the whole tuner."""
-    whole = means["FSSMSCCV"]
+    whole = means["AnchorViewClassifier"]
     rows = []
     for part, scores in means.items():
         difference = np.array([scores[name] - whole[name] for name in whole])
         rows.append([part, *(f"{scores[name]:.1f}" for name in whole), f"{np.mean(list(scores.values())):.2f}"])
         rows[-1] += [f"{difference.mean():+.2f}", f"{difference.min():+.1f}", f"{difference.max():+.1f}"]
-    header = ["ACC", *whole, "mean", "against FSSMSCCV", "least", "most"]
+    header = ["ACC", *whole, "mean", "against AnchorViewClassifier", "least", "most"]
     parts = [f"{draws} draws, 5 % labels, unlabelled rows scored.", markdown_table(header, rows)]
     print("\n" + write_report(runs.folder / "tuner_parts.md", "The tuner without each of its parts", parts))
 

@@ -46,11 +46,11 @@ def count_switches(functions: list[tuple[str, str, int]]) -> int:
 
 def calls() -> dict[str, tuple[Callable[[], Any], Callable[[], Any]]]:
     """Return the calls to follow, each with one that runs before it."""
-    from anchorview import FSSMSC, FSSMSCCV, datasets
+    from anchorview import FSSMSC, AnchorViewClassifier, datasets
 
     digits = datasets.load_handwritten()
     y = datasets.hide_labels(digits.target, 0.05, random_state=0)
-    model, tuner = FSSMSC(n_jobs=1, random_state=0), FSSMSCCV(n_jobs=1, random_state=0)
+    model, tuner = FSSMSC(n_jobs=1, random_state=0), AnchorViewClassifier(n_jobs=1, random_state=0)
     some = slice(0, 2000, 4)
 
     def fit() -> Any:
@@ -62,7 +62,7 @@ def calls() -> dict[str, tuple[Callable[[], Any], Callable[[], Any]]]:
     def tune() -> Any:
         return tuner.fit(digits.views[some], y[some])
 
-    return {"FSSMSC.fit": (fit, fit), "FSSMSC.predict": (predict, predict), "FSSMSCCV.fit": (tune, tune)}
+    return {"FSSMSC.fit": (fit, fit), "FSSMSC.predict": (predict, predict), "AnchorViewClassifier.fit": (tune, tune)}
 
 
 def doubled_names(package: Path) -> list[str]:

@@ -14,7 +14,7 @@ import pytest
 from scipy import sparse
 from sklearn.exceptions import NotFittedError
 
-from anchorview import FSSMSC, FSSMSCCV, Views, datasets
+from anchorview import FSSMSC, AnchorViewClassifier, Views, datasets
 from anchorview.core.free_memory import available_memory
 from anchorview.cost.estimate import check_memory
 from support.processes import run
@@ -189,7 +189,7 @@ def test_limits_of_the_process(limit: str) -> None:
         resource.setrlimit(which, before)
 
 
-@pytest.mark.parametrize("kind", [FSSMSC, FSSMSCCV])
+@pytest.mark.parametrize("kind", [FSSMSC, AnchorViewClassifier])
 @pytest.mark.parametrize("signed", [False, True])
 def test_wide_rows_take_what_the_estimate_says(kind: Any, signed: bool) -> None:
     """The choice and the search hold wide rows, landmarks and products: more than the codes."""
@@ -211,7 +211,7 @@ def test_wide_rows_take_what_the_estimate_says(kind: Any, signed: bool) -> None:
 
 MEASURED = """
 import numpy as np
-from anchorview import FSSMSC, FSSMSCCV, datasets
+from anchorview import FSSMSC, AnchorViewClassifier, datasets
 from anchorview.bench.process import reset_peak, resident_bytes
 from anchorview.core.free_memory import give_back
 
@@ -235,7 +235,7 @@ print(model.estimate_memory(X=views, y=y).total / peak)
 @pytest.mark.slow
 @pytest.mark.skipif(not sys.platform.startswith("linux"), reason="memory of a process as Linux tells it")
 @pytest.mark.parametrize("shape", [(3000, 3000, 200), (60_000, 30, 200)], ids=["wide", "tall"])
-@pytest.mark.parametrize("kind", ["FSSMSC", "FSSMSCCV"])
+@pytest.mark.parametrize("kind", ["FSSMSC", "AnchorViewClassifier"])
 def test_a_process_takes_what_the_estimate_says(kind: str, shape: tuple[int, int, int]) -> None:
     n_rows, n_features, n_landmarks = shape
     script = MEASURED.format(kind=kind, n_rows=n_rows, n_features=n_features, n_landmarks=n_landmarks)
@@ -246,17 +246,17 @@ def test_an_estimate_names_the_stage_and_what_takes_the_memory() -> None:
     wide = str(FSSMSC(n_jobs=1).estimate_memory(3000, 8000, n_labelled=150))
     assert "in the stage 'choice'" in wide
     assert "sample of the rows 48 MB" in wide  # 1,500 rows of 8,000 numbers of 4 bytes
-    search = str(FSSMSCCV(n_jobs=1).estimate_memory(20_000, 784, n_labelled=400))
+    search = str(AnchorViewClassifier(n_jobs=1).estimate_memory(20_000, 784, n_labelled=400))
     assert "products of each scaling 160 MB" in search  # 20,000 rows × 500 landmarks × 4 bytes, for four scalings
     with pytest.raises(ValueError, match="Pass n_rows and n_features"):
-        FSSMSCCV().estimate_memory(1000)
+        AnchorViewClassifier().estimate_memory(1000)
 
 
 def test_a_search_that_cannot_succeed_is_refused_with_the_numbers() -> None:
     data = datasets.make_multiview_subspaces(300, 3, (8, 6), random_state=0)
-    model = FSSMSCCV(n_landmarks=50)
+    model = AnchorViewClassifier(n_landmarks=50)
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr("anchorview.fssmsc_cv.available_memory", lambda n_threads: 10_000)
+        patch.setattr("anchorview.classifier.available_memory", lambda n_threads: 10_000)
         with pytest.raises(MemoryError, match=r"beyond the input .*; 0 MB are available.*n_landmarks.*use FSSMSC"):
             model.fit(data.views, data.target)
     assert not hasattr(model, "labels_")
@@ -265,7 +265,7 @@ def test_a_search_that_cannot_succeed_is_refused_with_the_numbers() -> None:
 LIMITED = """
 import resource, sys
 import numpy as np
-from anchorview import FSSMSC, FSSMSCCV
+from anchorview import FSSMSC, AnchorViewClassifier
 rng = np.random.default_rng(0)
 views, y = [np.abs(rng.standard_normal(({n_rows}, 10), dtype=np.float32))], rng.integers(3, size={n_rows})
 {before}
@@ -302,9 +302,9 @@ def test_a_limit_of_the_process_is_honoured() -> None:
 def test_a_limit_of_the_process_is_honoured_by_the_search() -> None:
     """OpenBLAS ends the process where it gets no memory: the search must not come so far."""
     refused = r"MemoryError: This fit needs about .*; \d+ MB are available.*n_landmarks.*FSSMSC.*limit"
-    assert re.match(refused, fit_under("RLIMIT_AS", 30, 600, kind="FSSMSCCV"))
-    assert re.match(refused, fit_under("RLIMIT_AS", 200, 600, kind="FSSMSCCV"))
-    assert fit_under("RLIMIT_AS", 900, 600, kind="FSSMSCCV") == "fitted\n"
+    assert re.match(refused, fit_under("RLIMIT_AS", 30, 600, kind="AnchorViewClassifier"))
+    assert re.match(refused, fit_under("RLIMIT_AS", 200, 600, kind="AnchorViewClassifier"))
+    assert fit_under("RLIMIT_AS", 900, 600, kind="AnchorViewClassifier") == "fitted\n"
 
 
 @pytest.mark.skipif(not sys.platform.startswith("linux"), reason="limits as Linux has them")

@@ -18,7 +18,7 @@ import numpy as np
 import pytest
 from scipy import sparse
 
-from anchorview import FSSMSC, FSSMSCCV, Views
+from anchorview import FSSMSC, AnchorViewClassifier, Views
 from anchorview.engine.sources.dask_tasks import ClusterError
 from anchorview.export import predict_to
 from support.dask_clusters import AtStage
@@ -114,8 +114,8 @@ def test_bad_dask_input_is_refused_with_the_remedy(data: Any) -> None:
 def test_what_cannot_be_done_on_a_cluster_is_said(data: Any) -> None:
     with pytest.raises(ValueError, match="solver='admm' does not support dask arrays"):
         build(solver="admm").fit(data.on_dask, data.y)
-    with pytest.raises(ValueError, match="FSSMSCCV searches in memory"):
-        FSSMSCCV().fit(data.on_dask, data.y)
+    with pytest.raises(ValueError, match="AnchorViewClassifier searches in memory"):
+        AnchorViewClassifier().fit(data.on_dask, data.y)
 
 
 @pytest.fixture

@@ -12,7 +12,7 @@ from scipy import sparse
 from sklearn.metrics import adjusted_rand_score
 from sklearn.utils import Bunch
 
-from anchorview import FSSMSC, FSSMSCCV, Constraints, Views
+from anchorview import FSSMSC, AnchorViewClassifier, Constraints, Views
 from anchorview.datasets import hide_labels, make_multiview_subspaces
 from anchorview.features.landmarks import Sample, choose_landmarks, kmeans_labels
 from anchorview.features.scaling import fit_scaling
@@ -179,7 +179,7 @@ def test_also_in_the_average_of_many_settings() -> None:
     made = make_multiview_subspaces(420, 3, (8, 6), noise=0.5, random_state=2)
     y = hide_labels(made.target, 0.2, stratified=True, random_state=0)
     kept = np.random.default_rng(1).random(420) > 0.3
-    model = FSSMSCCV(n_landmarks=30, n_averaged=3, n_splits=2, n_repeats=1, random_state=0)
+    model = AnchorViewClassifier(n_landmarks=30, n_averaged=3, n_splits=2, n_repeats=1, random_state=0)
     weighted = model.fit(made.views, y, sample_weight=kept)
     landmarks, found = weighted.landmarks_, weighted.predict_proba(made.views)
     without = model.fit(made.views[kept], y[kept])

@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 
 import anchorview
-from anchorview import FSSMSC, FSSMSCCV, Views, open_rows
+from anchorview import FSSMSC, AnchorViewClassifier, Views, open_rows
 from support.settled import CHOSEN
 
 
@@ -80,7 +80,9 @@ def test_the_average_of_many_settings_is_the_same_from_fit_and_file(
     views, y = Views(digits.data, mask=half)[rows], digits.target[rows].copy()
     y[np.arange(len(rows)) % 5 > 0] = -1
     options = {"heavy_ridges": (), "ridges": (), "dense_scalings": ("minmax",)}
-    model = FSSMSCCV(n_landmarks=60, n_averaged=8, n_splits=3, n_repeats=1, random_state=0, search_options=options)
+    model = AnchorViewClassifier(
+        n_landmarks=60, n_averaged=8, n_splits=3, n_repeats=1, random_state=0, search_options=options
+    )
     model.fit(views, y)
     heads = {expert.setting.head for group in model._groups for expert in group.experts()}
     assert heads & {"graph", "poisson"}  # or this tests nothing

@@ -15,7 +15,7 @@ from anchorview.view_importance import measure_views
 from .case import EITHER, REFUSE, WORK, Broken, Case
 from .problems import NAMES, Problem, check_prediction, plant, quick, require
 
-_INDUCTIVE = ("FSSMSC", "FSSMSC", "FSSMSCCV", "MVAR", "ConcatLogisticRegression")
+_INDUCTIVE = ("FSSMSC", "FSSMSC", "AnchorViewClassifier", "MVAR", "ConcatLogisticRegression")
 _X = ("X", "view", "sample", "feature", "column", "row", "part1")
 
 
@@ -123,7 +123,7 @@ def _refit(problem: Problem, rng: np.random.Generator) -> Case:
         except ValueError:
             changed = [key for key in {*before, *model.__dict__} if model.__dict__.get(key) is not before.get(key)]
             changed = [key for key in changed if "callback" not in key and not key.startswith("_judged")]
-            if name != "FSSMSCCV":
+            if name != "AnchorViewClassifier":
                 require(not changed, f"a failed refit changed {changed}")
             return
         raise Broken("infinity was taken")
@@ -166,7 +166,7 @@ def _score(problem: Problem, rng: np.random.Generator) -> Case:
         "a number": 3,
         "objects": [object()] * len(problem.y),
     }
-    what, name = str(rng.choice(list(bad))), str(rng.choice(["FSSMSC", "FSSMSC", "FSSMSCCV"]))
+    what, name = str(rng.choice(list(bad))), str(rng.choice(["FSSMSC", "FSSMSC", "AnchorViewClassifier"]))
     model = quick(name, problem.n_classes)
     run = lambda: model.fit(problem.by_name, problem.y).score(problem.by_name, bad[what])  # noqa: E731
     return Case(f"{name}.score(y: {what})", run, REFUSE, ("y", "label"))

@@ -7,12 +7,12 @@ from typing import Any
 
 import numpy as np
 
-from anchorview import FSSMSC, FSSMSCCV, baselines
+from anchorview import FSSMSC, AnchorViewClassifier, baselines
 
 from .case import Broken
 
 CLUSTERERS = ("BestViewSpectral", "ConcatKMeans", "FPMVS", "LMVSC")
-NAMES = ("FSSMSC", "FSSMSCCV", *baselines.__all__)
+NAMES = ("FSSMSC", "AnchorViewClassifier", *baselines.__all__)
 _SHORT_SEARCH = {
     "feature_strengths": (1.0,),
     "graph_strengths": (0.8,),
@@ -22,7 +22,7 @@ _SHORT_SEARCH = {
 }
 _QUICK = {
     "FSSMSC": {"n_landmarks": 20},
-    "FSSMSCCV": {
+    "AnchorViewClassifier": {
         **{"n_landmarks": 15, "scaling": ["minmax"], "n_averaged": 2, "n_splits": 2, "n_repeats": 1},
         "search_options": _SHORT_SEARCH,
     },
@@ -79,7 +79,7 @@ def quick(name: str, n_classes: int, **parameters: Any) -> Any:
     given = {"random_state": 0, "n_jobs": 1, **_QUICK.get(name, {}), **parameters}
     if name in CLUSTERERS:
         given.setdefault("n_clusters", n_classes)
-    kind = {"FSSMSC": FSSMSC, "FSSMSCCV": FSSMSCCV}.get(name) or getattr(baselines, name)
+    kind = {"FSSMSC": FSSMSC, "AnchorViewClassifier": AnchorViewClassifier}.get(name) or getattr(baselines, name)
     return kind(**given)
 
 

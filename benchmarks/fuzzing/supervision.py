@@ -171,7 +171,7 @@ def make(rng: np.random.Generator) -> Case:
     if draw < 0.3:
         what = str(rng.choice(list(WEIGHTS)))
         value, expect = WEIGHTS[what][0](n), WEIGHTS[what][1]
-        name = str(rng.choice(["FSSMSC", "FSSMSC", "FSSMSCCV"]))
+        name = str(rng.choice(["FSSMSC", "FSSMSC", "AnchorViewClassifier"]))
         model = quick(name, problem.n_classes)
         in_score = rng.random() < 0.4
 
@@ -186,8 +186,8 @@ def make(rng: np.random.Generator) -> Case:
     if draw < 0.8:
         what = str(rng.choice(list(CONSTRAINTS)))
         build, expect, names = CONSTRAINTS[what]
-        name = "FSSMSC" if rng.random() < 0.8 else "FSSMSCCV"
-        given_y = y if rng.random() < 0.7 or name == "FSSMSCCV" else None
+        name = "FSSMSC" if rng.random() < 0.8 else "AnchorViewClassifier"
+        given_y = y if rng.random() < 0.7 or name == "AnchorViewClassifier" else None
         model = quick(name, problem.n_classes, **({} if given_y is not None else {"n_clusters": problem.n_classes}))
         return Case(
             f"{name}.fit(constraints: {what})",

@@ -67,7 +67,11 @@ def make(rng: np.random.Generator) -> Case:
     chosen = dict(options[int(rng.integers(len(options)))])
     if form == "sparse" and name == "FSSMSC" and "scaling" in chosen:
         chosen["scaling"] = "l2"
-    if form == "sparse" and name in ("GPSNMF", "CONMF", "FSSMSCCV"):  # which sparse signed views do not suit
+    if form == "sparse" and name in (
+        "GPSNMF",
+        "CONMF",
+        "AnchorViewClassifier",
+    ):  # which sparse signed views do not suit
         X, form = problem.by_name, "dict"
     if name == "FSSMSC" and "solver" not in chosen and form in ("list", "dict", "Views") and rng.random() < 0.2:
         chosen["constraints"] = True
@@ -82,7 +86,7 @@ def make(rng: np.random.Generator) -> Case:
         )
         check_fit(fitted, X, len(problem.y), {} if "relabel" in chosen else known)
         check_found(fitted, problem, name)
-        if name in ("FSSMSC", "FSSMSCCV"):
+        if name in ("FSSMSC", "AnchorViewClassifier"):
             check_kept(fitted, X)
         again = clone(model).fit(X, problem.y, **more)
         require(bool((again.labels_ == fitted.labels_).all()), "a second fit with the same seed differs")

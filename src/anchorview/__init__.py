@@ -10,7 +10,7 @@ from .core.display import register_form
 __version__ = "0.1.0"
 __all__ = [
     "FSSMSC",
-    "FSSMSCCV",
+    "AnchorViewClassifier",
     "Constraints",
     "LabelHidingKFold",
     "ModelFileError",
@@ -30,18 +30,18 @@ __all__ = [
 if TYPE_CHECKING:
     from . import baselines, datasets, metrics, plotting
     from .app.model_file import ModelFileError, load, save
+    from .classifier import AnchorViewClassifier
     from .data.per_view import PerView
     from .data.table_views import TableViews
     from .data.views import Views
     from .engine.sources.opening import open_rows
     from .fssmsc import FSSMSC
-    from .fssmsc_cv import FSSMSCCV
     from .model_selection import LabelHidingKFold
     from .supervision.constraints import Constraints
 
 _MODULE_OF = {
     "FSSMSC": "fssmsc",
-    "FSSMSCCV": "fssmsc_cv",
+    "AnchorViewClassifier": "classifier",
     "Constraints": "supervision.constraints",
     "LabelHidingKFold": "model_selection",
     "ModelFileError": "app.model_file",

@@ -18,8 +18,8 @@ from .core.progress import CallbackSupportMixin
 from .cost.estimator import MemoryEstimator
 from .data.labels import check_weights, encode_labels
 from .data.reading import ColumnGroups
-from .data.refusals import check_no_empty, check_no_empty_view
 from .data.validation import column_of, find_present, read_views
+from .data.view_errors import check_no_empty, check_no_empty_view
 from .data.views import Views
 from .engine.blocks import count_threads, map_blocks, one_blas_thread, row_blocks
 from .engine.sources.dask_rows import join_sources
@@ -27,10 +27,10 @@ from .features.auto import FOR_SPARSE
 from .features.magnitude import check_magnitude, is_unscaled
 from .features.products import ViewCrossProducts
 from .features.scaling import ViewsScaler, check_finite
-from .labelling.held_out_labels import HeldOutLabels
-from .labelling.runner_up import TopTwo
-from .labelling.suggest import check_request, code_coordinates, restrict, suggest_rows
-from .labelling.wrong_labels import LabelVerdicts
+from .readers.held_out_labels import HeldOutLabels
+from .readers.suggest import check_request, code_coordinates, restrict, suggest_rows
+from .readers.top_two import TopTwo
+from .readers.wrong_labels import LabelVerdicts
 from .solver.result import Encoder
 from .supervision.known import Supervision, read_supervision
 from .view_importance import ViewImportance, measure_fit

@@ -48,8 +48,9 @@ from .features.auto import FOR_SPARSE, ScalingChoice
 from .features.representation import Representation, represent
 from .features.scaling import ViewsScaler, fit_scaling
 from .features.watched_products import WatchedProducts
-from .labelling.clusters import ClusterCentres, fit_clusters
-from .labelling.held_out import (
+from .plan import OMITTABLE, Plan, make_plan
+from .readers.clusters import ClusterCentres, fit_clusters
+from .readers.held_out import (
     calibrate,
     held_out_labels,
     held_out_logits,
@@ -57,10 +58,9 @@ from .labelling.held_out import (
     rows_to_judge,
     set_confidence,
 )
-from .labelling.held_out_labels import HeldOutLabels
-from .labelling.rule import READ_ROWS, LabelledNeighbours, keep_labelled, likeliest
-from .labelling.runner_up import TopTwo
-from .plan import OMITTABLE, Plan, make_plan
+from .readers.held_out_labels import HeldOutLabels
+from .readers.nearest import READ_ROWS, LabelledNeighbours, keep_labelled, likeliest
+from .readers.top_two import TopTwo
 from .solver.codes import Codes, embed_codes, map_codes
 from .solver.completion import complete_products
 from .solver.coverage import cover_result
@@ -807,7 +807,7 @@ class FSSMSC(MultiViewClassifier):
             return rule.votes(complete_products(cross.read(block), present, self._encoder, known))
 
         def read(numbers: slice, n_threads: int = 1) -> TopTwo:
-            blocks = cross.blocks[numbers]  # together: of many rows most labelled ones can be left out (`rivals`)
+            blocks = cross.blocks[numbers]  # together: of many rows most labelled ones can be left out (`candidates`)
             rows = slice(blocks[0].start, blocks[-1].stop)
             votes = np.concatenate(map_blocks(votes_of, blocks, n_threads))
             return TopTwo.of(rule.settle(votes, embedded[rows], n_threads))

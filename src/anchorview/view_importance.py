@@ -76,7 +76,7 @@ def measure_views(
 
     Parameters
     ----------
-    model : FSSMSC or FSSMSCCV
+    model : FSSMSC or AnchorViewClassifier
         A fitted model, with ``solver="active_set"``. Of several averaged settings, what is rebuilt is rebuilt from the
         codes of the best one that has codes (``codes_``), and labels are those of the average.
     X : Views, list or dict of arrays, AnnData, MuData, or array-like of shape (n_rows, n_features)

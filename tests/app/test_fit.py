@@ -218,7 +218,7 @@ def test_the_default_is_the_tuned_estimator(tmp_path: Path) -> None:
     path = write_csv(tmp_path / "reviews.csv", reviews())
     done = invoke("fit", path, "--label", "topic", "--id", "id", "-o", tmp_path / "run")
     assert done.exit_code == 0, done.output
-    assert json.loads((tmp_path / "run" / "run.json").read_text())["report"]["method"] == "FSSMSCCV"
+    assert json.loads((tmp_path / "run" / "run.json").read_text())["report"]["method"] == "AnchorViewClassifier"
 
 
 def test_a_run_without_report_can_get_it_later(tmp_path: Path) -> None:

@@ -330,7 +330,11 @@ def test_parameters_and_what_was_left_out(whole: bytes, path: Path) -> None:
 
     refuse(path, change(parameters={"nonsense": 1}), "nonsense")
     refuse(path, change(left_out=["classes_"]), "cannot do without .'classes_'")
-    refuse(path, forge(whole, lambda manifest, members: manifest.update({"class": "FSSMSCCV"})), "names a 'FSSMSCCV'")
+    refuse(
+        path,
+        forge(whole, lambda manifest, members: manifest.update({"class": "AnchorViewClassifier"})),
+        "names a 'AnchorViewClassifier'",
+    )
     refuse(path, forge(whole, lambda manifest, members: manifest.update(model=5)), "can read")
     whole_setting = {"object": ["Setting", {"scaling": "l2", "n_landmarks": 5}]}
     both = {"model": whole_setting, "class": "Setting"}

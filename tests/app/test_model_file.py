@@ -240,7 +240,7 @@ class Mine(FSSMSC):
         (
             FunctionTransformer(),
             TypeError,
-            "holds a fitted FSSMSC or FSSMSCCV, or a Pipeline that ends with one; got Func",
+            "holds a fitted FSSMSC or AnchorViewClassifier, or a Pipeline that ends with one; got Func",
         ),
         (make_pipeline(quick(), FunctionTransformer()), TypeError, "a Pipeline that ends with one"),
         (Mine(), TypeError, "holds a fitted FSSMSC"),

@@ -17,7 +17,7 @@ from anchorview.bench.child import load_target
 from anchorview.datasets import hide_labels, make_multiview_subspaces
 
 SCRIPT = Path(__file__).parents[2] / "benchmarks" / "accuracy.py"
-FEW = ["FSSMSC", "FSSMSCCV", "KNeighborsClassifier"]
+FEW = ["FSSMSC", "AnchorViewClassifier", "KNeighborsClassifier"]
 
 
 @pytest.fixture
@@ -74,7 +74,9 @@ def test_from_a_folder_to_tables_and_on(run: Callable[..., str], folder: Path, t
     assert found["acc"] == pytest.approx([np.mean(neighbours), np.std(neighbours)])
     (gap,) = summary["against_best_rival"]
     assert gap["rival"] == "KNeighborsClassifier"
-    assert gap["gap"] == pytest.approx(np.mean([acc["FSSMSCCV", seed] for seed in (0, 1)]) - np.mean(neighbours))
+    assert gap["gap"] == pytest.approx(
+        np.mean([acc["AnchorViewClassifier", seed] for seed in (0, 1)]) - np.mean(neighbours)
+    )
     assert sum(summary["mean_ranks"].values()) == pytest.approx(6)  # 1 + 2 + 3, ties shared
     table = (out / "accuracy.md").read_text()
     assert f"{np.mean(neighbours):.1f} ± {np.std(neighbours):.1f}" in table
@@ -147,7 +149,7 @@ def test_our_own_models_that_are_ahead_are_named() -> None:
     cell = load_target(f"{SCRIPT.with_name('accuracy_results.py')}:Cell")
 
     def cells(plain: float, tuned: float) -> dict[str, Any]:
-        scores = {"FSSMSC": plain, "FSSMSCCV": tuned, "SVC": 99.0}
+        scores = {"FSSMSC": plain, "AnchorViewClassifier": tuned, "SVC": 99.0}
         return {name: cell({seed: {"acc": score + seed} for seed in range(2)}) for name, score in scores.items()}
 
     assert own_text({"easy": cells(80, 90), "hard": cells(80, 70)}).endswith(": FSSMSC on hard (by 10.00 ± 0.00).")

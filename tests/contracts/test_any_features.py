@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from anchorview import FSSMSC, FSSMSCCV, Views
+from anchorview import FSSMSC, AnchorViewClassifier, Views
 from anchorview.datasets import hide_labels
 from anchorview.features.scaling import fit_scaling
 from support.settled import CHOSEN
@@ -82,5 +82,5 @@ def test_scales_far_apart_in_different_views() -> None:
 
 def test_the_tuned_estimator_takes_them_too() -> None:
     rows = np.hstack([embedding(), np.zeros((500, 2), np.float32)])
-    model = FSSMSCCV(n_landmarks=60, n_repeats=1, random_state=0).fit([rows, 1e8 * rows[:, :5]], Y)
+    model = AnchorViewClassifier(n_landmarks=60, n_repeats=1, random_state=0).fit([rows, 1e8 * rows[:, :5]], Y)
     assert (model.labels_ == TARGET)[Y == -1].mean() > 0.9

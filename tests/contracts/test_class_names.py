@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from sklearn.base import clone
 
 import anchorview
-from anchorview import FSSMSC, FSSMSCCV, Constraints, LabelHidingKFold
+from anchorview import FSSMSC, AnchorViewClassifier, Constraints, LabelHidingKFold
 from anchorview.data.labels import number_by_appearance
 from anchorview.datasets import make_multiview_subspaces
 from anchorview.export import predict_to
@@ -30,7 +30,7 @@ ESTIMATORS = {
     "default": FSSMSC(n_landmarks=40, random_state=0),
     "all readings": FSSMSC(n_landmarks=40, inference="nearest+linear+graph", class_balance="balanced", random_state=0),
     "votes": FSSMSC(n_landmarks=40, inference="knn", relabel=0.6, random_state=0),
-    "tuned": FSSMSCCV(n_landmarks=40, n_averaged=3, random_state=0),
+    "tuned": AnchorViewClassifier(n_landmarks=40, n_averaged=3, random_state=0),
 }
 fitted: dict[str, Any] = {}
 

@@ -10,13 +10,13 @@ import numpy as np
 import pytest
 from scipy import sparse
 
-from anchorview import FSSMSC, FSSMSCCV, baselines
+from anchorview import FSSMSC, AnchorViewClassifier, baselines
 from anchorview.features.text import _orthonormal
-from anchorview.labelling.plane import map_to_plane
-from anchorview.labelling.suggest import code_coordinates
+from anchorview.readers.graph import make_space
+from anchorview.readers.plane import map_to_plane
+from anchorview.readers.suggest import code_coordinates
 from anchorview.solver.spectrum import largest_curvature
 from anchorview.solver.trace_ratio import solve_trace_ratio
-from anchorview.tuning.graph import make_space
 
 KINDS = (
     "rank 1",
@@ -68,7 +68,7 @@ def test_no_factorisation_fails(kind: str, dtype: Any) -> None:
         answers_are_finite(reads_all, scaled, target, 0.9)
         paper = FSSMSC(n_landmarks=30, scaling="none", solver="admm", max_iter=3, random_state=0)
         answers_are_finite(paper, scaled, target, 0.9)
-    answers_are_finite(FSSMSCCV(n_landmarks=30, random_state=0), (1e3 * rows).astype(dtype), target, 0.9)
+    answers_are_finite(AnchorViewClassifier(n_landmarks=30, random_state=0), (1e3 * rows).astype(dtype), target, 0.9)
 
 
 def tight(number: int) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
@@ -84,7 +84,7 @@ def tight(number: int) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
 @pytest.mark.parametrize("number", [0, *(pytest.param(number, marks=pytest.mark.slow) for number in range(1, 24))])
 def test_tight_classes_in_single_precision_are_found(number: int) -> None:
     rows, target, y = tight(number)
-    model = FSSMSCCV(random_state=0).fit([rows], y)
+    model = AnchorViewClassifier(random_state=0).fit([rows], y)
     assert (model.labels_ == target).mean() > 0.99
     assert (model.predict([rows[:50]]) == target[:50]).mean() > 0.95
 

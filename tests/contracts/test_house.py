@@ -15,7 +15,16 @@ from support.processes import run
 ROOT = Path(__file__).parents[2]
 PACKAGE = ROOT / "src" / "anchorview"
 MODULES = sorted(PACKAGE.rglob("*.py"))
-PUBLIC = {"FSSMSC", "FSSMSCCV", "Constraints", "LabelHidingKFold", "PerView", "TableViews", "Views", "__version__"}
+PUBLIC = {
+    "FSSMSC",
+    "AnchorViewClassifier",
+    "Constraints",
+    "LabelHidingKFold",
+    "PerView",
+    "TableViews",
+    "Views",
+    "__version__",
+}
 PUBLIC |= {"ModelFileError", "load", "open_rows", "save"}
 PUBLIC_MODULES = {"baselines", "datasets", "metrics", "plotting"}
 

@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 from sklearn.exceptions import NotFittedError
 
-from anchorview import FSSMSC, FSSMSCCV, datasets
+from anchorview import FSSMSC, AnchorViewClassifier, datasets
 from anchorview.core.progress import as_interrupt
 from support.processes import run
 
@@ -68,7 +68,7 @@ class Compiled(np.ndarray):
         return super().__getitem__(key)
 
 
-@pytest.mark.parametrize("kind", [FSSMSC, FSSMSCCV])
+@pytest.mark.parametrize("kind", [FSSMSC, AnchorViewClassifier])
 def test_a_system_error_of_an_interrupt_is_an_interrupt(kind: Any, monkeypatch: pytest.MonkeyPatch) -> None:
     made = datasets.make_multiview_subspaces(120, 3, (8, 6), random_state=0)
     views = [made.data[0].view(Compiled), made.data[1]]

@@ -12,7 +12,7 @@ import numpy as np
 import pytest
 from tests.support.dense_codes import make_labels, make_views
 
-from anchorview import FSSMSC, FSSMSCCV
+from anchorview import FSSMSC, AnchorViewClassifier
 from anchorview.core import ticker
 from support.models import SHORT
 from support.settled import CHOSEN
@@ -42,7 +42,7 @@ def test_a_signal_while_dense_codes_are_computed_is_answered_soon(what: str, n_t
     assert found["threads"] == 1  # the blocks that were begun have ended, too
 
 
-def messages(model: FSSMSC | FSSMSCCV, caplog: pytest.LogCaptureFixture) -> list[str]:
+def messages(model: FSSMSC | AnchorViewClassifier, caplog: pytest.LogCaptureFixture) -> list[str]:
     """Fit, and return the lines about blocks."""
     caplog.set_level(logging.INFO, "anchorview")
     model.fit([view[:, :8] for view in make_views(1600)], make_labels(1600))
@@ -50,9 +50,12 @@ def messages(model: FSSMSC | FSSMSCCV, caplog: pytest.LogCaptureFixture) -> list
 
 
 @pytest.mark.parametrize("n_threads", [1, 2])
-@pytest.mark.parametrize("kind", [FSSMSC, FSSMSCCV])
+@pytest.mark.parametrize("kind", [FSSMSC, AnchorViewClassifier])
 def test_a_long_stage_says_how_many_blocks_are_done(
-    kind: type[FSSMSC | FSSMSCCV], n_threads: int, caplog: pytest.LogCaptureFixture, monkeypatch: pytest.MonkeyPatch
+    kind: type[FSSMSC | AnchorViewClassifier],
+    n_threads: int,
+    caplog: pytest.LogCaptureFixture,
+    monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     monkeypatch.setattr(ticker, "_EVERY", 0.0)  # every stage is long
     chosen = CHOSEN if kind is FSSMSC else {"scaling": "minmax", "n_repeats": 1, "search_options": SHORT}

@@ -8,7 +8,7 @@ import pytest
 from sklearn.utils.estimator_checks import estimator_checks_generator, parametrize_with_checks
 
 import anchorview
-from anchorview import FSSMSC, FSSMSCCV, TableViews, baselines
+from anchorview import FSSMSC, AnchorViewClassifier, TableViews, baselines
 from support.settled import CHOSEN, SETTLED
 
 # Small, and with one thread, so that a check takes tenths of a second.
@@ -23,7 +23,9 @@ SHORT_SEARCH = {
 # With much to choose; check_estimator_sparse_array alone makes twenty fits.
 CHOOSING = [
     FSSMSC(**SMALL, max_iter=8),
-    FSSMSCCV(**SMALL, scaling=["none", "minmax"], n_averaged=2, n_splits=2, n_repeats=1, search_options=SHORT_SEARCH),
+    AnchorViewClassifier(
+        **SMALL, scaling=["none", "minmax"], n_averaged=2, n_splits=2, n_repeats=1, search_options=SHORT_SEARCH
+    ),
 ]
 IN_SHORT = {  # what only a choice could break: what it reads, and whether it comes out the same again
     "check_classifiers_train",
@@ -41,7 +43,7 @@ ESTIMATORS = [
     FSSMSC(
         **SMALL, max_iter=8, scaling="standard", landmarks="random", units="paper", inference="knn"
     ),  # no sparse views
-    FSSMSCCV(
+    AnchorViewClassifier(
         **SMALL,
         **{"scaling": "none", "n_averaged": 2, "n_splits": 2, "n_repeats": 1},
         search_options={**SHORT_SEARCH, "poisson_strengths": (), "heavy_ridges": (), "second_fit": False},
@@ -65,7 +67,7 @@ ESTIMATORS = [
 
 def known_failures(estimator: Any) -> dict[str, str]:
     """Checks that cannot hold, as for scikit-learn's own KMeans; tests/test_fssmsc_weights.py checks what does."""
-    if not isinstance(estimator, FSSMSC | FSSMSCCV):
+    if not isinstance(estimator, FSSMSC | AnchorViewClassifier):
         return {}
     reason = (
         "the check repeats and reorders the rows and wants the same numbers for one seed; draws agree in the mean "
@@ -106,7 +108,7 @@ def test_some_checks_with_all_to_choose(estimator: Any) -> None:
 
 
 def test_no_estimator_is_left_out() -> None:
-    public = {anchorview.FSSMSC, anchorview.FSSMSCCV, anchorview.TableViews} | {
+    public = {anchorview.FSSMSC, anchorview.AnchorViewClassifier, anchorview.TableViews} | {
         getattr(baselines, name) for name in baselines.__all__
     }
     assert {type(estimator) for estimator in ESTIMATORS} == public

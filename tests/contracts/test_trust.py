@@ -9,7 +9,7 @@ from scipy import sparse
 from sklearn.exceptions import NotFittedError
 from sklearn.model_selection import cross_val_score
 
-from anchorview import FSSMSC, FSSMSCCV, Views, datasets
+from anchorview import FSSMSC, AnchorViewClassifier, Views, datasets
 from support.settled import SETTLED
 
 
@@ -178,7 +178,7 @@ def test_a_generator_is_a_random_state(made, y):
 
 def test_a_misspelt_choice_of_the_tuner_is_refused(made, y):
     with pytest.raises(ValueError, match="on_empty='dorp' is not known"):
-        FSSMSCCV(on_empty="dorp").fit(made.views, y)
+        AnchorViewClassifier(on_empty="dorp").fit(made.views, y)
 
 
 def test_a_file_that_would_lose_views_is_refused(tmp_path):

@@ -11,7 +11,7 @@ import pandas as pd
 import pytest
 from scipy import sparse
 
-from anchorview import FSSMSC, FSSMSCCV, Constraints, Views, baselines, datasets
+from anchorview import FSSMSC, AnchorViewClassifier, Constraints, Views, baselines, datasets
 from anchorview.datasets._mat import load_mat
 from support import processes
 from support.mat_files import write_v5, write_v73
@@ -69,7 +69,7 @@ def test_an_absent_sparse_view_stays_sparse() -> None:
 
 def test_the_tuner_takes_absent_views_and_rivals_name_them() -> None:
     few = {"feature_strengths": (1.0,), "graph_strengths": (0.8,), "ridges": (), "l1s": (), "must_link_weights": ()}
-    tuner = FSSMSCCV(n_landmarks=20, scaling="minmax", search_options=few, random_state=0)
+    tuner = AnchorViewClassifier(n_landmarks=20, scaling="minmax", search_options=few, random_state=0)
     tuner.fit({"image": A, "text": B}, Y)
     gone = {"image": A, "text": np.full_like(B, np.nan)}
     np.testing.assert_array_equal(tuner.predict({"image": A}), tuner.predict(gone))

@@ -12,9 +12,9 @@ import numpy as np
 import pytest
 from sklearn.base import clone
 
-from anchorview import FSSMSC, FSSMSCCV, LabelHidingKFold, baselines, datasets
+from anchorview import FSSMSC, AnchorViewClassifier, LabelHidingKFold, baselines, datasets
+from anchorview import classifier as classifier_module
 from anchorview import fssmsc as fssmsc_module
-from anchorview import fssmsc_cv as fssmsc_cv_module
 from anchorview.core.checks import (
     Choice,
     ColumnCuts,
@@ -36,7 +36,7 @@ Y = datasets.hide_labels(MADE.target, 0.5, stratified=True, random_state=0)
 CLUSTERERS = ("BestViewSpectral", "ConcatKMeans", "FPMVS", "LMVSC")
 ESTIMATORS = [
     FSSMSC(n_landmarks=9),
-    FSSMSCCV(n_landmarks=9),
+    AnchorViewClassifier(n_landmarks=9),
     *(getattr(baselines, name)(3) if name in CLUSTERERS else getattr(baselines, name)() for name in baselines.__all__),
 ]
 
@@ -77,7 +77,7 @@ def is_fine(model: Any, name: str, case: str) -> bool:
     if name == "unlabelled":  # any single label
         return case not in ("[]", "[None]", "{}", "{3: 3}", "set", "np.array(3)", "np.array([])", "object", "class")
     if case == "None":
-        return (name in MAY_BE_NONE) or (name == "scaling" and isinstance(model, FSSMSCCV))
+        return (name in MAY_BE_NONE) or (name == "scaling" and isinstance(model, AnchorViewClassifier))
     return (
         (case == "True" and name in FLAGS)
         or (case in ("[]", "np.array([])") and name == "omit")
@@ -114,14 +114,14 @@ def test_nonsense_is_refused_by_name(model: Any) -> None:
 
 @pytest.mark.parametrize("model", ESTIMATORS, ids=name_of)
 def test_every_parameter_is_in_the_table(model: Any) -> None:
-    tables = {"FSSMSC": fssmsc_module, "FSSMSCCV": fssmsc_cv_module}
+    tables = {"FSSMSC": fssmsc_module, "AnchorViewClassifier": classifier_module}
     module = tables.get(type(model).__name__)
     rules = type(model)._rules if module is None else module._RULES
     assert set(rules) == set(model.get_params())
     check_parameters(model, rules)
 
 
-@pytest.mark.parametrize("model", [m for m in ESTIMATORS if not isinstance(m, FSSMSCCV)], ids=name_of)
+@pytest.mark.parametrize("model", [m for m in ESTIMATORS if not isinstance(m, AnchorViewClassifier)], ids=name_of)
 @pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")
 def test_numbers_of_numpy_are_numbers(model: Any) -> None:
     kinds = {bool: np.bool_, int: np.int32, float: np.float64}

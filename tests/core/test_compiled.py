@@ -30,15 +30,15 @@ def double(x):
 IMPORT = """
 import numpy as np
 import anchorview.baselines
-from anchorview import FSSMSC, FSSMSCCV
+from anchorview import FSSMSC, AnchorViewClassifier
 from anchorview.features import dense, ranking
 from anchorview.solver.kernels import dot_codes
 assert dot_codes(np.arange(4), np.arange(3), np.ones(3), np.ones(3), np.eye(3)) == 3.0
 """  # every kernel is defined, and a small one compiled
 FIT = """
-from anchorview import FSSMSC, FSSMSCCV, datasets
+from anchorview import FSSMSC, AnchorViewClassifier, datasets
 data = datasets.make_multiview_subspaces(300, 3, (8, 6), random_state=0)
-for model in (FSSMSC(n_landmarks=20, random_state=0), FSSMSCCV(n_landmarks=20, random_state=0)):
+for model in (FSSMSC(n_landmarks=20, random_state=0), AnchorViewClassifier(n_landmarks=20, random_state=0)):
     assert (model.fit(data.views, data.target).predict(data.views) == data.target).mean() > 0.9
 """
 

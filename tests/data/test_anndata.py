@@ -10,7 +10,7 @@ import pytest
 from scipy import sparse
 from sklearn.model_selection import cross_val_score
 
-from anchorview import FSSMSC, FSSMSCCV, Views
+from anchorview import FSSMSC, AnchorViewClassifier, Views
 from anchorview.baselines import MVAR
 from anchorview.datasets import hide_labels, make_multiview_subspaces
 from anchorview.export import write_results
@@ -178,5 +178,7 @@ def test_the_genes_of_mudata_are_matched_by_name() -> None:
 def test_the_tuner_reads_the_same() -> None:
     adata = make()
     few = {"feature_strengths": (1.0,), "graph_strengths": (0.8,), "ridges": (), "l1s": (), "must_link_weights": ()}
-    tuner = FSSMSCCV(views=["X", "obsm:X_pca"], n_landmarks=20, scaling="minmax", search_options=few, random_state=0)
+    tuner = AnchorViewClassifier(
+        views=["X", "obsm:X_pca"], n_landmarks=20, scaling="minmax", search_options=few, random_state=0
+    )
     assert tuner.fit(adata, "celltype").score(adata, "truth") > 0.8

@@ -9,8 +9,8 @@ import pytest
 from scipy import sparse
 
 from anchorview import Views
-from anchorview.data.refusals import check_no_empty, check_no_empty_view
 from anchorview.data.validation import find_present
+from anchorview.data.view_errors import check_no_empty, check_no_empty_view
 
 A = np.arange(8.0).reshape(4, 2) + 1
 B = np.arange(12, dtype=np.int16).reshape(4, 3) + 50

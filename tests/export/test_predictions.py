@@ -14,7 +14,7 @@ import numpy as np
 import pyarrow.parquet as pq
 import pytest
 
-from anchorview import FSSMSC, FSSMSCCV, Views, datasets, open_rows
+from anchorview import FSSMSC, AnchorViewClassifier, Views, datasets, open_rows
 from anchorview.engine.sources.base import SourceError
 from anchorview.export import predict_to, save_results
 from support import predict_slowly
@@ -209,7 +209,7 @@ def test_rows_without_any_view_and_values_that_are_not_finite(made: Any, tmp_pat
 
 def test_the_search_reads_and_predicts_stores_too(made: Any, tmp_path: Path) -> None:
     y = np.where(np.arange(90) % 3 == 0, made.labels[:90], "")
-    search = FSSMSCCV(n_landmarks=12, scaling="minmax", n_averaged=1, n_repeats=1, random_state=0, n_jobs=1)
+    search = AnchorViewClassifier(n_landmarks=12, scaling="minmax", n_averaged=1, n_repeats=1, random_state=0, n_jobs=1)
     search.fit(made.views[:90], y)
     with pytest.raises(StopError):
         predict_to(search, made.stored, tmp_path / "out", block_rows=50, progress=stop_after(100))

@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 from scipy import sparse
 from scipy.spatial.distance import cdist, pdist
 
-from anchorview import FSSMSC, FSSMSCCV, Views
+from anchorview import FSSMSC, AnchorViewClassifier, Views
 from anchorview.core.arrays import group_equal
 from anchorview.features.landmarks import Sample, _cluster_different, choose_landmarks
 from anchorview.features.scaling import fit_scaling
@@ -67,7 +67,7 @@ def test_an_ordinary_fit_is_not_told_of_it(digits_model: FSSMSC) -> None:
 
 def test_the_tuned_model_too() -> None:
     arrays, which = drawn(400)
-    model = FSSMSCCV(scaling="minmax", n_averaged=2, n_repeats=1, random_state=0).fit(arrays, labels(which))
+    model = AnchorViewClassifier(scaling="minmax", n_averaged=2, n_repeats=1, random_state=0).fit(arrays, labels(which))
     assert model.codes_.shape == (400, 10)
     assert (model.labels_ == which).all()
 

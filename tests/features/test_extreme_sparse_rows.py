@@ -12,7 +12,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy import sparse
 
-from anchorview import FSSMSC, FSSMSCCV
+from anchorview import FSSMSC, AnchorViewClassifier
 from anchorview.core.arrays import unit_rows, unit_sparse_rows
 from anchorview.datasets import hide_labels
 from support.settled import CHOSEN
@@ -81,9 +81,9 @@ def test_rows_of_all_sizes_side_by_side(dtype: str, factor: float, scaling: str)
 def test_the_tuned_model(dtype: str, factor: float) -> None:
     ordinary = counts(dtype)
     options: dict[str, Any] = {"scaling": "l2", "n_landmarks": 40, "n_averaged": 2, "n_repeats": 1, "random_state": 0}
-    expected = FSSMSCCV(**options).fit(ordinary, Y)
+    expected = AnchorViewClassifier(**options).fit(ordinary, Y)
     large = times(ordinary, np.full(200, factor))
-    model = FSSMSCCV(**options).fit(large, Y)
+    model = AnchorViewClassifier(**options).fit(large, Y)
     np.testing.assert_array_equal(model.labels_, expected.labels_)
     np.testing.assert_array_equal(model.predict(large), expected.predict(ordinary))
 

@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 from scipy import sparse
 
-from anchorview import FSSMSC, FSSMSCCV, Views, open_rows
+from anchorview import FSSMSC, AnchorViewClassifier, Views, open_rows
 from anchorview.features.magnitude import check_magnitude
 
 RNG = np.random.default_rng(0)
@@ -30,7 +30,7 @@ def spoilt(value: float, dtype: Any, as_sparse: bool = False) -> Any:
 @pytest.mark.parametrize("as_sparse", [False, True])
 @pytest.mark.parametrize(("value", "dtype"), [(1.7e308, "f8"), (-1.7e308, "f8"), (3.4e38, "f4"), (-3.4e38, "f4")])
 def test_a_fit_refuses_them_for_every_scaling(value: float, dtype: str, as_sparse: bool) -> None:
-    models: list[Any] = [FSSMSCCV(20, random_state=0)]
+    models: list[Any] = [AnchorViewClassifier(20, random_state=0)]
     models += [FSSMSC(n_landmarks=20, scaling=kind, random_state=0) for kind in SCALINGS]
     for model in models:
         if as_sparse and model.scaling in ("symmetric", "standard"):
@@ -53,7 +53,7 @@ def test_rows_of_a_store_and_on_dask_are_looked_at_while_they_are_scaled(scaling
             model.fit(views, Y)
 
 
-@pytest.mark.parametrize("model", [FSSMSC(n_landmarks=20, random_state=0), FSSMSCCV(20, random_state=0)])
+@pytest.mark.parametrize("model", [FSSMSC(n_landmarks=20, random_state=0), AnchorViewClassifier(20, random_state=0)])
 def test_predictions_refuse_them_too(model: Any) -> None:
     for dtype, value in (("f8", 1.7e308), ("f4", -3.4e38)):
         for as_sparse in (False, True):

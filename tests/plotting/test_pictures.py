@@ -12,7 +12,7 @@ import pytest
 from matplotlib.colors import to_hex
 from sklearn.exceptions import NotFittedError
 
-from anchorview import FSSMSC, FSSMSCCV, datasets, plotting
+from anchorview import FSSMSC, AnchorViewClassifier, datasets, plotting
 from anchorview.core.colours import distinct_colours
 from anchorview.plotting.classes import NO_LABEL
 from support.processes import run
@@ -180,9 +180,9 @@ def test_summary_without_truth_shows_the_classes(some_digits: Any) -> None:
 def test_summary_of_a_search() -> None:
     made = datasets.make_multiview_subspaces(90, 3, (8, 6), random_state=0)
     y = datasets.hide_labels(made.target, 0.3, random_state=0)
-    model = FSSMSCCV(n_landmarks=30, scaling="l2", n_repeats=1, random_state=0).fit(made.views, y)
+    model = AnchorViewClassifier(n_landmarks=30, scaling="l2", n_repeats=1, random_state=0).fit(made.views, y)
     figure = plotting.plot_summary(model, made.target)
-    assert figure.get_suptitle().startswith(f"FSSMSCCV, {(y >= 0).sum()} labels of 90 rows: ")
+    assert figure.get_suptitle().startswith(f"AnchorViewClassifier, {(y >= 0).sum()} labels of 90 rows: ")
     assert diagonal(figure.axes[1]) in figure.get_suptitle()
     assert len(plotting.plot_summary(model).axes[1].containers) >= 2
 

@@ -9,13 +9,13 @@ import numpy as np
 import pytest
 from sklearn.exceptions import NotFittedError
 
-from anchorview import FSSMSCCV, datasets
+from anchorview import AnchorViewClassifier, datasets
 from anchorview.plotting.ranks import cliques, critical_distance, mean_ranks, plot_ranks
 from anchorview.plotting.search import plot_search
 
 
 def searched() -> Any:
-    """Stand for a fitted FSSMSCCV with five settings, best first, of which two are averaged."""
+    """Stand for a fitted AnchorViewClassifier with five settings, best first, of which two are averaged."""
     params = [
         {"scaling": scaling, "head": head, "ridge": ridge}
         for scaling, head, ridge in (
@@ -33,7 +33,7 @@ def searched() -> Any:
         "mean_test_loss": np.array([0.1, 0.2, 0.3, 0.4, 0.5]),
         "mean_test_score": np.array([0.95, 0.9, 0.9, 0.8, 0.7]),
     }
-    model = FSSMSCCV()
+    model = AnchorViewClassifier()
     model.cv_results_, model.averaged_ = results, [{**setting, "weight": 1.0} for setting in params[:2]]
     return model
 
@@ -71,7 +71,7 @@ def test_search_by_accuracy_on_given_axes() -> None:
 def test_search_of_a_fitted_model() -> None:
     made = datasets.make_multiview_subspaces(90, 3, (8, 6), random_state=0)
     y = datasets.hide_labels(made.target, 0.3, random_state=0)
-    model = FSSMSCCV(n_landmarks=30, scaling=["l2", "minmax"], n_averaged=4, n_repeats=1, random_state=0)
+    model = AnchorViewClassifier(n_landmarks=30, scaling=["l2", "minmax"], n_averaged=4, n_repeats=1, random_state=0)
     with pytest.raises(NotFittedError):
         plot_search(model)
     found = dots(plot_search(model.fit(made.views, y)))

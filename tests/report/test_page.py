@@ -45,9 +45,11 @@ def test_names_are_escaped_wherever_they_stand(tmp_path: Path) -> None:
 
 
 def test_our_methods_are_marked_and_tables_scroll(tmp_path: Path) -> None:
-    table = Table("t", "T", ["Dataset", "MVAR", "FSSMSC", "FSSMSCCV"], ours=["FSSMSC", "FSSMSCCV"])
+    table = Table(
+        "t", "T", ["Dataset", "MVAR", "FSSMSC", "AnchorViewClassifier"], ours=["FSSMSC", "AnchorViewClassifier"]
+    )
     table.add("hw", "1.0", "2.0", "3.0")
     page = make_page([Section("s", "S", tables=[table])], tmp_path, {})
     assert page.count('<th class="ours">') == page.count('<td class="ours">') == 2
-    assert '<th class="ours">FSSMSCCV<span class="tag">ours</span></th>' in page
+    assert '<th class="ours">AnchorViewClassifier<span class="tag">ours</span></th>' in page
     assert '<div class="scroll" tabindex="0"' in page

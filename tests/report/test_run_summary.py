@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from anchorview import FSSMSC, FSSMSCCV, Views
+from anchorview import FSSMSC, AnchorViewClassifier, Views
 from anchorview.report.run_evidence import find_suspects
 from anchorview.report.run_summary import summarise_run
 from anchorview.report.run_words import accuracy_text, describe_result, next_steps, percent
@@ -51,7 +51,7 @@ def test_accuracy_confusion_and_reliability_come_from_the_same_hidden_labels(sma
 
 def test_the_tuner_has_an_estimate_of_its_own(some_digits: Any) -> None:
     options = {"scaling": "minmax", "n_repeats": 1, "random_state": 0}
-    model = FSSMSCCV(n_landmarks=40, n_averaged=2, **options).fit(some_digits.views, some_digits.y)
+    model = AnchorViewClassifier(n_landmarks=40, n_averaged=2, **options).fit(some_digits.views, some_digits.y)
     summary = summarise_run(model, some_digits.y)
     assert summary.accuracy is not None and summary.confusion is not None
     assert summary.accuracy.score == model.best_score_

@@ -17,7 +17,7 @@ from typing import Any
 
 import numpy as np
 
-from anchorview import FSSMSC, FSSMSCCV
+from anchorview import FSSMSC, AnchorViewClassifier
 from anchorview.solver import row_solver
 
 N_LANDMARKS = 500
@@ -64,7 +64,7 @@ def main(what: str, n_threads: int) -> dict[str, Any]:
     n_rows, views = ROWS_OF[what], make_views(ROWS_OF[what])
     if what == "search":  # codes come first, and no setting is judged before the signal
         options = {"feature_strengths": (), "graph_strengths": (), "poisson_strengths": ()}
-        model = FSSMSCCV(n_landmarks=N_LANDMARKS, scaling="minmax", random_state=0, n_jobs=n_threads)
+        model = AnchorViewClassifier(n_landmarks=N_LANDMARKS, scaling="minmax", random_state=0, n_jobs=n_threads)
         model.set_params(search_options=options)
     if what == "predict":
         model.set_params(max_iter=1).fit([view[:1600] for view in views], make_labels(1600))

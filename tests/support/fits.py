@@ -11,7 +11,7 @@ import numpy.typing as npt
 from anchorview import Views
 from anchorview.features.representation import represent
 from anchorview.features.scaling import fit_scaling
-from anchorview.labelling.rule import LabelledNeighbours, keep_labelled
+from anchorview.readers.nearest import LabelledNeighbours, keep_labelled
 from anchorview.solver.active_set import solve_active_set
 from anchorview.solver.problem import Problem
 from anchorview.solver.result import SolverResult

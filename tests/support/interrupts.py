@@ -1,7 +1,7 @@
 """Fits that get real SIGINTs at many moments: ``python interrupts.py fit 2 search 5`` prints how they ended, as JSON.
 
 Each kind of fit gets so many seconds: "fit" (FSSMSC), "refit" (FSSMSC that was fitted on other rows before), "search"
-(FSSMSCCV).
+(AnchorViewClassifier).
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ from typing import Any
 import numpy as np
 from sklearn.exceptions import NotFittedError
 
-from anchorview import FSSMSC, FSSMSCCV, datasets
+from anchorview import FSSMSC, AnchorViewClassifier, datasets
 
 MADE = datasets.make_multiview_subspaces(240, 3, (8, 6), random_state=0)
 Y = datasets.hide_labels(MADE.target, 0.2, random_state=0)
@@ -49,7 +49,7 @@ class Closing:
 
 def build(kind: str) -> Any:
     if kind == "search":
-        return FSSMSCCV(
+        return AnchorViewClassifier(
             n_landmarks=40, scaling="minmax", n_repeats=1, search_options=SHORT, random_state=0, n_jobs=1, n_averaged=3
         )
     return FSSMSC(n_landmarks=40, random_state=0, n_jobs=1)

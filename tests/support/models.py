@@ -12,7 +12,7 @@ from sklearn.decomposition import PCA
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 
-from anchorview import FSSMSC, FSSMSCCV, Constraints, PerView, TableViews, Views, datasets
+from anchorview import FSSMSC, AnchorViewClassifier, Constraints, PerView, TableViews, Views, datasets
 from support.settled import SETTLED
 
 SHORT = {
@@ -44,9 +44,11 @@ def quick(**parameters: Any) -> FSSMSC:
     return FSSMSC(**{**SETTLED, "n_landmarks": 12, "random_state": 0, **parameters})
 
 
-def search(**parameters: Any) -> FSSMSCCV:
+def search(**parameters: Any) -> AnchorViewClassifier:
     """A short search."""
-    return FSSMSCCV(**{"n_landmarks": 12, "n_averaged": 6, "search_options": SHORT, "random_state": 0, **parameters})
+    return AnchorViewClassifier(
+        **{"n_landmarks": 12, "n_averaged": 6, "search_options": SHORT, "random_state": 0, **parameters}
+    )
 
 
 def _words() -> dict[str, Any]:

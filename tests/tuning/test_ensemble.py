@@ -7,13 +7,13 @@ from typing import Any
 import numpy as np
 import pytest
 
+from anchorview.readers.averaging import empty_votes, temper
 from anchorview.tuning import experts
 from anchorview.tuning.ensemble import Ensemble
 from anchorview.tuning.experts import head_features
 from anchorview.tuning.judging import judge
 from anchorview.tuning.options import SearchOptions
 from anchorview.tuning.settings import Setting
-from anchorview.tuning.voting import empty_votes, temper
 from support.searches import search_data
 
 

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from anchorview import FSSMSCCV, datasets
+from anchorview import AnchorViewClassifier, datasets
 from anchorview.tuning.estimate import LEVEL, estimate_accuracy, judge_average
 from anchorview.tuning.search_data import Judgement
 from anchorview.tuning.settings import Setting
@@ -21,9 +21,9 @@ SHORT: dict[str, Any] = {
 }
 
 
-def build(**parameters: Any) -> FSSMSCCV:
+def build(**parameters: Any) -> AnchorViewClassifier:
     fixed = {"n_landmarks": 60, "scaling": "minmax", "n_repeats": 1, "random_state": 0, "search_options": SHORT}
-    return FSSMSCCV(**{**fixed, **parameters})
+    return AnchorViewClassifier(**{**fixed, **parameters})
 
 
 # The fit
@@ -62,7 +62,7 @@ def test_the_average_is_chosen_without_the_labels_it_is_judged_on(some_digits: A
     for seed in range(2):
         y, given = some_digits.y.copy(), ~some_digits.hidden
         y[given] = np.random.RandomState(seed).permutation(y[given])
-        model = FSSMSCCV(n_landmarks=60, n_repeats=1, random_state=seed).fit(some_digits.views, y)
+        model = AnchorViewClassifier(n_landmarks=60, n_repeats=1, random_state=seed).fit(some_digits.views, y)
         stated.append(model.best_score_)
         judged.append(model.cv_results_["mean_test_score"].max())
     assert np.mean(stated) < 0.16 < np.mean(judged)  # chance is 0.1

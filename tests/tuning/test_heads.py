@@ -8,7 +8,7 @@ from scipy import sparse
 from scipy.special import softmax
 from sklearn.linear_model import LogisticRegression
 
-from anchorview.labelling.rule import keep_labelled
+from anchorview.readers.nearest import keep_labelled
 from anchorview.tuning.heads import fit_linear_head, fit_neighbour_head
 
 

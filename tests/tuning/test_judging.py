@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from anchorview.labelling.temperature import log_loss
+from anchorview.readers.temperature import log_loss
 from anchorview.tuning.judging import judge, prior_doubt
 from anchorview.tuning.options import SearchOptions
 from anchorview.tuning.search import _best, best_on_codes

@@ -11,7 +11,7 @@ import pytest
 from sklearn.metrics import roc_auc_score
 
 import anchorview
-from anchorview import FSSMSC, FSSMSCCV
+from anchorview import FSSMSC, AnchorViewClassifier
 from anchorview.datasets import hide_labels, make_multiview_subspaces
 from anchorview.tuning.leave_one_out import LeaveOneOut, fit_moments, make_ridge_space
 from support.settled import SETTLED
@@ -40,9 +40,9 @@ def auroc(quality: np.ndarray, data: Any) -> float:
     return float(roc_auc_score((data.y != data.right)[labelled], -quality[labelled]))
 
 
-@pytest.mark.parametrize("kind", ["FSSMSC", "FSSMSCCV"])
+@pytest.mark.parametrize("kind", ["FSSMSC", "AnchorViewClassifier"])
 def test_wrong_labels_rank_lowest_and_every_label_has_a_rank(data: Any, kind: str) -> None:
-    model = data.model if kind == "FSSMSC" else FSSMSCCV(**TUNED, random_state=0).fit(data.views, data.y)
+    model = data.model if kind == "FSSMSC" else AnchorViewClassifier(**TUNED, random_state=0).fit(data.views, data.y)
     quality = model.label_quality_
     np.testing.assert_array_equal(np.isnan(quality), data.y < 0)
     assert ((quality >= 0) & (quality <= 1))[data.y >= 0].all()

@@ -12,11 +12,11 @@ from sklearn.utils import Bunch
 
 from anchorview import FSSMSC, Constraints, Views, fssmsc
 from anchorview.datasets import hide_labels
+from anchorview.readers.averaging import temper
 from anchorview.tuning.reading_fits import draw_graph_rows, keep_labels, thin
 from anchorview.tuning.readings import GraphReading, LinearReading, Readings
 from anchorview.tuning.sampling import READ_GRAPH
 from anchorview.tuning.settings import INFERENCES, split_inference
-from anchorview.tuning.voting import temper
 
 GIVEN: dict[str, Any] = {"scaling": "standard", "ridge": 3.0, "must_link_weight": 3.0, "random_state": 0}
 ALL = "nearest+linear+graph"

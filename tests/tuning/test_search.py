@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 from scipy import sparse
 
-from anchorview import FSSMSCCV, Views
+from anchorview import AnchorViewClassifier, Views
 from anchorview.data.labels import split_labels
 from anchorview.datasets import hide_labels
 from anchorview.tuning.ensemble import Ensemble
@@ -19,23 +19,25 @@ from anchorview.tuning.search_data import SearchData
 from anchorview.tuning.settings import Setting
 
 
-def quick(**parameters: Any) -> FSSMSCCV:
-    return FSSMSCCV(**{"n_landmarks": 60, "n_repeats": 1, "scaling": ["minmax"], "random_state": 0} | parameters)
+def quick(**parameters: Any) -> AnchorViewClassifier:
+    return AnchorViewClassifier(
+        **{"n_landmarks": 60, "n_repeats": 1, "scaling": ["minmax"], "random_state": 0} | parameters
+    )
 
 
 @pytest.fixture(scope="module")
-def fitted(some_digits: Any) -> FSSMSCCV:
+def fitted(some_digits: Any) -> AnchorViewClassifier:
     """A search over all scalings."""
-    return FSSMSCCV(n_landmarks=60, n_repeats=1, random_state=0).fit(some_digits.views, some_digits.y)
+    return AnchorViewClassifier(n_landmarks=60, n_repeats=1, random_state=0).fit(some_digits.views, some_digits.y)
 
 
 @pytest.fixture(scope="module")
-def one_scaling(some_digits: Any) -> FSSMSCCV:
+def one_scaling(some_digits: Any) -> AnchorViewClassifier:
     """A search in one scaling."""
     return quick().fit(some_digits.views, some_digits.y)
 
 
-def tried(model: FSSMSCCV, *names: str) -> set[Any]:
+def tried(model: AnchorViewClassifier, *names: str) -> set[Any]:
     """Return the values of some parameters that were tried together."""
     return {tuple(p[name] for name in names) for p in model.cv_results_["params"]}
 
@@ -43,7 +45,7 @@ def tried(model: FSSMSCCV, *names: str) -> set[Any]:
 # The result
 
 
-def test_labels_and_probabilities(fitted: FSSMSCCV, some_digits: Any) -> None:
+def test_labels_and_probabilities(fitted: AnchorViewClassifier, some_digits: Any) -> None:
     X, y, truth, hidden = some_digits.views, some_digits.y, some_digits.target, some_digits.hidden
     assert (fitted.labels_[hidden] == truth[hidden]).mean() > 0.85
     np.testing.assert_array_equal(fitted.labels_[~hidden], y[~hidden])
@@ -54,12 +56,12 @@ def test_labels_and_probabilities(fitted: FSSMSCCV, some_digits: Any) -> None:
     assert fitted.score(X, np.where(hidden, truth, -1)) == (fitted.labels_[hidden] == truth[hidden]).mean()
 
 
-def test_a_row_is_predicted_alone_as_among_others(fitted: FSSMSCCV, some_digits: Any) -> None:
+def test_a_row_is_predicted_alone_as_among_others(fitted: AnchorViewClassifier, some_digits: Any) -> None:
     X = some_digits.views
     np.testing.assert_allclose(fitted.predict_proba(X[7:9]), fitted.predict_proba(X)[7:9], atol=1e-6)
 
 
-def test_the_table_of_the_search(fitted: FSSMSCCV) -> None:
+def test_the_table_of_the_search(fitted: AnchorViewClassifier) -> None:
     table = fitted.cv_results_
     n = len(table["params"])
     assert all(len(values) == n for values in table.values())
@@ -73,7 +75,7 @@ def test_the_table_of_the_search(fitted: FSSMSCCV) -> None:
     assert sum(p["weight"] for p in fitted.averaged_) == 20
 
 
-def test_the_judgement_is_honest(one_scaling: FSSMSCCV, some_digits: Any) -> None:
+def test_the_judgement_is_honest(one_scaling: AnchorViewClassifier, some_digits: Any) -> None:
     """Labels that mean nothing are not found again: no hidden label reaches the models that are judged by it."""
     shuffled, given = some_digits.y.copy(), ~some_digits.hidden
     shuffled[given] = np.random.RandomState(1).permutation(shuffled[given])
@@ -114,7 +116,7 @@ class CtrlC(logging.Handler):
 
 @pytest.mark.parametrize("error", [KeyboardInterrupt, SystemError])  # the latter is what compiled code makes of it
 def test_an_interrupted_search_is_used_and_resumed(
-    one_scaling: FSSMSCCV, some_digits: Any, error: type[BaseException]
+    one_scaling: AnchorViewClassifier, some_digits: Any, error: type[BaseException]
 ) -> None:
     X, y = some_digits.views, some_digits.y
     model = quick(warm_start=True, verbose=True)
@@ -186,7 +188,7 @@ def test_missing_and_sparse_views(some_digits: Any) -> None:
     assert tried(text, "scaling") == {("lsa",), ("tfidf",)}
 
 
-def test_text_labels(one_scaling: FSSMSCCV, some_digits: Any) -> None:
+def test_text_labels(one_scaling: AnchorViewClassifier, some_digits: Any) -> None:
     names = np.array([f"digit {number}" for number in range(10)], dtype=object)
     y = np.where(some_digits.hidden, None, names[some_digits.target])
     model = quick().fit(some_digits.views, y)
@@ -218,7 +220,7 @@ def test_several_numbers_of_landmarks(some_digits: Any) -> None:
     np.testing.assert_array_equal(model.predict(X)[hidden], model.labels_[hidden])
 
 
-def test_limits_of_the_search(one_scaling: FSSMSCCV, some_digits: Any) -> None:
+def test_limits_of_the_search(one_scaling: AnchorViewClassifier, some_digits: Any) -> None:
     """No graph above a number of rows; dense codes are not made denser."""
     limits = {"max_graph_rows": len(some_digits.y) - 1, "dense_codes": 1}
     model = quick(search_options=limits).fit(some_digits.views, some_digits.y)
@@ -228,7 +230,7 @@ def test_limits_of_the_search(one_scaling: FSSMSCCV, some_digits: Any) -> None:
     assert tried(model, "ridge", "l1") == {(1.0, 0.2), (0.3, 0.2)}
 
 
-def ladder(model: FSSMSCCV, scaling: str) -> dict[float, float]:
+def ladder(model: AnchorViewClassifier, scaling: str) -> dict[float, float]:
     """Return the belief of the best setting of each μ, λ_Z by default and λ_M as it is paired with μ."""
     table, result = model.cv_results_, {}
     for setting, belief in zip(table["params"], table["belief"], strict=True):
@@ -246,7 +248,7 @@ def test_a_large_ridge_goes_with_a_large_must_link_weight_for_every_finalist() -
     topics = rng.integers(6, size=600)
     words = sparse.csr_array([rng.multinomial(25, 0.75 * common + 0.25 * own[topic]) for topic in topics], dtype=float)
     y = hide_labels(topics, 0.1, random_state=0)
-    text = FSSMSCCV(100, n_repeats=1, random_state=0).fit([words], y)
+    text = AnchorViewClassifier(100, n_repeats=1, random_state=0).fit([words], y)
     further = []
     for scaling in ("lsa", "tfidf"):
         found = ladder(text, scaling)
@@ -265,7 +267,7 @@ def test_unknown_search_options_are_named(some_digits: Any) -> None:
 # The second fit
 
 
-def test_a_second_fit_needs_to_be_wanted(one_scaling: FSSMSCCV, some_digits: Any) -> None:
+def test_a_second_fit_needs_to_be_wanted(one_scaling: AnchorViewClassifier, some_digits: Any) -> None:
     once = quick(search_options={"second_fit": False}).fit(some_digits.views, some_digits.y)
     assert once.averaged_ == one_scaling.averaged_
     assert (once.predict_proba(some_digits.views) != one_scaling.predict_proba(some_digits.views)).any()
@@ -321,7 +323,7 @@ def test_sure_rows_are_fitted_too(some_digits: Any, max_sure: int) -> None:
         assert len(sure) > 0.7 * len(some_digits.target)
 
 
-def test_the_tuner_suggests_rows_without_label(one_scaling: FSSMSCCV, some_digits: Any) -> None:
+def test_the_tuner_suggests_rows_without_label(one_scaling: AnchorViewClassifier, some_digits: Any) -> None:
     names = np.array([f"row{i}" for i in range(len(some_digits.y))])
     model = quick().fit(Views(some_digits.views.arrays, ids=names), some_digits.y)
     np.testing.assert_array_equal(model.suggest_labels(12), names[one_scaling.suggest_labels(12)])

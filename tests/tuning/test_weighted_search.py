@@ -11,16 +11,16 @@ from anchorview.data.labels import split_labels
 from anchorview.datasets import hide_labels, make_multiview_subspaces
 from anchorview.features.representation import represent
 from anchorview.features.scaling import fit_scaling
-from anchorview.labelling.temperature import AnyClass, NearOne, choose_temperature
+from anchorview.readers.averaging import average_temperature
+from anchorview.readers.graph import make_graph, propagate
+from anchorview.readers.temperature import AnyClass, NearOne, choose_temperature
 from anchorview.tuning.ensemble import Ensemble
-from anchorview.tuning.graph import make_graph, propagate
 from anchorview.tuning.heads import fit_linear_head, fit_neighbour_head
 from anchorview.tuning.judging import judge
 from anchorview.tuning.options import SearchOptions
 from anchorview.tuning.search_data import SearchData
 from anchorview.tuning.selection import select
 from anchorview.tuning.settings import Setting
-from anchorview.tuning.voting import average_temperature
 
 HEADS = ("nearest", "knn", "embedding", "codes", "features", "graph")
 M = 30

@@ -13,14 +13,14 @@ from typing import Any
 
 import numpy as np
 
+from ..classifier import AnchorViewClassifier
 from ..core.no_space import NoSpaceError
 from ..core.progress import Outcome
 from ..core.ticker import watch
 from ..cost.estimate import MemoryEstimate
 from ..data.validation import find_present
 from ..fssmsc import FSSMSC
-from ..fssmsc_cv import FSSMSCCV
-from ..labelling.suggest import code_coordinates
+from ..readers.suggest import code_coordinates
 from .errors import CommandError, DataError
 from .inputs.contents import RowPlaces, read_contents
 from .inputs.gathering import RunData, gather
@@ -96,7 +96,7 @@ def make_model(settings: RunSettings, data: RunData) -> Any:
     plain = settings.fast or settings.clusters is not None or not has_labels
     if plain and settings.clusters is not None:
         common["n_clusters"] = settings.clusters
-    kind = FSSMSC if plain else FSSMSCCV
+    kind = FSSMSC if plain else AnchorViewClassifier
     unknown = sorted(set(settings.parameters) - set(kind().get_params()))
     if unknown:
         raise DataError(f"{kind.__name__} has no parameter {unknown[0]!r}; see its documentation.")

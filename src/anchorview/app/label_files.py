@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 
 from ..core.arrays import Matrix
-from ..labelling.suggest import suggest_rows
+from ..readers.suggest import suggest_rows
 from ..report.files import replacing
 from .csv_cells import mark_text
 from .label_studio import make_tasks

@@ -10,15 +10,15 @@ from ..features.dense import DenseScaler
 from ..features.directions import Directions
 from ..features.scaling import ViewsScaler
 from ..features.text import LSA_COMPONENTS, TextScaler
-from ..labelling.clusters import ClusterCentres
-from ..labelling.rule import RULES, LabelledNeighbours
+from ..readers.clusters import ClusterCentres
+from ..readers.graph import FittedRows, GraphHead
+from ..readers.nearest import RULES, LabelledNeighbours
+from ..readers.poisson import PoissonHead
 from ..solver.admm.step import ReplayEncoder
 from ..solver.elastic_net import ElasticNetEncoder
 from ..solver.grams import PatternGrams
 from ..tuning.experts import Expert, ExpertGroup
-from ..tuning.graph import FittedRows, GraphHead
 from ..tuning.heads import LinearHead, NeighbourHead, WeightedNeighbours
-from ..tuning.poisson import PoissonHead
 from ..tuning.readings import GraphReading, LinearReading, Readings
 from ..tuning.settings import WITHOUT_CODES, Setting
 from .model_rows import check_rows
@@ -31,7 +31,7 @@ def check_model(model: Any, *, rows: bool = True) -> None:
 
     Parameters
     ----------
-    model : FSSMSC, FSSMSCCV or Pipeline
+    model : FSSMSC, AnchorViewClassifier or Pipeline
         The model.
     rows : bool, default=True
         Whether to check what it knows of the rows of its fit too.

@@ -13,7 +13,7 @@ from typing import Any
 
 from ..base import OF_FITTED_ROWS
 
-LAST_STEPS = ("FSSMSC", "FSSMSCCV")
+LAST_STEPS = ("FSSMSC", "AnchorViewClassifier")
 
 _SEARCH = ("_judged", "_folds", "_seed", "_sampled", "_data_fingerprint")  # what warm_start goes on from
 _NEVER = ("_left_out", "_metadata_request", "_stop_words_id")
@@ -53,8 +53,8 @@ def _sklearn(**modules: str) -> dict[str, Storable]:
 
 TABLE: dict[str, Storable] = {
     "FSSMSC": Storable("anchorview.fssmsc", OF_FITTED_ROWS, times=("stage_seconds_",)),
-    "FSSMSCCV": Storable(
-        "anchorview.fssmsc_cv", OF_FITTED_ROWS + _SEARCH, times=("stage_seconds_", "cv_results_.mean_fit_time")
+    "AnchorViewClassifier": Storable(
+        "anchorview.classifier", OF_FITTED_ROWS + _SEARCH, times=("stage_seconds_", "cv_results_.mean_fit_time")
     ),
     "Judgement": Storable("anchorview.tuning.search_data", times=("seconds",)),
     "Pipeline": Storable("sklearn.pipeline", without=(*_NEVER, "memory")),  # a folder of pickles is not to be trusted
@@ -76,9 +76,9 @@ TABLE: dict[str, Storable] = {
         RowModel="solver.admm.step",
         Push="solver.admm.step",
         ReplayEncoder="solver.admm.step",
-        LabelledNeighbours="labelling.rule",
-        ClusterCentres="labelling.clusters",
-        HeldOutLabels="labelling.held_out_labels",
+        LabelledNeighbours="readers.nearest",
+        ClusterCentres="readers.clusters",
+        HeldOutLabels="readers.held_out_labels",
         Conflict="supervision.conflicts",
         Contradiction="supervision.conflicts",
         ConstraintViolations="supervision.conflicts",
@@ -86,10 +86,10 @@ TABLE: dict[str, Storable] = {
         Expert="tuning.experts",
         ExpertGroup="tuning.experts",
         Setting="tuning.settings",
-        FittedRows="tuning.graph",
-        GraphSpace="tuning.graph",
-        GraphHead="tuning.graph",
-        PoissonHead="tuning.poisson",
+        FittedRows="readers.graph",
+        GraphSpace="readers.graph",
+        GraphHead="readers.graph",
+        PoissonHead="readers.poisson",
         Readings="tuning.readings",
         LinearReading="tuning.readings",
         GraphReading="tuning.readings",
@@ -117,8 +117,12 @@ TABLE: dict[str, Storable] = {
 }
 
 
+RENAMED = {"FSSMSCCV": "AnchorViewClassifier"}  # classes that had other names in older files
+
+
 def class_named(name: Any) -> type:
     """Return a class of the table; an error for any other name."""
+    name = RENAMED.get(name, name) if isinstance(name, str) else name
     if not isinstance(name, str) or name not in TABLE:
         raise ValueError(f"{name!r:.80} is not a class that a model file may hold")
     found: type = getattr(importlib.import_module(TABLE[name].module), name)

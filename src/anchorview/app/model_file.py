@@ -17,7 +17,7 @@ from ..core.free_memory import available_memory
 from ..report.files import replacing
 from .model_arrays import describe_array, new_member, write_array
 from .model_checks import check_model
-from .model_classes import LAST_STEPS, name_of
+from .model_classes import LAST_STEPS, RENAMED, name_of
 from .model_reading import MANIFEST, ModelFileError, array_name, open_model, read_arrays, read_manifest
 from .model_tree import TreeReader, TreeWriter
 
@@ -41,7 +41,7 @@ def save(model: Any, path: str | os.PathLike[str], *, rows: bool = False, overwr
 
     Parameters
     ----------
-    model : FSSMSC, FSSMSCCV or sklearn.pipeline.Pipeline
+    model : FSSMSC, AnchorViewClassifier or sklearn.pipeline.Pipeline
         A fitted model, or a fitted pipeline that ends with one; docs/models.md lists the steps that may come before.
     path : path-like
         The file, "model.anchorview", say.
@@ -116,7 +116,7 @@ def load(path: str | os.PathLike[str], *, max_bytes: int | None = None) -> Any:
 
     Returns
     -------
-    FSSMSC, FSSMSCCV or sklearn.pipeline.Pipeline
+    FSSMSC, AnchorViewClassifier or sklearn.pipeline.Pipeline
         The model, as it was fitted.
 
     Raises
@@ -174,7 +174,8 @@ def _check_savable(model: Any, rows: bool) -> None:
     last = model.steps[-1][1] if name == "Pipeline" else model
     if name_of(type(last)) not in LAST_STEPS:
         raise TypeError(
-            f"A model file holds a fitted FSSMSC or FSSMSCCV, or a Pipeline that ends with one; got {shorten(model)}."
+            "A model file holds a fitted FSSMSC or AnchorViewClassifier, or a Pipeline that ends with one; "
+            f"got {shorten(model)}."
         )
     check_is_fitted(last)
     lost = [attribute for attribute in vars(last).get("_left_out", ()) if attribute not in vars(last)]
@@ -216,7 +217,7 @@ def _upgrade(manifest: dict[str, Any]) -> dict[str, Any]:
 
 
 def _check_loaded(model: Any, manifest: dict[str, Any]) -> None:
-    if type(model).__name__ != manifest["class"]:
+    if type(model).__name__ != RENAMED.get(manifest["class"], manifest["class"]):
         raise ValueError(f"the manifest names a {manifest['class']!r:.40}, the file holds a {type(model).__name__}")
     _check_savable(model, rows=False)
     check_model(model)

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 from scipy import sparse
 
-from ..labelling.held_out_labels import HeldOutLabels
+from ..readers.held_out_labels import HeldOutLabels
 from ..supervision.conflicts import Conflict
 from ..tuning.search_data import Judgement
 from ..tuning.settings import Setting

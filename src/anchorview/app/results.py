@@ -19,7 +19,7 @@ def fitted_labels(model: Any, ids: npt.NDArray[Any] | None, given: npt.NDArray[A
 
     Parameters
     ----------
-    model : FSSMSC or FSSMSCCV
+    model : FSSMSC or AnchorViewClassifier
         After a fit.
     ids : ndarray, optional
         Ids of the rows; by default their numbers.
@@ -59,7 +59,7 @@ def predicted_labels(model: Any, probabilities: Matrix, ids: npt.NDArray[Any], h
 
     Parameters
     ----------
-    model : FSSMSC or FSSMSCCV
+    model : FSSMSC or AnchorViewClassifier
         The model.
     probabilities : ndarray of shape (n_rows, n_classes)
         What it says of the rows.

@@ -8,7 +8,7 @@ from typing import TypeVar
 import numpy as np
 
 from ..core.arrays import ClassIds, Matrix, Rows
-from ..labelling.held_out import hold_out
+from ..readers.held_out import hold_out
 
 Setting = TypeVar("Setting")
 

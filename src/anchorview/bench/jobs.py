@@ -15,8 +15,8 @@ import numpy.typing as npt
 from ..core.arrays import Matrix, Rows
 from ..data.labels import split_labels
 from ..datasets import hide_labels, make_multiview_subspaces
-from ..labelling.held_out import hold_out
 from ..metrics.clusters import clustering_report
+from ..readers.held_out import hold_out
 from .graph_store import StoredGraphs, graphs_of
 from .methods import METHODS, Method
 from .notices import listen

@@ -109,7 +109,7 @@ _PAPER = {
 }
 _ADMM = {**_PAPER, "solver": "admm", "ridge": 0.0, "solver_options": {"mode": "released"}, "scaling": "l2"}
 
-TUNED = "FSSMSCCV"  # chooses by the given labels, whatever is asked of the others
+TUNED = "AnchorViewClassifier"  # chooses by the given labels, whatever is asked of the others
 
 METHODS: dict[str, Method] = {
     method.name: method
@@ -157,7 +157,7 @@ METHODS: dict[str, Method] = {
             keeps_graphs=True,
         ),
         Method("FSSMSC", "anchorview.fssmsc", "FSSMSC", fixed=_PAPER, grid=_GRID, ours=True),
-        Method(TUNED, "anchorview.fssmsc_cv", "FSSMSCCV", in_paper=False, ours=True),
+        Method(TUNED, "anchorview.classifier", "AnchorViewClassifier", in_paper=False, ours=True),
         Method("FSSMSC-ADMM", "anchorview.fssmsc", "FSSMSC", fixed=_ADMM, grid=_GRID, in_paper=False),
         Method("k-means", f"{_BASELINES}.concat_kmeans", "ConcatKMeans", uses_labels=False, in_paper=False),
         Method("Spectral", f"{_BASELINES}.best_view_spectral", "BestViewSpectral", uses_labels=False, in_paper=False),
@@ -191,4 +191,4 @@ def for_data(method: Method, is_sparse: bool) -> dict[str, Any]:
     """Return parameters that the kind of data asks for: for counts of words rows of unit length, or LSA for ours."""
     if method.class_name == "FSSMSC":
         return {} if "scaling" in method.fixed else {"scaling": "lsa" if is_sparse else "minmax"}
-    return {"scaling": "l2"} if is_sparse and method.class_name != "FSSMSCCV" else {}
+    return {"scaling": "l2"} if is_sparse and method.class_name != "AnchorViewClassifier" else {}

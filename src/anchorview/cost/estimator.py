@@ -67,10 +67,10 @@ class MemoryEstimator:
 
         Examples
         --------
-        >>> from anchorview import FSSMSC, FSSMSCCV, datasets
+        >>> from anchorview import FSSMSC, AnchorViewClassifier, datasets
         >>> FSSMSC().estimate_memory(1_000_000, 200).total < 2e9
         True
-        >>> FSSMSCCV().estimate_memory(20_000, 200, n_labelled=400).total < 1e9
+        >>> AnchorViewClassifier().estimate_memory(20_000, 200, n_labelled=400).total < 1e9
         True
         >>> data = datasets.load_handwritten()
         >>> FSSMSC().estimate_memory(X=data.views[::8], y=data.target[::8]).total < 1e8

@@ -16,7 +16,7 @@ from ..features.landmarks import FULL_SPACE_ENTRIES, FULL_SPACE_WORK, PROJECTION
 from ..features.products import CACHE_BYTES, block_rows
 from ..features.scaling import BLOCK_ROWS
 from ..features.text import LSA_COMPONENTS, PASS_ROWS
-from ..labelling.rule import READ_ROWS
+from ..readers.nearest import READ_ROWS
 from ..tuning.sampling import (
     JUDGED_FOLDS,
     JUDGED_GRAPH,

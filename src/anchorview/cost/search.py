@@ -1,4 +1,4 @@
-"""What a fit of `FSSMSCCV` needs of memory beyond its input.
+"""What a fit of `AnchorViewClassifier` needs of memory beyond its input.
 
 Its stages are search, fits and labels. The search keeps what its settings share until the end, so that later stages
 come on top of it: for each scaling landmarks, products and a graph, for each set of codes the codes and sums over them.

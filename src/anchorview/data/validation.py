@@ -17,8 +17,8 @@ from ..engine.sources.base import holds_sparse, is_stored
 from ..engine.sources.opening import is_delayed, is_path, stored_form
 from .annotated import paths_in, read_column
 from .reading import ColumnGroups, groups_in, is_annotated
-from .refusals import raise_other_features, raise_other_sizes
 from .tables import has_levels, is_table
+from .view_errors import raise_other_features, raise_other_sizes
 from .views import Views
 
 _BLOCK_CELLS = 2**22  # cells looked at together, so that memory stays small for wide views too

@@ -51,7 +51,7 @@ def predict_to(
 
     Parameters
     ----------
-    model : FSSMSC or FSSMSCCV
+    model : FSSMSC or AnchorViewClassifier
         A fitted model.
     X : Views, list or dict of arrays or sources, or array-like of shape (n_rows, n_features)
         Rows with the views of the fit; those of stores (see :func:`anchorview.open_rows`) are read once.

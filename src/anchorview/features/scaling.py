@@ -18,7 +18,7 @@ from scipy import sparse
 
 from ..core.arrays import ClassIds, Mask, Matrix, Presence, Rows, Weights, is_sparse, squared_norms
 from ..core.checks import NotFiniteError
-from ..data.refusals import name_cell
+from ..data.view_errors import name_cell
 from ..data.views import Views
 from ..engine.blocks import map_blocks, rows_of
 from ..engine.sources.base import holds_sparse

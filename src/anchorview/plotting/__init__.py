@@ -1,6 +1,6 @@
-"""Pictures of fitted models, of the search of `FSSMSCCV` and of ranks of methods."""
+"""Pictures of fitted models, of the search of `AnchorViewClassifier` and of ranks of methods."""
 
-from ..labelling.plane import map_to_plane
+from ..readers.plane import map_to_plane
 from .confidence import plot_confidence, plot_reliability
 from .importance import plot_view_importance
 from .ranks import plot_ranks

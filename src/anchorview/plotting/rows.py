@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import numpy.typing as npt
 
-from ..labelling.plane import draw_from_classes, map_to_plane
+from ..readers.plane import draw_from_classes, map_to_plane
 from .classes import NO_LABEL, Classes, add_key, confidence_colours, name_axis, pyplot, read_classes
 
 if TYPE_CHECKING:

@@ -1,4 +1,4 @@
-"""A picture of the search of `FSSMSCCV`."""
+"""A picture of the search of `AnchorViewClassifier`."""
 
 from __future__ import annotations
 
@@ -22,13 +22,13 @@ _MARKERS = "osD^vPX"
 
 
 def plot_search(model: Any, *, measure: str = "loss", ax: Axes | None = None) -> Axes:
-    """Draw what :class:`FSSMSCCV` tried: a dot per setting, in the row of what reads the labels, coloured by scaling.
+    """Draw what :class:`AnchorViewClassifier` tried: a dot per setting, in the row of its reader, coloured by scaling.
 
     Full dots with a black rim are the settings whose probabilities are averaged.
 
     Parameters
     ----------
-    model : FSSMSCCV
+    model : AnchorViewClassifier
         After a fit.
     measure : {"loss", "accuracy"}, default="loss"
         What to show of each setting: the log loss (small is good; settings are chosen by it) or the accuracy.
@@ -41,10 +41,10 @@ def plot_search(model: Any, *, measure: str = "loss", ax: Axes | None = None) ->
 
     Examples
     --------
-    >>> from anchorview import FSSMSCCV, datasets
+    >>> from anchorview import AnchorViewClassifier, datasets
     >>> made = datasets.make_multiview_subspaces(90, 3, (8, 6), random_state=0)
     >>> y = datasets.hide_labels(made.target, 0.3, random_state=0)
-    >>> model = FSSMSCCV(n_landmarks=30, scaling="l2", n_repeats=1, random_state=0).fit(made.views, y)
+    >>> model = AnchorViewClassifier(n_landmarks=30, scaling="l2", n_repeats=1, random_state=0).fit(made.views, y)
     >>> plot_search(model, measure="accuracy").get_xlabel()
     'accuracy on hidden labels (%)'
     """

@@ -29,7 +29,7 @@ def plot_summary(
 
     Parameters
     ----------
-    model : FSSMSC or FSSMSCCV
+    model : FSSMSC or AnchorViewClassifier
         After a fit.
     y_true : array-like of shape (n_rows,), optional
         True labels of the rows of the fit, as `fit` takes them, -1 where they are not known: the rows that were not

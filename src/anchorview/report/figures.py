@@ -18,10 +18,10 @@ if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
 _WIDTH = 4.3  # inches of one panel
-_OURS = ("FSSMSC", "FSSMSCCV")  # drawn thick, and named ours in the legend
+_OURS = ("FSSMSC", "AnchorViewClassifier")  # drawn thick, and named ours in the legend
 _COLOURS = {  # one for each method in every figure; ours stand out
     "FSSMSC": "#c1121f",
-    "FSSMSCCV": "#7b0d1e",
+    "AnchorViewClassifier": "#7b0d1e",
     "FSSMSC-ADMM": "#f08a5d",
     "MVAR": "#1f77b4",
     "MLAN": "#2a9d8f",

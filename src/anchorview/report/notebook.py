@@ -11,7 +11,7 @@ import numpy as np
 from ..core.arrays import Matrix, Rows
 from ..core.colours import distinct_colours
 from ..core.names import short_names
-from ..labelling.plane import draw_from_classes, map_to_plane
+from ..readers.plane import draw_from_classes, map_to_plane
 from .run_summary import RunSummary, summarise_run
 from .run_words import count, describe_result
 

@@ -47,7 +47,7 @@ def compare_with_logistic(model: Any, X: Any, given: ClassIds) -> Comparison | N
 
     Parameters
     ----------
-    model : FSSMSC or FSSMSCCV
+    model : FSSMSC or AnchorViewClassifier
         After a fit.
     X : Views
         The rows of the fit; None is returned for anything else.

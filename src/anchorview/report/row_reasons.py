@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 
 from ..core.arrays import Rows
-from ..labelling.suggest import code_coordinates
+from ..readers.suggest import code_coordinates
 
 _MOST_ROWS = 10_000  # that are looked at
 _MOST_LABELLED = 2000  # rows with a label that they are compared with
@@ -41,7 +41,7 @@ def find_standing(model: Any, suggested: Rows) -> dict[int, Standing]:
 
     Parameters
     ----------
-    model : FSSMSC or FSSMSCCV
+    model : FSSMSC or AnchorViewClassifier
         After a fit.
     suggested : ndarray of int
         Rows without a label.

@@ -9,8 +9,8 @@ import numpy as np
 import numpy.typing as npt
 
 from ..core.arrays import ClassIds, Matrix, Rows
-from ..labelling.held_out_labels import HeldOutLabels
 from ..metrics import ReliabilityCurve, reliability_curve
+from ..readers.held_out_labels import HeldOutLabels
 from ..tuning.estimate import estimate_accuracy
 from ..view_importance import ViewImportance, measure_views
 
@@ -59,7 +59,7 @@ def expected_accuracy(model: Any, given: ClassIds) -> Accuracy | None:
 
     Parameters
     ----------
-    model : FSSMSC or FSSMSCCV
+    model : FSSMSC or AnchorViewClassifier
         After a fit.
     given : ndarray of int of shape (n_rows,)
         Labels that it was given, -1 where there was none.
@@ -102,7 +102,7 @@ def find_suspects(model: Any, given: ClassIds) -> SuspectLabels:
 
     Parameters
     ----------
-    model : FSSMSC or FSSMSCCV
+    model : FSSMSC or AnchorViewClassifier
         After a fit.
     given : ndarray of int of shape (n_rows,)
         Labels that it was given, -1 where there was none.

@@ -16,7 +16,7 @@ import numpy as np
 from ..core.arrays import Matrix, Rows
 from ..core.colours import CONFIDENCE, CONFIDENCE_ON_DARK, blend, distinct_colours
 from ..core.names import short_names
-from ..labelling.plane import draw_from_classes
+from ..readers.plane import draw_from_classes
 from .run_summary import RunSummary
 
 MOST_ROWS = 200_000  # more are sampled: the file would grow, and dots hide one another

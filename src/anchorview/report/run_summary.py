@@ -16,8 +16,8 @@ from ..core.versions import package_versions, python_version
 from ..data.labels import encode_labels
 from ..data.tables import is_table
 from ..data.views import Views
-from ..labelling.plane import map_to_plane
 from ..metrics import ReliabilityCurve
+from ..readers.plane import map_to_plane
 from .markup import one_line
 from .rival import Comparison, compare_with_logistic
 from .row_details import RowDetails, describe_rows
@@ -161,7 +161,7 @@ def summarise_run(
 
     Parameters
     ----------
-    model : FSSMSC or FSSMSCCV
+    model : FSSMSC or AnchorViewClassifier
         After a fit.
     y : array-like of shape (n_rows,), optional
         The labels that the fit was given; by default those that the model remembers.

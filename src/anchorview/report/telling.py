@@ -16,7 +16,7 @@ from scipy import sparse
 
 from ..core.arrays import ClassIds, Mask, Matrix, is_sparse
 from ..data.views import Views
-from ..labelling.plane import draw_from_classes
+from ..readers.plane import draw_from_classes
 from .markup import one_line
 
 MOST_CLASSES = 500  # that are looked at, the largest: as many as a page lists

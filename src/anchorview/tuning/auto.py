@@ -1,6 +1,7 @@
 """The "auto" of `FSSMSC`: scaling, ridge, must-link weight and inference, judged on hidden labels of a sample.
 
-No constant suits all data, but the labels can tell: settings are judged as the search of `FSSMSCCV` judges them, on the
+No constant suits all data, but the labels can tell: settings are judged as the search of `AnchorViewClassifier`
+judges them, on the
 labelled rows and some others, with few landmarks. In units of the data (`solver.weights`) settings mean the same for
 few landmarks as for many, so what is best there is taken for all rows. With few labels the judgement is drawn towards
 what suits the features by their nature and towards the default weights; where no label can be hidden, these are taken.

@@ -21,12 +21,12 @@ import numpy as np
 
 from ..core.arrays import Mask, Weights
 from ..core.intervals import LEVEL, share_interval
-from ..labelling.held_out_labels import HeldOutLabels
-from ..labelling.temperature import log_loss, mean_of
+from ..readers.averaging import average_temperature, temper
+from ..readers.held_out_labels import HeldOutLabels
+from ..readers.temperature import log_loss, mean_of
 from .judging import believe
 from .search import averaged_hidden, choose_averaged
 from .search_data import Judgement, SearchData
-from .voting import average_temperature, temper
 
 _SMALL = 1 - LEVEL  # share of labels that cannot be judged above which the user is warned
 

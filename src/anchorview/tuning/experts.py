@@ -21,10 +21,10 @@ from ..solver.codes import CodeStack
 from ..solver.completion import complete_products
 from ..solver.elastic_net import ElasticNetEncoder
 from ..solver.grams import PatternGrams
-from .graph import FittedRows
+from ..readers.graph import FittedRows
 from .heads import Head, fit_linear_head, fit_neighbour_head
 from .settings import WITHOUT_CODES, Setting
-from .voting import empty_votes
+from ..readers.averaging import empty_votes
 
 
 @dataclass(frozen=True)
@@ -165,7 +165,7 @@ def count_votes(
     kept: CodeStack | None = None,
     encoder: ElasticNetEncoder | None = None,
 ) -> Matrix:
-    """Return the sums of the experts' class probabilities (see `voting`); the codes of one encoder may be kept."""
+    """Return the sums of the experts' class probabilities (see `averaging`); the codes of one encoder may be kept."""
     votes = empty_votes(len(views), n_classes)
     scalers = [group.scaler for group in groups]
     n_together = PROJECTED_ROWS if shared_texts(scalers) else max(len(views), 1)

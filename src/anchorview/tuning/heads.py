@@ -13,7 +13,7 @@ from sklearn.exceptions import ConvergenceWarning
 
 from ..core.arrays import ClassIds, Matrix, Weights, is_sparse, unit_rows
 from ..features.neighbours import nearest_points
-from ..labelling.rule import NO_VOTE, SAME, keep_labelled
+from ..readers.nearest import NO_VOTE, SAME, keep_labelled
 from .sampling import some_of_each
 
 _MAX_ITER = 200

@@ -12,11 +12,11 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from ..labelling.temperature import log_loss, mean_of
+from ..readers.averaging import average_temperature, temper
+from ..readers.temperature import log_loss, mean_of
 from .judging import believe
 from .search_data import Judgement, SearchData
 from .settings import FOR_FSSMSC, READINGS, Scaling, Setting, split_inference
-from .voting import average_temperature, temper
 
 BESIDE = {"linear": "features", "graph": "poisson"}  # readings of E, and the heads that they are judged as
 

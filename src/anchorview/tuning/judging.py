@@ -18,10 +18,10 @@ from scipy.special import softmax
 
 from ..core.arrays import Matrix, Rows
 from ..engine.blocks import one_blas_thread
-from ..labelling.held_out import hold_out
-from ..labelling.temperature import AnyClass, choose_temperature, log_loss, mean_of
+from ..readers.graph import share_scores
+from ..readers.held_out import hold_out
+from ..readers.temperature import AnyClass, choose_temperature, log_loss, mean_of
 from .experts import fit_head, head_features, stack_features
-from .graph import share_scores
 from .links import Told
 from .representation import embed_code_set
 from .search_data import Judgement, SearchData

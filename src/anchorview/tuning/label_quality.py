@@ -6,7 +6,7 @@ Whatever reads the labels of a fit, all of them are judged in the same way, by r
 - Poisson learning on a graph of at most 2,000 rows, a fifth of the labels hidden at a time: what holds among near ones,
   unlabelled ones included.
 
-The mean of both, at the temperature that suits the labels (`labelling.wrong_labels`), ranks them. The regression learns
+The mean of both, at the temperature that suits the labels (`readers.wrong_labels`), ranks them. The regression learns
 from at most 10,000 labels; the others are judged by it as new rows are. So many labels cost a time in proportion to
 their number, and their products with the landmarks are held for one block at a time.
 """
@@ -23,9 +23,9 @@ from ..core.arrays import ClassIds, Mask, Matrix, Rows, Weights
 from ..data.labels import split_labels
 from ..engine.blocks import row_blocks
 from ..features.representation import Representation
-from ..labelling.temperature import Mistakes, choose_temperature, log_loss
-from ..labelling.wrong_labels import LabelVerdicts, WrongLabels, estimate_wrong, keep_every_class
-from .graph import N_DIRECTIONS, Graph, GraphSpace, join_rows
+from ..readers.graph import N_DIRECTIONS, Graph, GraphSpace, join_rows
+from ..readers.temperature import Mistakes, choose_temperature, log_loss
+from ..readers.wrong_labels import LabelVerdicts, WrongLabels, estimate_wrong, keep_every_class
 from .leave_one_out import STRENGTHS, LeaveOneOut, RidgeSpace, fit_moments, make_ridge_space
 from .reading_fits import draw_graph_rows, keep_labels, thin, whole_space
 from .sampling import JUDGED_FOLDS, JUDGED_GRAPH, JUDGED_LABELS, JUDGED_TOGETHER

@@ -1,4 +1,4 @@
-"""Every constant of the search of `FSSMSCCV`, with its reason."""
+"""Every constant of the search of `AnchorViewClassifier`, with its reason."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ def _prior_losses() -> dict[str, float]:
 
 @dataclass(frozen=True)
 class SearchOptions:
-    """The constants; `FSSMSCCV(search_options={...})` changes some of them.
+    """The constants; `AnchorViewClassifier(search_options={...})` changes some of them.
 
     Examples
     --------

@@ -25,16 +25,16 @@ from ..core.arrays import ClassIds, Matrix, Rows, Weights, squared_norms
 from ..features.completed_products import CompletedProducts
 from ..features.products import ViewCrossProducts
 from ..features.representation import Representation
-from ..labelling.held_out import folds_to_judge, hold_out, rows_to_judge
-from ..labelling.rule import LabelledNeighbours
-from ..labelling.temperature import Mistakes, choose_temperature, log_loss, spread
+from ..readers.averaging import average_temperature, temper
+from ..readers.graph import GraphSpace, join_rows, make_space
+from ..readers.held_out import folds_to_judge, hold_out, rows_to_judge
+from ..readers.nearest import LabelledNeighbours
+from ..readers.temperature import Mistakes, choose_temperature, log_loss, spread
 from ..solver.elastic_net import ElasticNetEncoder
-from .graph import GraphSpace, join_rows, make_space
 from .heads import LinearHead, fit_linear_head
 from .options import SearchOptions
 from .readings import GraphReading, LinearReading, Readings
 from .sampling import READ_GRAPH, READ_LABELS
-from .voting import average_temperature, temper
 
 _MOST_JUDGING = 2000  # labels, from which a strength is judged
 _USUAL = 0.15  # temperature where no label can be hidden, in units of the spread of the potential

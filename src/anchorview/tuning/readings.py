@@ -17,11 +17,11 @@ import numpy.typing as npt
 from scipy.special import softmax
 
 from ..core.arrays import Matrix
-from ..labelling.rule import LabelledNeighbours
-from .voting import temper
+from ..readers.averaging import temper
+from ..readers.nearest import LabelledNeighbours
 
 if TYPE_CHECKING:
-    from .graph import FittedRows, GraphSpace
+    from ..readers.graph import FittedRows, GraphSpace
 
 
 @dataclass(frozen=True)

@@ -10,7 +10,7 @@ from scipy import sparse
 from ..core.arrays import Matrix, Rows, Weights
 from ..engine.blocks import iter_blocks, one_blas_thread, row_blocks
 from ..features.representation import Representation
-from ..labelling.held_out import embed_from_sums
+from ..readers.held_out import embed_from_sums
 from ..solver.codes import code_gram, stack_codes
 from ..solver.elastic_net import ElasticNetEncoder
 from ..solver.laplacian import quadratic_forms

@@ -19,7 +19,7 @@ from ..features.scaling import ScaledRows, TextScalers, fit_scaling
 from ..solver.elastic_net import ElasticNetEncoder
 from ..solver.weights import DEFAULTS, DataUnits, for_codes, for_labels, measure_codes
 from ..supervision.pairs import ResolvedPairs
-from .graph import Graph, join_rows, make_space
+from ..readers.graph import Graph, join_rows, make_space
 from .links import Told, joined_rows, pass_on
 from .options import SearchOptions
 from .representation import CodeSet, encode, join_codes

@@ -8,7 +8,7 @@ from collections.abc import Sequence
 import numpy as np
 
 from ..core.arrays import ClassIds, Matrix, Weights
-from ..labelling.temperature import log_loss, mean_of
+from ..readers.temperature import log_loss, mean_of
 
 
 def select(

@@ -8,7 +8,7 @@ from typing import Any
 from ..data.views import Views
 from ..engine.sources.base import holds_sparse
 from ..features.auto import resolve_scaling, zero_share
-from ..labelling.rule import RULES
+from ..readers.nearest import RULES
 from ..solver.weights import DEFAULTS
 from .options import SearchOptions
 

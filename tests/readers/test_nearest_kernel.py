@@ -12,9 +12,9 @@ from hypothesis import strategies as st
 
 from anchorview.core.arrays import squared_norms
 from anchorview.core.vectors import WIDTH
-from anchorview.labelling import rule as module
-from anchorview.labelling.nearest import write_nearness
-from anchorview.labelling.rule import keep_labelled
+from anchorview.readers import nearest as module
+from anchorview.readers.nearest import keep_labelled
+from anchorview.readers.nearest_kernel import write_nearness
 
 Array = npt.NDArray[Any]
 

@@ -7,8 +7,8 @@ import dataclasses
 import numpy as np
 import pytest
 
-from anchorview.labelling import rule
-from anchorview.labelling.runner_up import TopTwo, runner_up
+from anchorview.readers import nearest
+from anchorview.readers.top_two import TopTwo, runner_up
 
 
 def test_it_is_the_best_of_the_others_in_every_block() -> None:
@@ -31,9 +31,9 @@ def test_a_single_class_has_no_second() -> None:
 @pytest.mark.parametrize("n_threads", [1, 2])
 @pytest.mark.parametrize("n_rows", [7, 10, 33])
 def test_blocks_of_rows_are_joined_in_their_order(n_rows: int, n_threads: int, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(rule, "READ_ROWS", 10)
+    monkeypatch.setattr(nearest, "READ_ROWS", 10)
     probabilities = np.random.default_rng(0).dirichlet(np.ones(4), size=n_rows).astype(np.float32)
-    found = rule.likeliest(lambda rows, _: rows, probabilities, n_threads)
+    found = nearest.likeliest(lambda rows, _: rows, probabilities, n_threads)
     expected = TopTwo.of(probabilities)
     for field in dataclasses.fields(TopTwo):
         np.testing.assert_array_equal(getattr(found, field.name), getattr(expected, field.name))

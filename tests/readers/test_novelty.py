@@ -9,12 +9,12 @@ import pytest
 from scipy.special import softmax
 from sklearn.metrics import roc_auc_score
 
-from anchorview import FSSMSC, FSSMSCCV
+from anchorview import FSSMSC, AnchorViewClassifier
 from anchorview.core.arrays import unit_rows
-from anchorview.labelling.held_out import calibrate, settle_votes
-from anchorview.labelling.rule import RULES, calibrate_on_seen, keep_labelled
-from anchorview.labelling.temperature import Mistakes, choose_temperature
 from anchorview.metrics import expected_calibration_error
+from anchorview.readers.held_out import calibrate, settle_votes
+from anchorview.readers.nearest import RULES, calibrate_on_seen, keep_labelled
+from anchorview.readers.temperature import Mistakes, choose_temperature
 from support.fits import solve
 from support.settled import CHOSEN
 
@@ -49,7 +49,7 @@ def test_every_rule_is_less_sure_of_classes_without_a_label(rule: str, part: Any
 
 
 def test_so_is_the_tuned_model(part: Any) -> None:
-    model = FSSMSCCV(n_landmarks=100, n_averaged=4, scaling="minmax", n_repeats=1, random_state=0)
+    model = AnchorViewClassifier(n_landmarks=100, n_averaged=4, scaling="minmax", n_repeats=1, random_state=0)
     assert novelty(model.fit(part[0], part[2]), part)[0] > 0.85
 
 

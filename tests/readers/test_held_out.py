@@ -14,10 +14,10 @@ from scipy.special import softmax
 from anchorview import FSSMSC, Constraints
 from anchorview.data.labels import split_labels
 from anchorview.datasets import hide_labels, make_multiview_subspaces
-from anchorview.labelling.held_out import _basis, calibrate, held_out_logits, hold_out
-from anchorview.labelling.rule import calibrate_on_seen, keep_labelled
-from anchorview.labelling.temperature import Mistakes, choose_temperature
 from anchorview.metrics import expected_calibration_error
+from anchorview.readers.held_out import _basis, calibrate, held_out_logits, hold_out
+from anchorview.readers.nearest import calibrate_on_seen, keep_labelled
+from anchorview.readers.temperature import Mistakes, choose_temperature
 from anchorview.solver.objective import landmark_graph
 from support.fits import Solved, solve, swap_neighbours
 from support.settled import CHOSEN, SETTLED

@@ -9,7 +9,7 @@ import pytest
 
 from anchorview import FSSMSC, Views
 from anchorview.datasets import hide_labels, make_multiview_subspaces
-from anchorview.labelling.suggest import _spread_out, code_coordinates, suggest_rows
+from anchorview.readers.suggest import _spread_out, code_coordinates, suggest_rows
 from support.settled import CHOSEN
 
 

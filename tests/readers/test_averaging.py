@@ -5,9 +5,9 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from anchorview.labelling.temperature import log_loss
+from anchorview.readers.averaging import average_temperature, settle, temper
+from anchorview.readers.temperature import log_loss
 from anchorview.tuning.selection import select
-from anchorview.tuning.voting import average_temperature, settle, temper
 
 RNG = np.random.RandomState(0)
 

@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 from sklearn.neighbors import KNeighborsClassifier
 
 from anchorview.core.arrays import unit_rows
-from anchorview.labelling.rule import RULES, LabelledNeighbours, calibrate_on_seen, keep_labelled
+from anchorview.readers.nearest import RULES, LabelledNeighbours, calibrate_on_seen, keep_labelled
 
 Array = npt.NDArray[Any]
 

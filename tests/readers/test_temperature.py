@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 from scipy.special import softmax
 
-from anchorview.labelling.temperature import AnyClass, Mistakes, NearOne, choose_temperature, log_loss, spread
+from anchorview.readers.temperature import AnyClass, Mistakes, NearOne, choose_temperature, log_loss, spread
 
 PRIORS = (Mistakes(), AnyClass(), NearOne())
 

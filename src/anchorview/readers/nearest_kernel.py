@@ -81,7 +81,7 @@ def list_rivals(
     columns : ndarray of shape (k, n_labelled)
         r − c of the labelled rows.
     squares, reach : ndarray of shape (n_labelled,)
-        |r − c|², and |r − a| with the mean of the class as a (see `rivals`).
+        |r − c|², and |r − a| with the mean of the class as a (see `candidates`).
     starts : ndarray of shape (n_classes + 1,)
         Where each class begins, and the number of labelled rows.
     work : ndarray of shape (2, at least n_labelled and k)

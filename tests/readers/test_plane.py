@@ -14,8 +14,8 @@ from threadpoolctl import threadpool_limits
 from anchorview import FSSMSC
 from anchorview.core.arrays import unit_rows
 from anchorview.features.neighbours import nearest_rows
-from anchorview.labelling.plane import draw_from_classes
 from anchorview.plotting import map_to_plane
+from anchorview.readers.plane import draw_from_classes
 
 
 def test_map_of_the_digits_is_good(digits_model: FSSMSC, digits: Any) -> None:

@@ -1,4 +1,4 @@
-"""`FSSMSCCV` on more rows than the search looks at."""
+"""`AnchorViewClassifier` on more rows than the search looks at."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from anchorview import FSSMSCCV, Constraints, Views, datasets
+from anchorview import AnchorViewClassifier, Constraints, Views, datasets
 
 OPTIONS: dict[str, Any] = dict.fromkeys(("ridges", "l1s", "must_link_weights", "heavy_ridges"), ())
 OPTIONS |= {"feature_strengths": (1.0,), "graph_strengths": (0.8,)}
@@ -21,19 +21,19 @@ def data() -> tuple[Views, np.ndarray, np.ndarray]:
     return views, made.target, datasets.hide_labels(made.target, 0.08, random_state=0)
 
 
-def make(**parameters: Any) -> FSSMSCCV:
+def make(**parameters: Any) -> AnchorViewClassifier:
     options = {**OPTIONS, **parameters.pop("search_options", {})}
     settings = {"n_landmarks": 40, "n_repeats": 1, "scaling": ["minmax", "l2"], "random_state": 0, **parameters}
-    return FSSMSCCV(search_options=options, **settings)
+    return AnchorViewClassifier(search_options=options, **settings)
 
 
 @pytest.fixture(scope="module")
-def model(data: Any) -> FSSMSCCV:
+def model(data: Any) -> AnchorViewClassifier:
     views, _, y = data
     return make().fit(views, y)
 
 
-def test_every_row_gets_its_label_codes_and_embedding(model: FSSMSCCV, data: Any) -> None:
+def test_every_row_gets_its_label_codes_and_embedding(model: AnchorViewClassifier, data: Any) -> None:
     _, target, y = data
     hidden = y == -1
     assert model.labels_.shape == model.confidence_.shape == (700,)
@@ -43,7 +43,7 @@ def test_every_row_gets_its_label_codes_and_embedding(model: FSSMSCCV, data: Any
     assert f"{200 + np.count_nonzero(~hidden)} of 700 rows" in model.status_
 
 
-def test_labels_are_what_predict_gives(model: FSSMSCCV, data: Any) -> None:
+def test_labels_are_what_predict_gives(model: AnchorViewClassifier, data: Any) -> None:
     views, _, y = data
     hidden = np.flatnonzero(y == -1)
     assert np.array_equal(model.predict(views[hidden]), model.labels_[hidden])
@@ -69,12 +69,12 @@ def test_a_sample_that_holds_all_rows_changes_nothing(data: Any) -> None:
     assert "max_search_rows" not in whole.status_
 
 
-def test_threads_do_not_matter(model: FSSMSCCV, data: Any) -> None:
+def test_threads_do_not_matter(model: AnchorViewClassifier, data: Any) -> None:
     views, _, y = data
     assert np.array_equal(make(n_jobs=2).fit(views, y).confidence_, model.confidence_)
 
 
-def test_bad_rows_outside_the_sample_are_named_before_the_search(model: FSSMSCCV, data: Any) -> None:
+def test_bad_rows_outside_the_sample_are_named_before_the_search(model: AnchorViewClassifier, data: Any) -> None:
     views, _, y = data
     outside = int(np.setdiff1d(np.flatnonzero(y == -1), model._sampled)[0])
     spoiled = views.arrays[1].copy()
@@ -134,12 +134,12 @@ def test_rows_that_lack_views_or_have_none(data: Any) -> None:
 
 
 @pytest.fixture(scope="module")
-def few_judge(data: Any) -> FSSMSCCV:
+def few_judge(data: Any) -> AnchorViewClassifier:
     views, _, y = data
     return make(search_options={"max_search_labels": 24}, warm_start=True).fit(views, y)
 
 
-def test_settings_are_judged_by_some_of_many_labels(few_judge: FSSMSCCV, data: Any) -> None:
+def test_settings_are_judged_by_some_of_many_labels(few_judge: AnchorViewClassifier, data: Any) -> None:
     _, target, y = data
     held_out, hidden = few_judge.held_out_, y == -1
     assert 16 <= len(held_out.rows) <= 24
@@ -151,7 +151,7 @@ def test_settings_are_judged_by_some_of_many_labels(few_judge: FSSMSCCV, data: A
 
 
 @pytest.mark.parametrize("most", [300, 5000])
-def test_labels_that_judge_nothing_are_heard_in_the_fits(few_judge: FSSMSCCV, data: Any, most: int) -> None:
+def test_labels_that_judge_nothing_are_heard_in_the_fits(few_judge: AnchorViewClassifier, data: Any, most: int) -> None:
     """Whether the search looks at some rows or at all."""
     views, _, y = data
     options = {"max_search_labels": 24, "max_search_rows": most}
@@ -166,7 +166,7 @@ def test_labels_that_judge_nothing_are_heard_in_the_fits(few_judge: FSSMSCCV, da
     assert sizes <= {56}
 
 
-def test_a_search_by_some_labels_goes_on_where_it_was(few_judge: FSSMSCCV, data: Any) -> None:
+def test_a_search_by_some_labels_goes_on_where_it_was(few_judge: AnchorViewClassifier, data: Any) -> None:
     views, _, y = data
     before, labels = dict(few_judge._judged), few_judge.labels_
     few_judge.fit(views, y)

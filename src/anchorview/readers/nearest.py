@@ -8,7 +8,7 @@ A vote of several neighbours counts how they agree, and five that agree may be n
 not shares of a sum, and every class has some beforehand (`doubt`): far from all labelled rows these outweigh the rest.
 
 With many labelled rows, most of them are too far from a group of rows to be nearest to any of it, and are not looked at
-(`rivals`); the nearest one of each class is found without a matrix of distances (`nearest`). What is said stays the
+(`candidates`); the nearest one of each class is found without a matrix of distances (`nearest_kernel`). What is said stays the
 same.
 
 Everything here is in double precision, and distances that matter are computed from differences: what is said of a row
@@ -26,8 +26,8 @@ import numpy as np
 
 from ..core.arrays import ClassIds, Matrix, Rows, squared_norms, unit_rows
 from ..engine.blocks import even_size, iter_blocks, map_blocks, one_blas_thread, row_blocks
-from .rivals import COPIES, EVERY, TOGETHER, Rivals, group_rows, may_pay
-from .runner_up import TopTwo
+from .candidates import COPIES, EVERY, TOGETHER, Rivals, group_rows, may_pay
+from .top_two import TopTwo
 from .temperature import Mistakes, choose_temperature, spread
 
 RULES = ("nearest", "euclidean", "knn", "paper")  # "paper" is "euclidean" from the codes of the joint problem
@@ -93,7 +93,7 @@ class LabelledNeighbours:
 
     @cached_property
     def _points(self) -> Matrix:
-        """The factor of `_of_all` as `nearest` reads it."""
+        """The factor of `_of_all` as `nearest_kernel` reads it."""
         return np.ascontiguousarray(self._of_all[1][:-1].T)
 
     def __getstate__(self) -> dict[str, Any]:
@@ -207,7 +207,7 @@ class LabelledNeighbours:
     def _write_nearness(self, rows: Matrix, members: Rows, among: Rows | slice, nearness: Matrix) -> None:
         """Write the nearness of some rows to the nearest of each class among (some of) the labelled rows."""
         from ..core.vectors import WIDTH  # with numba, which small problems do without
-        from .nearest import write_nearness
+        from .nearest_kernel import write_nearness
 
         numbers = among if isinstance(among, np.ndarray) else np.arange(len(self.reference))
         starts = np.append(self._starts(among), len(numbers))

@@ -107,7 +107,7 @@ class Rivals:
         return [np.flatnonzero(~out) for out in ruled_out]
 
     def _of_classes(self, rows: Matrix, group: Rows, starts: Rows) -> Rows:
-        from .nearest import list_rivals  # numba, which small problems do without
+        from .nearest_kernel import list_rivals  # numba, which small problems do without
 
         n_labelled, k = self._points.shape
         work, found = np.empty((2, max(n_labelled, k))), np.empty(n_labelled, dtype=np.intp)

@@ -1,4 +1,4 @@
-"""`FSSMSCCV`: the model tuned on nothing but the labels it is given, and averaged over its best settings."""
+"""`AnchorViewClassifier`: tuned on nothing but the labels it is given, and averaged over its best settings."""
 
 from __future__ import annotations
 
@@ -38,6 +38,7 @@ from .features.auto import resolve_scaling
 from .features.representation import Representation
 from .features.scaling import check_finite
 from .plan import count_landmarks
+from .readers.averaging import average_temperature, settle
 from .solver.codes import CodeStack
 from .supervision.conflicts import count_violations
 from .supervision.constraints import Constraints
@@ -54,9 +55,8 @@ from .tuning.search_data import Judgement, SearchData
 from .tuning.settings import FOR_FSSMSC, Scaling, Setting, one_name, scalings_to_try
 from .tuning.summary import cv_results, data_fingerprint, describe_search
 from .tuning.tally import progress_line
-from .tuning.voting import average_temperature, settle
 
-__all__ = ["FSSMSCCV"]
+__all__ = ["AnchorViewClassifier"]
 
 _CLEARLY_ENOUGH = 4  # times what codes of the usual density need: denser ones are looked for below that
 
@@ -75,7 +75,7 @@ _RULES: dict[str, Rule] = {
 }
 
 
-class FSSMSCCV(MultiViewClassifier):
+class AnchorViewClassifier(MultiViewClassifier):
     """FSSMSC with its settings chosen by cross-validation on the labels given, the best of them averaged.
 
     Part of the labels is hidden, and settings are judged by how well they find it: scaling, λ_Z, μ, λ_M and what reads
@@ -192,11 +192,11 @@ class FSSMSCCV(MultiViewClassifier):
 
     Examples
     --------
-    >>> from anchorview import FSSMSCCV, datasets
+    >>> from anchorview import AnchorViewClassifier, datasets
     >>> digits = datasets.load_handwritten()
     >>> rows = slice(0, 2000, 4)
     >>> y = datasets.hide_labels(digits.target[rows], 0.1, random_state=0)
-    >>> model = FSSMSCCV(n_landmarks=100, n_repeats=1, random_state=0).fit(digits.views[rows], y)
+    >>> model = AnchorViewClassifier(n_landmarks=100, n_repeats=1, random_state=0).fit(digits.views[rows], y)
     >>> float((model.labels_ == digits.target[rows]).mean()) > 0.9
     True
     """
@@ -306,7 +306,7 @@ class FSSMSCCV(MultiViewClassifier):
         given = self._read_input(X, y, sample_weight, constraints)
         if given.views.is_on_cluster:
             raise ValueError(
-                "FSSMSCCV searches in memory, and dask arrays stay on their cluster. Search on some rows, "
+                "AnchorViewClassifier searches in memory, and dask arrays stay on their cluster. Search on some rows, "
                 "search.fit(Views(X)[rows], y[rows]), and fit FSSMSC(**search.best_params_) on all of them."
             )
         rng, n_threads = make_random_state(self.random_state), count_threads(self.n_jobs)

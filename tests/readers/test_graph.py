@@ -8,8 +8,8 @@ import numpy as np
 import pytest
 from scipy import sparse
 
-from anchorview.tuning.graph import FittedRows, GraphHead, make_graph, make_space, propagate, share_scores
-from anchorview.tuning.poisson import solve_potential
+from anchorview.readers.graph import FittedRows, GraphHead, make_graph, make_space, propagate, share_scores
+from anchorview.readers.poisson import solve_potential
 
 RNG = np.random.RandomState(0)
 

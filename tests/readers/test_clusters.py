@@ -9,7 +9,7 @@ import numpy.typing as npt
 import pytest
 
 from anchorview.core.arrays import unit_rows
-from anchorview.labelling.clusters import ClusterCentres, fit_clusters
+from anchorview.readers.clusters import ClusterCentres, fit_clusters
 
 Array = npt.NDArray[Any]
 

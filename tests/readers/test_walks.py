@@ -5,8 +5,8 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from anchorview.tuning.graph import make_graph
-from anchorview.tuning.walks import sum_walks
+from anchorview.readers.graph import make_graph
+from anchorview.readers.walks import sum_walks
 
 RNG = np.random.RandomState(0)
 

@@ -14,9 +14,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from anchorview.core.arrays import squared_norms, unit_rows
-from anchorview.labelling import rivals as module
-from anchorview.labelling.rivals import Rivals, group_rows, may_pay
-from anchorview.labelling.rule import RULES, LabelledNeighbours, keep_labelled
+from anchorview.readers import candidates as module
+from anchorview.readers.candidates import Rivals, group_rows, may_pay
+from anchorview.readers.nearest import RULES, LabelledNeighbours, keep_labelled
 
 Array = npt.NDArray[Any]
 _ENTRIES = 2**20

@@ -34,7 +34,7 @@ from ..solver.result import SolverResult
 from ..solver.trace_ratio import solve_trace_ratio
 from ..supervision.known import Supervision
 from .held_out_labels import HeldOutLabels
-from .rule import SAME, LabelledNeighbours, calibrate_on_seen, keep_labelled
+from .nearest import SAME, LabelledNeighbours, calibrate_on_seen, keep_labelled
 from .temperature import Mistakes, choose_temperature, log_loss
 
 _N_FOLDS = 3  # 5 and 8 were no better calibrated

@@ -13,7 +13,7 @@ from scipy import sparse
 from scipy.stats import rankdata
 from sklearn.utils import Bunch
 
-from anchorview import FSSMSC, FSSMSCCV, Constraints, Views, datasets, plotting
+from anchorview import FSSMSC, AnchorViewClassifier, Constraints, Views, datasets, plotting
 from anchorview.export import results_frame
 from anchorview.view_importance import measure_views
 
@@ -21,9 +21,9 @@ SHORT: dict[str, Any] = dict.fromkeys(("ridges", "l1s", "must_link_weights", "he
 SHORT |= {"feature_strengths": (1.0,), "graph_strengths": (0.8,)}
 
 
-def build(**parameters: Any) -> FSSMSCCV:
+def build(**parameters: Any) -> AnchorViewClassifier:
     fixed = {"n_landmarks": 40, "scaling": "minmax", "n_repeats": 1, "random_state": 0, "n_jobs": 1}
-    return FSSMSCCV(**{**fixed, "search_options": SHORT, **parameters})
+    return AnchorViewClassifier(**{**fixed, "search_options": SHORT, **parameters})
 
 
 @pytest.fixture(scope="module")
@@ -46,18 +46,18 @@ def data() -> Any:
 
 
 @pytest.fixture(scope="module")
-def plain(data: Any) -> FSSMSCCV:
+def plain(data: Any) -> AnchorViewClassifier:
     return build(search_options=None, measure_views=True).fit(data.views, data.y)
 
 
-def right(model: FSSMSCCV, data: Any) -> float:
+def right(model: AnchorViewClassifier, data: Any) -> float:
     return float((model.labels_ == data.target)[data.hidden].mean())
 
 
 # What FSSMSC has
 
 
-def test_it_has_what_fssmsc_has(plain: FSSMSCCV, data: Any) -> None:
+def test_it_has_what_fssmsc_has(plain: AnchorViewClassifier, data: Any) -> None:
     def public(model: Any) -> set[str]:
         return {name for name in dir(model) if not name.startswith("_")} - set(model.get_params())
 
@@ -66,16 +66,16 @@ def test_it_has_what_fssmsc_has(plain: FSSMSCCV, data: Any) -> None:
     assert public(FSSMSC(n_landmarks=40).fit(data.views, data.y)) - public(plain) == of_one_solve
 
 
-def test_transform_of_the_training_rows_is_the_embedding(plain: FSSMSCCV, data: Any) -> None:
+def test_transform_of_the_training_rows_is_the_embedding(plain: AnchorViewClassifier, data: Any) -> None:
     assert plain.embedding_.shape == (400, 4)
     np.testing.assert_allclose(plain.transform(data.views), plain.embedding_, atol=1e-6)
     np.testing.assert_allclose(plain.transform(data.views[7:9]), plain.embedding_[7:9], atol=1e-6)
     np.testing.assert_allclose(plain.codes_ @ plain.landmark_embedding_.T, plain.embedding_, atol=1e-6)
-    assert plain.get_feature_names_out().tolist() == [f"fssmsccv{number}" for number in range(4)]
+    assert plain.get_feature_names_out().tolist() == [f"anchorviewclassifier{number}" for number in range(4)]
     assert plain.landmarks_.shape == (40, 11)
 
 
-def test_rows_on_dask_are_predicted_where_they_are(plain: FSSMSCCV, data: Any) -> None:
+def test_rows_on_dask_are_predicted_where_they_are(plain: AnchorViewClassifier, data: Any) -> None:
     import dask.array as da
 
     on_dask = {name: da.from_array(array, chunks=(40, -1)) for name, array in data.views.items()}
@@ -83,14 +83,14 @@ def test_rows_on_dask_are_predicted_where_they_are(plain: FSSMSCCV, data: Any) -
     np.testing.assert_allclose(plain.predict_proba(on_dask), plain.predict_proba(data.views), atol=1e-5)
 
 
-def test_the_embedding_tells_the_classes_apart(plain: FSSMSCCV, data: Any) -> None:
+def test_the_embedding_tells_the_classes_apart(plain: AnchorViewClassifier, data: Any) -> None:
     rows = plain.embedding_ / np.linalg.norm(plain.embedding_, axis=1, keepdims=True)
     labelled = ~data.hidden
     nearest = (rows @ rows[labelled].T).argmax(axis=1)
     assert (data.target[labelled][nearest] == data.target)[data.hidden].mean() > 0.75
 
 
-def test_pictures_and_tables_of_it(plain: FSSMSCCV, data: Any) -> None:
+def test_pictures_and_tables_of_it(plain: AnchorViewClassifier, data: Any) -> None:
     part = slice(0, 400, 5)
     small = build(n_landmarks=20).fit(data.views[part], np.where(np.arange(80) % 3, data.target[part], -1))
     figure = plotting.plot_summary(small, data.target[part], np.arange(80) % 3 > 0, "tuned")
@@ -107,7 +107,7 @@ def test_views_are_measured(data: Any) -> None:
     assert "views" in model.stage_seconds_
 
 
-def test_the_status_says_what_was_done(plain: FSSMSCCV, data: Any) -> None:
+def test_the_status_says_what_was_done(plain: AnchorViewClassifier, data: Any) -> None:
     n = len(plain.cv_results_["params"])
     assert isinstance(plain.status_, str)
     assert (
@@ -161,7 +161,7 @@ def test_the_best_parameters_fit_into_fssmsc(data: Any, scaling: Any) -> None:
         assert model.best_params_["scaling"] == ["minmax", "standard"]
 
 
-def test_the_best_of_all_and_the_best_for_fssmsc(plain: FSSMSCCV) -> None:
+def test_the_best_of_all_and_the_best_for_fssmsc(plain: AnchorViewClassifier) -> None:
     table = plain.cv_results_
     assert plain.best_setting_ == table["params"][plain.best_index_]
     assert plain.best_index_ == table["belief"].argmin()
@@ -170,7 +170,7 @@ def test_the_best_of_all_and_the_best_for_fssmsc(plain: FSSMSCCV) -> None:
     assert plain.best_params_["ridge"] == table["params"][ours]["ridge"]
 
 
-def test_ranks_follow_what_they_rank(plain: FSSMSCCV) -> None:
+def test_ranks_follow_what_they_rank(plain: AnchorViewClassifier) -> None:
     table = plain.cv_results_
     assert len(set(table["mean_test_score"])) < len(table["mean_test_score"])  # there are ties
     np.testing.assert_array_equal(table["rank_test_score"], rankdata(-table["mean_test_score"], method="min"))
@@ -206,7 +206,7 @@ def test_pairs_improve_the_labels_and_are_heeded() -> None:
     assert both > none + 0.02
 
 
-def test_no_pairs_are_no_constraints(plain: FSSMSCCV, data: Any) -> None:
+def test_no_pairs_are_no_constraints(plain: AnchorViewClassifier, data: Any) -> None:
     nothing = build(search_options=None).fit(data.views, data.y, constraints=Constraints.from_pairs(n_rows=400))
     np.testing.assert_array_equal(nothing.labels_, plain.labels_)
     np.testing.assert_allclose(nothing.confidence_, plain.confidence_, atol=1e-9)

@@ -10,8 +10,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy import sparse
 
-from anchorview import FSSMSC, FSSMSCCV, Views
-from anchorview.labelling.rule import RULES, calibrate_on_seen, keep_labelled
+from anchorview import FSSMSC, AnchorViewClassifier, Views
+from anchorview.readers.nearest import RULES, calibrate_on_seen, keep_labelled
 from support.models import SHORT
 from support.settled import CHOSEN
 
@@ -34,7 +34,9 @@ def fitted(some_digits: Any) -> dict[str, tuple[Any, Views]]:
         scaling = "lsa" if dtype == "sparse" else "minmax"
         model: Any = FSSMSC(**{**CHOSEN, "scaling": scaling}, n_landmarks=50, random_state=0, n_jobs=1)
         if kind == "tuned":
-            model = FSSMSCCV(n_landmarks=40, n_averaged=3, n_repeats=1, random_state=0, n_jobs=1, search_options=SHORT)
+            model = AnchorViewClassifier(
+                n_landmarks=40, n_averaged=3, n_repeats=1, random_state=0, n_jobs=1, search_options=SHORT
+            )
         elif kind == "clusters":
             model.set_params(n_clusters=10)
         else:

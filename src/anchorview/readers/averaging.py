@@ -10,7 +10,7 @@ from __future__ import annotations
 import numpy as np
 
 from ..core.arrays import ClassIds, Matrix, Weights
-from ..labelling.temperature import NearOne, choose_temperature
+from .temperature import NearOne, choose_temperature
 
 _LEAST = 1e-9
 
