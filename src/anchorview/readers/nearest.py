@@ -8,8 +8,8 @@ A vote of several neighbours counts how they agree, and five that agree may be n
 not shares of a sum, and every class has some beforehand (`doubt`): far from all labelled rows these outweigh the rest.
 
 With many labelled rows, most of them are too far from a group of rows to be nearest to any of it, and are not looked at
-(`candidates`); the nearest one of each class is found without a matrix of distances (`nearest_kernel`). What is said stays the
-same.
+(`candidates`); the nearest one of each class is found without a matrix of distances (`nearest_kernel`). Answers stay
+the same.
 
 Everything here is in double precision, and distances that matter are computed from differences: what is said of a row
 does not depend on the rows beside it.
@@ -27,8 +27,8 @@ import numpy as np
 from ..core.arrays import ClassIds, Matrix, Rows, squared_norms, unit_rows
 from ..engine.blocks import even_size, iter_blocks, map_blocks, one_blas_thread, row_blocks
 from .candidates import COPIES, EVERY, TOGETHER, Rivals, group_rows, may_pay
-from .top_two import TopTwo
 from .temperature import Mistakes, choose_temperature, spread
+from .top_two import TopTwo
 
 RULES = ("nearest", "euclidean", "knn", "paper")  # "paper" is "euclidean" from the codes of the joint problem
 _BLOCK_ENTRIES = 2**20  # similarities of one block: 4-8 MB

@@ -9,15 +9,15 @@ import numpy as np
 
 from ..core.arrays import Matrix
 from ..engine.blocks import map_blocks, one_blas_thread, row_blocks
-from .experts import Expert, ExpertGroup, fit_head, head_features, stack_features, vote_by_codes
+from ..readers.averaging import empty_votes, temper
 from ..readers.graph import GraphHead
+from ..readers.poisson import PoissonHead
+from .experts import Expert, ExpertGroup, fit_head, head_features, stack_features, vote_by_codes
 from .heads import Head
 from .links import Told, settle_pairs
-from ..readers.poisson import PoissonHead
 from .representation import embed_code_set
 from .search_data import Judgement, SearchData
 from .settings import ON_GRAPH, Setting
-from ..readers.averaging import empty_votes, temper
 
 _BLOCK_ROWS = 4096
 

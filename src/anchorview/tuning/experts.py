@@ -17,14 +17,14 @@ from ..features.products import ViewCrossProducts
 from ..features.projected import PROJECTED_ROWS, project_texts, shared_texts
 from ..features.representation import landmark_gram
 from ..features.scaling import ScaledRows, ViewsScaler, check_finite
+from ..readers.averaging import empty_votes
+from ..readers.graph import FittedRows
 from ..solver.codes import CodeStack
 from ..solver.completion import complete_products
 from ..solver.elastic_net import ElasticNetEncoder
 from ..solver.grams import PatternGrams
-from ..readers.graph import FittedRows
 from .heads import Head, fit_linear_head, fit_neighbour_head
 from .settings import WITHOUT_CODES, Setting
-from ..readers.averaging import empty_votes
 
 
 @dataclass(frozen=True)

@@ -16,10 +16,10 @@ from ..features.auto import mean_cosine
 from ..features.completed_products import CompletedProducts, complete_features
 from ..features.representation import Representation, represent
 from ..features.scaling import ScaledRows, TextScalers, fit_scaling
+from ..readers.graph import Graph, join_rows, make_space
 from ..solver.elastic_net import ElasticNetEncoder
 from ..solver.weights import DEFAULTS, DataUnits, for_codes, for_labels, measure_codes
 from ..supervision.pairs import ResolvedPairs
-from ..readers.graph import Graph, join_rows, make_space
 from .links import Told, joined_rows, pass_on
 from .options import SearchOptions
 from .representation import CodeSet, encode, join_codes
