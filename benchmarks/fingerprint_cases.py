@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import tempfile
 from collections.abc import Callable
 from pathlib import Path
@@ -42,13 +43,25 @@ class MadeData(Data):
         self.n_classes = 6
 
 
+def _former(text: str) -> str:
+    """Return settings as they were first recorded: readers as one text, both that use a graph called by it."""
+
+    def joined(found: re.Match[str]) -> str:
+        return found[1].replace("'", "").strip(",").replace(", ", "+").replace("poisson", "graph")
+
+    text = re.sub(r"'readers': \(([^)]*)\)", lambda found: f"'inference': '{joined(found)}'", text)
+    text = re.sub(r"readers \(([^)]*)\)", lambda found: f"inference ({joined(found)})", text)
+    text = re.sub(r"'solver': ActiveSet\(units=('\w+')\)", r"'units': \1", text)
+    return text.replace("'head': 'spread'", "'head': 'graph'")
+
+
 def _shared(model: Any, new: Any) -> Arrays:
     """Return what both estimators publish of the rows of the fit and answer for new ones."""
     codes, held_out = model.codes_[:], model.held_out_  # of codes in files: all of them
     found: Arrays = {"codes_data": codes.data, "codes_indices": codes.indices, "codes_indptr": codes.indptr}
     found |= {name: getattr(model, name) for name in ("labels_", "confidence_", "embedding_", "landmarks_")}
     found |= {"predict": model.predict(new), "proba": model.predict_proba(new), "transform": model.transform(new)}
-    found |= {"suggested": model.suggest_labels(10), "status": np.array(model.status_)}
+    found |= {"suggested": model.suggest_labels(10), "status": np.array(_former(model.status_))}
     if held_out is not None:
         found |= {"held_out_rows": held_out.rows, "held_out_class_ids": held_out.class_ids}
         found["held_out_probabilities"] = held_out.probabilities
@@ -56,26 +69,38 @@ def _shared(model: Any, new: Any) -> Arrays:
 
 
 def _of_fssmsc(model: Any, new: Any) -> Arrays:
-    found = _shared(model, new) | {"chosen": np.array(repr(model.chosen_))}
+    found = _shared(model, new) | {"chosen": np.array(_former(repr(model.chosen_)))}
     found |= {name: getattr(model, name) for name in ("objective_history_", "residual_history_", "relabelled_")}
-    if model.view_importance_ is not None:
-        found["importance"] = np.array([model.view_importance_.share, model.view_importance_.changed])
     return found
 
 
 def _of_cv(model: Any, new: Any) -> Arrays:
     found = _shared(model, new)
     found |= {name: np.array(values) for name, values in model.cv_results_.items() if name != "mean_fit_time"}
-    found["params"] = np.array([repr(setting) for setting in model.cv_results_["params"]])
+    found["params"] = np.array([_former(repr(setting)) for setting in model.cv_results_["params"]])
+    found["param_head"] = np.where(found["param_head"] == "spread", "graph", found["param_head"])
     found["score"] = np.array([model.best_score_, *model.best_score_interval_])
-    return found | {"best": np.array(repr(model.best_params_)), "averaged": np.array(repr(model.averaged_))}
+    return found | {
+        "best": np.array(_former(repr(model.best_params_))),
+        "averaged": np.array(_former(repr(model.averaged_))),
+    }
 
 
 def _fssmsc(data: Data, *, labels: bool = True, fit: dict[str, Any] | None = None, **parameters: Any) -> Arrays:
     from anchorview import FSSMSC
 
-    model = FSSMSC(random_state=0, **parameters).fit(data.views, data.y if labels else None, **(fit or {}))
-    return _of_fssmsc(model, data.new)
+    model = FSSMSC(random_state=0).set_params(**parameters)
+    return _of_fssmsc(model.fit(data.views, data.y if labels else None, **(fit or {})), data.new)
+
+
+def _with_importance(data: Data, **parameters: Any) -> Arrays:
+    """Fit, and measure the views on the rows without a label."""
+    from anchorview import FSSMSC
+    from anchorview.view_importance import measure_unlabelled
+
+    model = FSSMSC(random_state=0, **parameters).fit(data.views, data.y)
+    measured = measure_unlabelled(model, data.views, data.y >= 0)
+    return _of_fssmsc(model, data.new) | {"importance": np.array([measured.share, measured.changed])}
 
 
 def _cv(data: Data, **fit: Any) -> Arrays:
@@ -160,22 +185,24 @@ def cases(folder: Path) -> dict[str, Callable[[], Arrays]]:
     found: dict[str, Callable[[], Arrays]] = {}
     for name in SETS:
         found[f"fssmsc/{name}"] = lambda name=name: _fssmsc(load(name))  # type: ignore[misc]
-    found["admm/hw"] = lambda: _fssmsc(load("hw"), solver="admm", units="paper", ridge=0.0)
+    found["admm/hw"] = lambda: _fssmsc(load("hw"), solver="admm", ridge=0.0)
     found["admm/msrcv1"] = lambda: _fssmsc(
-        load("msrcv1"), solver="admm", units="paper", ridge=0.0, solver_options={"mode": "released"}, scaling="l2"
+        load("msrcv1"), solver="admm", ridge=0.0, solver__mode="released", scaling="l2"
     )
-    found["knn/scene15"] = lambda: _fssmsc(load("scene15"), inference="knn", landmarks="random")
-    found["euclidean/msrcv1"] = lambda: _fssmsc(load("msrcv1"), inference="euclidean", omit=("coupling",))
-    for readings in ("linear", "graph", "nearest+linear", "nearest+linear+graph"):
-        found[f"{readings}/hw"] = lambda readings=readings: _fssmsc(load("hw"), inference=readings)  # type: ignore[misc]
-    found["graph-missing/hw"] = lambda: _fssmsc(_missing(load("hw")), inference="nearest+linear+graph")
+    found["knn/scene15"] = lambda: _fssmsc(load("scene15"), readers="knn", landmarks="random")
+    found["euclidean/msrcv1"] = lambda: _fssmsc(load("msrcv1"), readers="euclidean", solver__omit=("coupling",))
+    every = ("nearest", "linear", "poisson")
+    for readers in (("linear",), ("poisson",), ("nearest", "linear"), every):
+        case = "+".join(readers).replace("poisson", "graph")  # as it was first recorded
+        found[f"{case}/hw"] = lambda readers=readers: _fssmsc(load("hw"), readers=readers)  # type: ignore[misc]
+    found["graph-missing/hw"] = lambda: _fssmsc(_missing(load("hw")), readers=every)
     found["files/hw"] = lambda: _fssmsc(load("hw"), memory_limit=1)
     found["stored/hw"] = lambda: _stored(load("hw"), {})
     found["stored-files/scene15"] = lambda: _stored(load("scene15"), {"memory_limit": 1})
     found["dask/hw"] = lambda: _on_dask(load("hw"))
     found["grouped/made"] = lambda: _fssmsc(MadeData(20_000, 0.1))  # enough rows and labels to search in groups
     found["weights/hw"] = lambda: _fssmsc(data := load("hw"), fit={"sample_weight": _known(data)["sample_weight"]})
-    found["relabel/hw"] = lambda: _fssmsc(load("hw"), relabel=0.8, class_balance="balanced", measure_views=True)
+    found["relabel/hw"] = lambda: _with_importance(load("hw"), relabel=0.8, class_balance="balanced")
     found["clusters/hw"] = lambda: _fssmsc(load("hw"), labels=False, n_clusters=10, scaling="standard")
     found["missing/hw"] = lambda: _fssmsc(_missing(load("hw")))
     found["known/hw"] = lambda: _fssmsc(data := load("hw"), fit=_known(data))

@@ -9,7 +9,9 @@ from .core.display import register_form
 
 __version__ = "0.1.0"
 __all__ = [
+    "ADMM",
     "FSSMSC",
+    "ActiveSet",
     "AnchorViewClassifier",
     "Constraints",
     "LabelHidingKFold",
@@ -37,10 +39,13 @@ if TYPE_CHECKING:
     from .engine.sources.opening import open_rows
     from .fssmsc import FSSMSC
     from .model_selection import LabelHidingKFold
+    from .solvers import ADMM, ActiveSet
     from .supervision.constraints import Constraints
 
 _MODULE_OF = {
+    "ADMM": "solvers",
     "FSSMSC": "fssmsc",
+    "ActiveSet": "solvers",
     "AnchorViewClassifier": "classifier",
     "Constraints": "supervision.constraints",
     "LabelHidingKFold": "model_selection",

@@ -33,7 +33,6 @@ from .readers.top_two import TopTwo
 from .readers.wrong_labels import LabelVerdicts
 from .solver.result import Encoder
 from .supervision.known import Supervision, read_supervision
-from .view_importance import ViewImportance, measure_fit
 
 CHUNK_ROWS = 65_536  # predicted at a time: rows that are read once, and a bound on memory
 OF_FITTED_ROWS = (  # attributes about the single rows of a fit: predictions do not need them
@@ -259,12 +258,6 @@ class MultiViewClassifier(
         if verdicts is not None:
             places = np.searchsorted(np.sort(known.classes), known.classes)  # in `classes_`
             self.label_quality_[rows], self._likely_class_ids[rows] = verdicts.quality, places[verdicts.preferred]
-
-    def _measure(self, given: FitInput) -> ViewImportance:
-        """Measure the views on unlabelled rows: a labelled row is its own nearest one, whatever view it loses."""
-        usable = np.ones(len(given.views), dtype=bool) if given.empty is None else ~given.empty
-        hidden = usable & (given.known.class_ids < 0)
-        return measure_fit(self, given.views, np.flatnonzero(hidden if hidden.any() else usable))
 
     def predict(self, X: Any) -> npt.NDArray[Any]:
         """Return the class of each row.

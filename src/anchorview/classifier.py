@@ -71,7 +71,6 @@ _RULES: dict[str, Rule] = {
     "unlabelled": Mark(),
     "search_options": Options(),
     "warm_start": Flag(),
-    "measure_views": Flag(),
 }
 
 
@@ -109,8 +108,6 @@ class AnchorViewClassifier(MultiViewClassifier):
         Constants of the search to change, by name: see :class:`anchorview.tuning.options.SearchOptions`.
     warm_start : bool, default=False
         Keep the judgements of an earlier (perhaps interrupted) fit on the same data and go on from there.
-    measure_views : bool, default=False
-        Fill `view_importance_` at the end of the fit.
     random_state : int, RandomState or None, default=None
         Landmarks and folds.
     n_jobs : int, optional
@@ -135,9 +132,10 @@ class AnchorViewClassifier(MultiViewClassifier):
         best of many somewhat too good. NaN after such an interrupt.
     best_setting_ : dict
         The setting with the best judgement of all. ``head`` is what reads the labels ("nearest", "knn", or a logistic
-        regression on "embedding", "codes" or "features", or a "graph"), ``strength`` the C of a regression or how far
-        labels spread over a graph; neither is a parameter of FSSMSC. ``l1``, ``ridge`` and ``must_link_weight`` mean
-        nothing for "features" and "graph".
+        regression on "embedding", "codes" or "features", or labels on a graph of neighbours, "spread" over
+        it or as their potential, "poisson"), ``strength`` the C of a regression or how far labels spread; neither is a
+        parameter of FSSMSC. ``l1``, ``ridge`` and ``must_link_weight`` mean nothing for "features", "spread" and
+        "poisson".
     best_score_ : float
         Estimate of the accuracy of `labels_` on rows without a label: that of the average on hidden labels, its members
         chosen without the labels that they are judged on. A label that is the only one of its class cannot be hidden,
@@ -177,14 +175,12 @@ class AnchorViewClassifier(MultiViewClassifier):
         Pairs of rows whose constraints contradict each other or the labels.
     constraint_violations_ : ConstraintViolations or None
         How many of the constraints `labels_` breaks, of how many.
-    view_importance_ : ViewImportance or None
-        With ``measure_views=True``: what each view did; see :func:`anchorview.view_importance.measure_views`.
     interrupted_ : bool
         Whether the search was ended by an interrupt.
     status_ : str
         A summary of the fit in words: what was tried, what was left out, what did not converge.
     stage_seconds_ : dict
-        Seconds spent on search, fits, labels and, if they are measured, views.
+        Seconds spent on search, fits and labels.
     n_features_in_ : int
         Features of all views together.
     view_names_, view_sizes_ : list
@@ -219,7 +215,6 @@ class AnchorViewClassifier(MultiViewClassifier):
         unlabelled: Any = None,
         search_options: dict[str, Any] | None = None,
         warm_start: bool = False,
-        measure_views: bool = False,
         random_state: int | np.random.RandomState | None = None,
         n_jobs: int | None = None,
         verbose: bool = False,
@@ -234,7 +229,6 @@ class AnchorViewClassifier(MultiViewClassifier):
         self.unlabelled = unlabelled
         self.search_options = search_options
         self.warm_start = warm_start
-        self.measure_views = measure_views
         self.random_state = random_state
         self.n_jobs = n_jobs
         self.verbose = verbose
@@ -367,10 +361,6 @@ class AnchorViewClassifier(MultiViewClassifier):
             n_judging = len(searched.known.labelled)
             said.append(f"settings were judged by {n_judging:,} of {sizes[0]:,} labels (max_search_labels).")
         self.status_ = " ".join([*describe_search(data, scalings, chosen, self._groups), *said])
-        self.view_importance_ = None
-        if self.measure_views:
-            progress.stage("views", "measuring the views")
-            self.view_importance_ = self._measure(given)
         progress.log(self.status_)
         progress.finish()
         self.stage_seconds_ = progress.seconds

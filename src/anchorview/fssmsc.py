@@ -19,15 +19,11 @@ from .core.arrays import Matrix, Presence, Rows, Weights
 from .core.checks import (
     COUNT,
     SHARED,
-    WEIGHT,
     WEIGHT_OR_AUTO,
     Choice,
-    Flag,
     Mark,
     Names,
     Number,
-    Options,
-    Parts,
     Rule,
     check_parameters,
     make_random_state,
@@ -48,7 +44,8 @@ from .features.auto import FOR_SPARSE, ScalingChoice
 from .features.representation import Representation, represent
 from .features.scaling import ViewsScaler, fit_scaling
 from .features.watched_products import WatchedProducts
-from .plan import OMITTABLE, Plan, make_plan
+from .plan import Plan, make_plan
+from .readers.choice import ReadersRule, resolve_readers
 from .readers.clusters import ClusterCentres, fit_clusters
 from .readers.held_out import (
     calibrate,
@@ -68,17 +65,17 @@ from .solver.disk_codes import DiskCodeStack
 from .solver.elastic_net import ElasticNetEncoder
 from .solver.grams import PatternGrams
 from .solver.problem import CrossProducts, Problem
-from .solver.registry import SOLVERS
 from .solver.result import SolverResult
 from .solver.trace_ratio import left_out
-from .solver.weights import DEFAULTS, UNITS, ModelWeights
+from .solver.weights import DEFAULTS, ModelWeights
+from .solvers import SolverParameters, SolverRule, resolve_solver
 from .supervision.conflicts import count_violations
 from .supervision.constraints import Constraints
 from .supervision.known import Supervision
 from .tuning.options import SearchOptions
 from .tuning.readings import Readings, sum_votes
 from .tuning.sampling import some_of_each
-from .tuning.settings import INFERENCES, SPARSE_SCALINGS, one_name, split_inference
+from .tuning.settings import SPARSE_SCALINGS, one_name, split_inference
 from .tuning.units import DENSE, SettledWeights, settle_weights
 
 if TYPE_CHECKING:
@@ -98,19 +95,13 @@ _RULES: dict[str, Rule] = {
     "ridge": WEIGHT_OR_AUTO,
     "must_link_weight": WEIGHT_OR_AUTO,
     "coupling": WEIGHT_OR_AUTO,
-    "units": Choice(UNITS),
     "class_balance": Choice((None, "balanced")),
     "relabel": Number(0.5, 1, optional=True),
     "on_empty": Choice(("error", "drop")),
     "unlabelled": Mark(),
-    "omit": Parts(OMITTABLE),
-    "solver": Choice(tuple(SOLVERS)),
-    "solver_options": Options(),
-    "max_iter": COUNT,
-    "tol": WEIGHT,
-    "inference": Choice(("auto", *INFERENCES)),
+    "solver": SolverRule(),
+    "readers": ReadersRule(),
     "n_neighbors": Number(1, integer=True, or_text=("auto",)),
-    "measure_views": Flag(),
     "memory_limit": Number(0, optional=True),
 }
 _VOTE_BYTES = 512  # of a row, as its code takes: what readings of E say of more classes is computed again
@@ -161,50 +152,39 @@ class FSSMSC(MultiViewClassifier):
         Weight λ_M of the distance within classes. "auto" is 0.3, 3 or 30, as hidden labels say; 3 without.
     coupling : float or "auto", default="auto"
         Weight β of the term that joins codes and embedding; 0 learns the codes from the features alone. "auto" is 0.03.
-    units : {"data", "paper"}, default="data"
-        What these four are measured in. "data": by what they are weighed against, so that they mean the same for any
-        number of views and any features (see Notes). "paper": as they stand in the paper's objective; "auto" is then
-        0.2, 1, 1e4 and 1e-4.
+        All four are in units of the data (see Notes), or in the paper's: a parameter of the solver says which.
     class_balance : {"balanced"}, optional
         Give every class, and every pair of classes, the same weight in the terms that labels make, and in the linear
         reading, however many labelled rows it has.
     relabel : float, optional
-        Change labels that are wrong with more than this probability (0.9, say), whatever `inference` is; for labels
+        Change labels that are wrong with more than this probability (0.9, say), whatever `readers` are; for labels
         that may be wrong. Each is judged by models that have not seen it, and by how many of all labels seem to be
         wrong: where these seem right, next to none is changed. See `relabelled_` and `label_quality_`.
     on_empty : {"error", "drop"}, default="error"
         What to do with rows that have no view at all: raise an error that names them, or give them the label -1.
     unlabelled : object, optional
         A value of `y` that means "no label", besides -1, NaN, None and "": "unknown", say.
-    omit : sequence of {"l1", "must_link", "cannot_link", "smoothness", "coupling"}, default=()
-        Parts of the model to leave out, as in the paper's ablation study.
-    solver : {"active_set", "admm"}, default="active_set"
-        Exact codes row by row, or the paper's Algorithm 1.
-    solver_options : dict, optional
-        For "admm": ``mode`` ("paper" or "released"), ``fixed_step`` (False), ``dtype`` ("float32", or "float64" where
-        that is too little: for long or nearly parallel landmarks).
-    max_iter : int, default=30
-        Rounds at most.
-    tol : float, default=1e-4
-        Optimality residual at which to stop ("admm": largest change of an entry).
-    inference : str, default="auto"
+    solver : {"active_set", "admm"}, ActiveSet or ADMM, default="active_set"
+        Exact codes row by row, or the paper's Algorithm 1; a name is that solver with its defaults. Rounds, tolerance,
+        units of the weights and parts to leave out are parameters of the solver: see :class:`ActiveSet` and
+        :class:`ADMM`. A grid search reaches them as ``solver__max_iter``. The paper's algorithm is
+        ``FSSMSC(solver=ADMM(), ridge=0)``, with ``readers="paper"`` for its own way to read labels.
+    readers : str or sequence of str, default="auto"
         What reads the labels. Of the embedding: "nearest", the nearest labelled row by angle; "knn", a vote of
         `n_neighbors`, weighted by distance; "euclidean", the nearest by plain distance. All read training rows as
         `predict` would, by codes that know no label. Of the products with the landmarks: "linear", a logistic
         regression on the rows' coordinates in the span of the landmarks (with fewer features than landmarks, on the
-        scaled features); "graph", Poisson learning on the neighbour graph of at most 5,000 rows, the labelled ones
-        first, of which any other row takes the nearest. Joined by "+" ("nearest+linear", "knn+graph", "linear+graph",
-        "nearest+linear+graph"), the mean of their probabilities. "auto" is "nearest" or "knn", alone or with one or
-        both of "linear" and "graph", as hidden labels say; "nearest" without. "paper", for reproduction, is the plain
-        distance between the codes of the joint problem, in which labels have moved those of the labelled rows. Without
-        labels rows are clustered, whatever is asked for.
+        scaled features); "poisson", Poisson learning on the neighbour graph of at most 5,000 rows, the labelled ones
+        first, of which any other row takes the nearest. Several, such as ``("nearest", "linear")``, are the mean of
+        their probabilities: "nearest" or "knn" with one or both of "linear" and "poisson", or these two. "auto" is
+        "nearest" or "knn", alone or with one or both of "linear" and "poisson", as hidden labels say; "nearest"
+        without. "paper", for reproduction, is the plain distance between the codes of the joint problem, in which
+        labels have moved those of the labelled rows. Without labels rows are clustered, whatever is asked for.
     n_neighbors : int or "auto", default="auto"
-        For the vote. "auto" is 5; with ``inference="auto"`` 5 or 15, as hidden labels say.
-    measure_views : bool, default=False
-        Fill `view_importance_` at the end of the fit.
+        For the vote. "auto" is 5; with ``readers="auto"`` 5 or 15, as hidden labels say.
     memory_limit : float, optional
         Bytes that a fit may take beyond its input before codes are kept in files, in the folder for temporary files
-        (``TMPDIR``); by default half of what is free. The result is the same. Only for ``solver="active_set"``. Of
+        (``TMPDIR``); by default half of what is free. The result is the same. Only for the solver "active_set". Of
         dask arrays codes always stay on the workers, and beyond this limit `embedding_` does too.
     random_state : int, RandomState or None, default=None
         Landmarks, and k-means when there are no labels.
@@ -230,7 +210,7 @@ class FSSMSC(MultiViewClassifier):
         more it is worth a look. ``np.argsort(model.label_quality_)`` lists labels from the worst to the best, then the
         rows with NaN: those without a label, and labels that are the only one of their class, which cannot be judged.
     embedding_ : ndarray of shape (n_rows, n_components), or a dask array
-        What `transform` gives for the training rows (with ``inference="paper"``: but for the labelled ones). There are
+        What `transform` gives for the training rows (with ``readers="paper"``: but for the labelled ones). There are
         as many components as clusters; more where the graph of the landmarks falls into more parts than that, which
         `status_` then says.
     codes_ : csr_array of shape (n_rows, n_landmarks)
@@ -252,15 +232,11 @@ class FSSMSC(MultiViewClassifier):
         Pairs of rows whose constraints contradict each other or the labels.
     constraint_violations_ : ConstraintViolations or None
         How many of the constraints `labels_` breaks, of how many.
-    view_importance_ : ViewImportance or None
-        With ``measure_views=True``: how well each view is rebuilt and how many labels change without it, over (up to
-        2,000 of) the unlabelled rows. For the effect on accuracy call :func:`anchorview.view_importance.measure_views`
-        with true labels.
     chosen_ : dict
         What "auto" has become: ``scaling`` (of each view), ``l1``, ``ridge``, ``must_link_weight`` and ``coupling`` in
-        `units`, ``inference`` and ``n_neighbors``. As parameters they give the same fit again.
+        the units of the solver, ``readers`` and ``n_neighbors``. As parameters they give the same fit again.
     paper_weights_ : dict
-        The four weights as they stand in the paper's objective: for ``units="paper"``.
+        The four weights as they stand in the paper's objective: for ``solver=ActiveSet(units="paper")``.
     nonzeros_ : float
         Mean number of non-zeros of a code.
     status_ : str
@@ -274,7 +250,7 @@ class FSSMSC(MultiViewClassifier):
 
     Notes
     -----
-    With ``units="data"`` the paper's weights are λ_Z = l1 · ē, μ = ridge · s², λ_M = must_link_weight · m / ζ and
+    In units of the data the paper's weights are λ_Z = l1 · ē, μ = ridge · s², λ_M = must_link_weight · m / ζ and
     β = coupling · ζ / (m · max(1, must_link_weight)), where ē is the mean over rows of their largest product with a
     landmark, s² the mean squared distance of the m landmarks from their mean, and ζ the mean squared length of codes,
     measured on 500 rows. Codes then mostly have 15 to 100 non-zeros, whatever the features; should they have more than
@@ -313,19 +289,13 @@ class FSSMSC(MultiViewClassifier):
         ridge: float | str = "auto",
         must_link_weight: float | str = "auto",
         coupling: float | str = "auto",
-        units: str = "data",
         class_balance: str | None = None,
         relabel: float | None = None,
         on_empty: str = "error",
         unlabelled: Any = None,
-        omit: Sequence[str] = (),
-        solver: str = "active_set",
-        solver_options: dict[str, Any] | None = None,
-        max_iter: int = 30,
-        tol: float = 1e-4,
-        inference: str = "auto",
+        solver: str | SolverParameters = "active_set",
+        readers: str | Sequence[str] = "auto",
         n_neighbors: int | str = "auto",
-        measure_views: bool = False,
         memory_limit: float | None = None,
         random_state: int | np.random.RandomState | None = None,
         n_jobs: int | None = None,
@@ -340,19 +310,13 @@ class FSSMSC(MultiViewClassifier):
         self.ridge = ridge
         self.must_link_weight = must_link_weight
         self.coupling = coupling
-        self.units = units
         self.class_balance = class_balance
         self.relabel = relabel
         self.on_empty = on_empty
         self.unlabelled = unlabelled
-        self.omit = omit
         self.solver = solver
-        self.solver_options = solver_options
-        self.max_iter = max_iter
-        self.tol = tol
-        self.inference = inference
+        self.readers = readers
         self.n_neighbors = n_neighbors
-        self.measure_views = measure_views
         self.memory_limit = memory_limit
         self.random_state = random_state
         self.n_jobs = n_jobs
@@ -367,6 +331,14 @@ class FSSMSC(MultiViewClassifier):
         tags.target_tags.required = False
         tags.input_tags.sparse = not isinstance(self.scaling, str) or self.scaling in FOR_SPARSE
         return tags
+
+    def set_params(self, **params: Any) -> Self:
+        """Set parameters; ``solver__max_iter`` and the like also of a solver that is given by name."""
+        solver = params.get("solver", self.solver)
+        if isinstance(solver, str) and any(name.startswith("solver__") for name in params):
+            params = params | {"solver": resolve_solver(solver)}
+        model: Self = super().set_params(**params)
+        return model
 
     @with_callbacks  # type: ignore[untyped-decorator,unused-ignore]
     def fit(self, X: Any, y: Any = None, *, sample_weight: Any = None, constraints: Constraints | None = None) -> Self:
@@ -406,12 +378,12 @@ class FSSMSC(MultiViewClassifier):
         workers = WorkerWatch()
         given = self._read_input(X, y, sample_weight, constraints)
         plan = make_plan(self, given)
-        n_threads = count_threads(self.n_jobs)
+        how, n_threads = plan.how, count_threads(self.n_jobs)
         sizes = fit_sizes(self, given, plan, n_threads, self._count_tried(given, plan))
         available = available_memory(n_threads)
         least = replace(sizes, nonzeros=1, n_components=0) if given.views.is_on_cluster else replace(sizes, nonzeros=1)
         check_memory(estimate_memory(least), available)  # whatever the codes will be
-        progress = Progress(self, self.verbose, self.max_iter, self.tol)
+        progress = Progress(self, self.verbose, how.max_iter, how.tol)
         self.relabelled_ = np.empty(0, dtype=np.intp)
         if self.relabel is not None:
             with progress.watch():
@@ -470,14 +442,13 @@ class FSSMSC(MultiViewClassifier):
             self.embedding_ = embedded.to_dask() if plan.embedding_on_cluster else embedded[:]
         self.constraint_conflicts_ = known.conflicts
         self.constraint_violations_ = None if known.pairs is None else count_violations(self.labels_, known.pairs)
-        self.chosen_ = {"scaling": plan.scaling, **asdict(settled.asked), "inference": choice.inference}
+        self.chosen_ = {"scaling": plan.scaling, **asdict(settled.asked), "readers": tuple(choice.inference.split("+"))}
         self.chosen_["n_neighbors"] = choice.n_votes
         self.paper_weights_ = asdict(settled.weights)
         self.nonzeros_ = float(self.codes_.nnz / max(self.codes_.shape[0], 1))
         self.n_iter_ = result.n_iter
         self.objective_history_ = result.objective_history
         self.residual_history_ = result.residual_history
-        self.view_importance_ = self._measure(given) if self.measure_views else None
         if given.views.is_on_cluster and (lost := workers.describe()):
             self.status_ = " ".join([self.status_, lost])
             warnings.warn(f"{type(self).__name__}: {lost}", UserWarning, stacklevel=4)
@@ -517,13 +488,14 @@ class FSSMSC(MultiViewClassifier):
     def _estimate_sizes(self, sizes: FitSizes) -> MemoryEstimate:
         by_name = isinstance(self.landmarks, str)
         is_auto = self.scaling == "auto" if isinstance(self.scaling, str) else True
+        how = resolve_solver(self.solver)
         sizes = replace(
             sizes,
             n_landmarks=min(self.n_landmarks, sizes.n_rows) if by_name else len(np.asarray(self.landmarks)),
-            n_tried=self._tried(is_auto, False) if sizes.n_labelled else 0,
-            solver=self.solver,
-            state_itemsize=state_itemsize(self),
-            moves=may_move(self),
+            n_tried=self._tried(how, is_auto, False) if sizes.n_labelled else 0,
+            solver=how.name,
+            state_itemsize=state_itemsize(how),
+            moves=may_move(how, self.coupling),
         )
         return estimate_memory(sizes)
 
@@ -566,7 +538,7 @@ class FSSMSC(MultiViewClassifier):
             sizes,
             itemsize=cross.dtype.itemsize,
             feature_itemsize=sizes.itemsize,
-            state_itemsize=state_itemsize(self, cross.is_double),
+            state_itemsize=state_itemsize(plan.how, cross.is_double),
             nonzeros=settled.nonzeros,
             vote_bytes=_vote_bytes(inference, n_classes),
             reads_products=bool(split_inference(inference)[1]),
@@ -577,11 +549,11 @@ class FSSMSC(MultiViewClassifier):
         """Return how many scalings the choice tries; 0 if there is nothing to choose, or no labels to choose by."""
         if len(given.known.classes) < 2:
             return 0
-        return self._tried("auto" in plan.asked_scaling, all(map(holds_sparse, given.views.arrays)))
+        return self._tried(plan.how, "auto" in plan.asked_scaling, all(map(holds_sparse, given.views.arrays)))
 
-    def _tried(self, is_auto: bool, is_sparse: bool) -> int:
-        has_weights = self.units == "data" and "auto" in (self.ridge, self.must_link_weight)
-        if not (is_auto or has_weights or self.inference == "auto"):
+    def _tried(self, how: SolverParameters, is_auto: bool, is_sparse: bool) -> int:
+        has_weights = how.units == "data" and "auto" in (self.ridge, self.must_link_weight)
+        if not (is_auto or has_weights or resolve_readers(self.readers) is None):
             return 0
         if not is_auto:
             return 1
@@ -593,19 +565,20 @@ class FSSMSC(MultiViewClassifier):
         """Settle what is "auto": the scaling in the plan, the weights, and what reads the labels."""
         from .tuning.auto import Asked, LabelledRows, choose, describe  # loads numba: not before a fit needs it
 
-        usual, is_auto = DEFAULTS[self.units], self.units == "data"
+        how = plan.how
+        usual, is_auto = DEFAULTS[how.units], how.units == "data"
         l1, ridge, must, coupling = (
             getattr(usual, name) if value == "auto" else float(value)
             for name, value in ((name, getattr(self, name)) for name in asdict(usual))
         )
         asked = Asked(
             plan.asked_scaling,
-            0.0 if "l1" in self.omit else l1,
+            0.0 if "l1" in how.omit else l1,
             None if is_auto and self.ridge == "auto" else ridge,
             None if is_auto and self.must_link_weight == "auto" else must,
-            None if self.inference == "auto" else self.inference,
+            plan.inference,
             None if isinstance(self.n_neighbors, str) else int(self.n_neighbors),
-            self.units,
+            how.units,
             not given.views.is_on_cluster,
         )
         rows = LabelledRows(
@@ -620,9 +593,10 @@ class FSSMSC(MultiViewClassifier):
 
     def _settle(self, source: Representation, asked: ModelWeights, given: FitInput, plan: Plan) -> SettledWeights:
         """Turn weights into the paper's, and keep codes sparse, or say what dense ones cost."""
-        is_free = self.units == "data" and self.l1 == "auto" and self.ridge == "auto" and "l1" not in self.omit
-        counted = replace(asked, l1=0.0) if "l1" in self.omit else asked
-        settled = settle_weights(source, counted, self.units, given.weights, is_free=is_free)
+        how = plan.how
+        is_free = how.units == "data" and self.l1 == "auto" and self.ridge == "auto" and "l1" not in how.omit
+        counted = replace(asked, l1=0.0) if "l1" in how.omit else asked
+        settled = settle_weights(source, counted, how.units, given.weights, is_free=is_free)
         if settled.was_dense and is_free:
             plan.outcomes.append(Outcome.DENSE_CODES_MENDED)
         elif settled.was_dense:
@@ -686,24 +660,30 @@ class FSSMSC(MultiViewClassifier):
         progress: Progress,
     ) -> tuple[Problem, SolverResult]:
         """Learn codes and embedding."""
-        problem = self._make_problem(grams, plan.n_components, known, weights, given.weights)
+        how = plan.how
+        problem = self._make_problem(grams, plan.n_components, known, weights, given.weights, how.omit)
         result = plan.solver.solve(
             problem,
             cross,
-            max_iter=self.max_iter,
-            tol=self.tol,
+            max_iter=how.max_iter,
+            tol=how.tol,
             n_threads=n_threads,
             callback=progress.end_round,
             **({"code_stack": DiskCodeStack} if plan.codes_in_files else {}),
-            **(self.solver_options or {}),
+            **how.options(),
         )
         return problem, cover_result(problem, result) if left_out(result.embedding).any() else result
 
     def _make_problem(
-        self, grams: PatternGrams, n_components: int, known: Supervision, model: ModelWeights, weights: Any
+        self,
+        grams: PatternGrams,
+        n_components: int,
+        known: Supervision,
+        model: ModelWeights,
+        weights: Any,
+        omit: Sequence[str],
     ) -> Problem:
         rows, must, cannot = known.laplacians(weights, self.class_balance)
-        omit = set(self.omit)
         return Problem(
             gram=grams.complete,
             grams=grams,

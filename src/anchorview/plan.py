@@ -7,14 +7,12 @@ from typing import Any
 
 import numpy as np
 
-from .core.checks import check_choice
 from .core.progress import Outcome
 from .features.auto import read_scaling, suit_views
 from .features.landmarks import check_landmarks
+from .readers.choice import OF_PRODUCTS, resolve_readers
 from .solver.registry import SOLVERS, Solver
-from .tuning.settings import split_inference
-
-OMITTABLE = ("l1", "must_link", "cannot_link", "smoothness", "coupling")
+from .solvers import SolverParameters, resolve_solver
 
 
 @dataclass
@@ -24,6 +22,8 @@ class Plan:
     scaling: list[str]  # of each view
     asked_scaling: list[str]  # of each view, perhaps "auto"
     solver: Solver
+    how: SolverParameters  # of the solver: rounds, tolerance, units, what is left out
+    inference: str | None  # readers, joined by "+"; None if they may be chosen
     n_components: int
     n_landmarks: int
     outcomes: list[Outcome] = field(default_factory=list)
@@ -42,16 +42,17 @@ def make_plan(model: Any, given: Any) -> Plan:
     given : FitInput
         What it is fitted on.
     """
-    if {"must_link", "smoothness"} <= set(model.omit):
-        raise ValueError("omit=('must_link', 'smoothness') leaves no distance to make small; keep one of them.")
+    how, readers = resolve_solver(model.solver), resolve_readers(model.readers)
+    if {"must_link", "smoothness"} <= set(how.omit):
+        raise ValueError("solver.omit=('must_link', 'smoothness') leaves no distance to make small; keep one of them.")
     views, has_pairs = given.views, given.known.pairs is not None
-    solver = _choose_solver(model, given.present is not None, given.weights is not None)
+    solver = _choose_solver(how.name, given.present is not None, given.weights is not None)
     if views.is_on_cluster and not solver.stores_codes:
-        raise _cannot(model.solver, "dask arrays")
-    if views.is_on_cluster and model.inference != "auto" and split_inference(model.inference)[1]:
-        raise ValueError(f"inference={model.inference!r} is not for dask arrays; choose 'nearest', 'knn' or 'auto'.")
+        raise _cannot(how.name, "dask arrays")
+    if views.is_on_cluster and readers is not None and set(readers) & set(OF_PRODUCTS):
+        raise ValueError(f"readers={model.readers!r} is not for dask arrays; choose 'nearest', 'knn' or 'auto'.")
     outcomes: list[Outcome] = []
-    n_components = _count_components(model.n_clusters, len(given.known.classes), has_pairs, model.omit, outcomes)
+    n_components = _count_components(model.n_clusters, len(given.known.classes), has_pairs, how.omit, outcomes)
     by_name = isinstance(model.landmarks, str)
     if by_name:
         n_landmarks = count_landmarks(model.n_landmarks, given.n_counted, n_components, outcomes)
@@ -65,25 +66,17 @@ def make_plan(model: Any, given: Any) -> Plan:
         outcomes.append(Outcome.SINGLE_FEATURE)
     if not by_name and "lsa" not in scaling:  # whose number of features is known once it is fitted
         check_landmarks(np.asarray(model.landmarks), sum(views.sizes))
-    return Plan(scaling, asked, solver, n_components, n_landmarks, outcomes)
+    inference = None if readers is None else "+".join(readers)
+    return Plan(scaling, asked, solver, how, inference, n_components, n_landmarks, outcomes)
 
 
-def _choose_solver(model: Any, has_missing: bool, has_weights: bool) -> Solver:
-    """Return the solver asked for, or raise an error if it cannot do what is wanted."""
-    solver, options = SOLVERS[model.solver], model.solver_options or {}
-    unknown = sorted(set(options) - set(solver.options))
-    if unknown:
-        raise ValueError(
-            f"solver_options {unknown} are not known to solver={model.solver!r}; it takes {sorted(solver.options)}."
-        )
-    for name, value in options.items():
-        check_choice(f"solver_options[{name!r}]", value, solver.options[name])
+def _choose_solver(name: str, has_missing: bool, has_weights: bool) -> Solver:
+    """Return the solver of a name, or raise an error if it cannot do what is wanted."""
+    solver = SOLVERS[name]
     if has_missing and not solver.takes_missing_views:
-        raise _cannot(model.solver, "rows that lack views")
+        raise _cannot(name, "rows that lack views")
     if has_weights and not solver.takes_weights:
-        raise _cannot(model.solver, "sample_weight")
-    if model.measure_views and not solver.takes_missing_views:
-        raise _cannot(model.solver, "measure_views, which leaves views out")
+        raise _cannot(name, "sample_weight")
     return solver
 
 
@@ -99,7 +92,7 @@ def _count_components(
         if n_clusters is None:
             raise ValueError("Without labels the number of clusters is needed: pass n_clusters, or labels in y.")
         if "smoothness" in omit and not has_pairs:
-            raise ValueError("omit=('smoothness',) leaves nothing to learn from when there are no labels.")
+            raise ValueError("solver.omit=('smoothness',) leaves nothing to learn from when there are no labels.")
         return int(n_clusters)
     if n_clusters is None:
         if n_classes == 1:

@@ -25,8 +25,9 @@ from .features.products import ViewCrossProducts
 from .features.scaling import ViewsScaler, check_finite
 from .solver.codes import code_gram, stack_codes
 from .solver.registry import SOLVERS
+from .solvers import resolve_solver
 
-__all__ = ["ViewImportance", "measure_views"]
+__all__ = ["ViewImportance", "measure_unlabelled", "measure_views"]
 
 MAX_ROWS = 2000  # shares are then within two points
 
@@ -77,7 +78,7 @@ def measure_views(
     Parameters
     ----------
     model : FSSMSC or AnchorViewClassifier
-        A fitted model, with ``solver="active_set"``. Of several averaged settings, what is rebuilt is rebuilt from the
+        A fitted model, by the solver "active_set". Of several averaged settings, what is rebuilt is rebuilt from the
         codes of the best one that has codes (``codes_``), and labels are those of the average.
     X : Views, list or dict of arrays, AnnData, MuData, or array-like of shape (n_rows, n_features)
         Rows with the views of the fit; they may lack views, and views may be sparse.
@@ -159,16 +160,33 @@ def measure_views(
     )
 
 
-def measure_fit(model: Any, views: Views, rows: Rows) -> ViewImportance:
-    """Measure what each view does for some rows of the fit, a sample of them if there are many."""
-    return measure_views(model, views[draw_rows(rows, MAX_ROWS, np.random.RandomState(0))])
+def measure_unlabelled(model: Any, X: Any, labelled: Mask, *, max_rows: int = MAX_ROWS) -> ViewImportance:
+    """Measure what each view does for the rows of a fit without a label, or for all if every row has one.
+
+    A labelled row is its own nearest one, whatever view it loses.
+
+    Parameters
+    ----------
+    X : Views or what else `fit` takes
+        The rows of the fit.
+    labelled : ndarray of bool of shape (n_rows,)
+        Rows whose label was given.
+    """
+    views, _, empty = model._read_rows(X, reset=False)
+    if len(labelled) != len(views):
+        raise ValueError(f"X has {len(views)} rows, and the fit has {len(labelled)}.")
+    usable = np.ones(len(views), dtype=bool) if empty is None else ~empty
+    hidden = usable & ~labelled
+    rows = np.flatnonzero(hidden if hidden.any() else usable)
+    return measure_views(model, views[draw_rows(rows, max_rows, np.random.RandomState(0))])
 
 
 def _check_can_leave_out(model: Any) -> None:
     """Raise an error if the model's solver cannot encode rows that lack a view."""
-    if hasattr(model, "solver") and not SOLVERS[model.solver].takes_missing_views:
+    name = resolve_solver(getattr(model, "solver", "active_set")).name
+    if not SOLVERS[name].takes_missing_views:
         raise ValueError(
-            f"solver={model.solver!r} does not support rows that lack views, so no view can be left out to measure it; "
+            f"solver={name!r} does not support rows that lack views, so no view can be left out to measure it; "
             "use solver='active_set'."
         )
 

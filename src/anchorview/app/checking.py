@@ -106,7 +106,7 @@ def _load_kernels() -> None:
     """Fit a little, since the first fit of a process loads, or compiles, what later ones find."""
     importlib.import_module("sklearn.linear_model")
     made = make_multiview_subspaces(40, 2, (4, 4), random_state=0)
-    FSSMSC(n_landmarks=8, scaling="none", ridge=1.0, must_link_weight=1.0, inference="nearest").fit(
+    FSSMSC(n_landmarks=8, scaling="none", ridge=1.0, must_link_weight=1.0, readers="nearest").fit(
         made.views, made.target
     )
 

@@ -97,10 +97,11 @@ def make_model(settings: RunSettings, data: RunData) -> Any:
     if plain and settings.clusters is not None:
         common["n_clusters"] = settings.clusters
     kind = FSSMSC if plain else AnchorViewClassifier
-    unknown = sorted(set(settings.parameters) - set(kind().get_params()))
+    unknown = sorted({name.partition("__")[0] for name in settings.parameters} - set(kind().get_params()))
     if unknown:
         raise DataError(f"{kind.__name__} has no parameter {unknown[0]!r}; see its documentation.")
-    return kind(**{**common, **settings.parameters})
+    with _blaming_the_data():
+        return kind().set_params(**{**common, **settings.parameters})
 
 
 def fit(model: Any, data: RunData) -> None:

@@ -12,7 +12,6 @@ from ..readers.held_out_labels import HeldOutLabels
 from ..supervision.conflicts import Conflict
 from ..tuning.search_data import Judgement
 from ..tuning.settings import Setting
-from ..view_importance import ViewImportance
 from .model_classes import TABLE
 from .model_values import check_floats, is_number, require
 
@@ -22,7 +21,6 @@ _ALWAYS = ("labels_", "confidence_", "embedding_", "codes_", "_can_be_labelled",
 def check_rows(model: Any) -> None:
     """Raise a ValueError that names what does not fit; a model without its rows is left alone."""
     known = vars(model)
-    _check_importance(known.get("view_importance_"), len(model.view_sizes_))
     there = [name for name in TABLE[type(model).__name__].rows if name in known]
     if not there:
         return
@@ -156,14 +154,6 @@ def _check_search(model: Any, n_rows: int) -> None:
         require(isinstance(setting, Setting) and isinstance(judgement, Judgement), "_judged")
         require(is_number(judgement.loss) and is_number(judgement.accuracy), "_judged")
         _probabilities(judgement.held_out, n_judged, len(model.classes_), "_judged")
-
-
-def _check_importance(found: Any, n_views: int) -> None:
-    if found is None:
-        return
-    require(isinstance(found, ViewImportance) and len(found.names) == n_views, "view_importance_")
-    for name in ("reconstruction", "share", "changed", "accuracy_drop"):
-        _one_dimension(getattr(found, name), n_views, "view_importance_")  # NaN where there was nothing to measure
 
 
 def _probabilities(array: Any, n_rows: int, n_classes: int, what: str) -> None:

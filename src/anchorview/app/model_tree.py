@@ -19,6 +19,7 @@ import numpy.typing as npt
 from scipy import sparse
 from sklearn.base import BaseEstimator
 
+from .former_names import translate_fitted, translate_parameters, translate_setting
 from .model_arrays import KINDS, check_dtype, parse_dtype
 from .model_classes import TABLE, class_named, name_of
 from .model_parameters import check_parameters
@@ -315,7 +316,8 @@ class TreeReader:
         known = {field.name for field in fields(kind) if field.init}
         if not body.keys() <= known:
             raise ValueError(f"{kind.__name__} has no {sorted(body.keys() - known)}")
-        return kind(**{name: self.read(item) for name, item in body.items()})
+        values = {name: self.read(item) for name, item in body.items()}
+        return kind(**(translate_setting(values) if kind.__name__ == "Setting" else values))
 
     def _estimator(self, kind: type, body: dict[str, Any]) -> Any:
         about = TABLE[kind.__name__]
@@ -323,13 +325,15 @@ class TreeReader:
         if about.without and set(parameters) & set(about.without):
             raise ValueError(f"{kind.__name__} is stored without {sorted(set(parameters) & set(about.without))}")
         check_parameters(kind, parameters)
-        made = kind(**parameters)
+        made = kind(**translate_parameters(kind.__name__, parameters))
+        fitted: dict[str, Any] = {}
         for name, item in body["fitted"].items():
             if not name.isidentifier() or name.startswith("__") or not (name[0] == "_" or name[-1] == "_"):
                 raise ValueError(f"{name!r:.80} is no fitted attribute of {kind.__name__}")
             if callable(getattr(kind, name, None)):
                 raise ValueError(f"{name!r:.80} is a method of {kind.__name__}, and no fitted attribute")
-            vars(made)[name] = self.read(item)
+            fitted[name] = self.read(item)
+        vars(made).update(translate_fitted(fitted))
         left_out = body["left_out"]
         if not set(left_out) <= set(about.rows):
             raise ValueError(f"{kind.__name__} cannot do without {sorted(set(left_out) - set(about.rows))}")

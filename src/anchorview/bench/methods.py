@@ -13,6 +13,8 @@ from itertools import product
 from typing import Any
 
 from ..baselines._graph_builder import GraphBuilder
+from ..readers.choice import resolve_readers
+from ..solvers import resolve_solver
 
 _NOT_A_SETTING = ("n_clusters", "views", "random_state", "n_jobs", "verbose")
 _ALWAYS_WAS = {"units": "paper"}  # until there were others
@@ -55,7 +57,7 @@ class Method:
     def make(self, parameters: dict[str, Any], n_classes: int, seed: int, graphs: GraphBuilder | None = None) -> Any:
         """Return an unfitted estimator, which gets its neighbour graphs from `graphs`."""
         number = {} if self.uses_labels else {"n_clusters": n_classes}
-        model = self.estimator()(**{**self.fixed, **parameters, **number, "random_state": seed})
+        model = self.estimator()().set_params(**self.fixed, **number, random_state=seed).set_params(**parameters)
         if graphs is not None and self.keeps_graphs:
             model._graphs = graphs
         return model
@@ -81,13 +83,36 @@ class Method:
         What is off (None, False, empty), or as it always was, is left out: a parameter that a later version adds leaves
         old fits as they are.
         """
-        given = self.estimator()(**{**self.fixed, **parameters}).get_params()
+        given = _recorded(self.estimator()().set_params(**self.fixed).set_params(**parameters))
         return {
             name: value
             for name, value in given.items()
             if name not in _NOT_A_SETTING
             and not (value is None or value is False or value in ((), [], {}) or _ALWAYS_WAS.get(name) == value)
         }
+
+
+def _recorded(model: Any) -> dict[str, Any]:
+    """Return parameters by the names that records have: they are older than solvers and readers of today's form."""
+    given: dict[str, Any] = model.get_params(deep=False)
+    if "solver" not in given:
+        return given
+    how = resolve_solver(given.pop("solver"))
+    options = {name: value for name, value in how.options().items() if value != type(how)().options()[name]}
+    shared = {name: value for name, value in how.get_params().items() if name not in how.options()}
+    inference = readers_text(given.pop("readers"))
+    return given | shared | {"solver": how.name, "solver_options": options, "inference": inference}
+
+
+def readers_text(readers: Any) -> str:
+    """Return readers as one text, as records have them: Poisson learning was called "graph" there.
+
+    Examples
+    --------
+    >>> readers_text(("nearest", "poisson")), readers_text("auto")
+    ('nearest+graph', 'auto')
+    """
+    return "+".join(resolve_readers(readers) or ("auto",)).replace("poisson", "graph")
 
 
 _GRID = {
@@ -99,15 +124,15 @@ _ANCHORS = ("k", 100, 200, 300, 500)
 _BASELINES = "anchorview.baselines"
 # The model as the paper has it: its own weights, at constants that suit its data, and its rule for labels.
 _PAPER = {
-    "units": "paper",
+    "solver__units": "paper",
     "l1": 0.2,
     "ridge": 1.0,
     "must_link_weight": 1e4,
     "coupling": 1e-4,
-    "inference": "nearest",
+    "readers": "nearest",
     "n_neighbors": 5,
 }
-_ADMM = {**_PAPER, "solver": "admm", "ridge": 0.0, "solver_options": {"mode": "released"}, "scaling": "l2"}
+_ADMM = {**_PAPER, "solver": "admm", "solver__mode": "released", "ridge": 0.0, "scaling": "l2"}
 
 TUNED = "AnchorViewClassifier"  # chooses by the given labels, whatever is asked of the others
 

@@ -23,8 +23,8 @@ class Rule(Protocol):
         ...
 
 
-def check_parameters(model: Any, rules: Mapping[str, Rule]) -> None:
-    """Raise an error that names the first parameter that makes no sense.
+def check_parameters(model: Any, rules: Mapping[str, Rule], prefix: str = "") -> None:
+    """Raise an error that names the first parameter that makes no sense, with a prefix if it is one of another object.
 
     Examples
     --------
@@ -34,7 +34,7 @@ def check_parameters(model: Any, rules: Mapping[str, Rule]) -> None:
     ValueError: n_init must be an integer of at least 1 and at most 2147483647; got 1000000000000000000000000000000.
     """
     for name, rule in rules.items():
-        rule.check(name, getattr(model, name))
+        rule.check(f"{prefix}{name}", getattr(model, name))
 
 
 @dataclass(frozen=True)

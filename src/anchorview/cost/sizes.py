@@ -10,6 +10,7 @@ import numpy as np
 from ..engine.sources.base import holds_sparse
 from ..features.text import LSA_COMPONENTS
 from ..solver.grams import patterns
+from ..solvers import SolverParameters
 
 NONZEROS_PER_ROW = 48  # of a code, where there is no data to count them on
 INDEX = 4  # bytes of an index
@@ -93,15 +94,15 @@ class FitSizes:
         return self.n_features * self.itemsize if self.row_bytes is None else self.row_bytes
 
 
-def state_itemsize(model: Any, is_double: bool = False) -> int:
+def state_itemsize(how: SolverParameters, is_double: bool = False) -> int:
     """Return the bytes of a number of the solver's dense states; `is_double` if landmarks ask for double precision."""
     usual = "float64" if is_double else "float32"
-    return int(np.dtype((model.solver_options or {}).get("dtype", usual)).itemsize)
+    return int(np.dtype(how.options().get("dtype") or usual).itemsize)
 
 
-def may_move(model: Any) -> bool:
+def may_move(how: SolverParameters, coupling: Any) -> bool:
     """Tell whether labels are expected to move codes; with the default coupling they seldom do."""
-    return bool(model.units == "paper" or model.coupling != "auto")
+    return bool(how.units == "paper" or coupling != "auto")
 
 
 def input_sizes(views: Any, scaling: Any, may_change: bool = False) -> dict[str, Any]:
@@ -151,10 +152,10 @@ def fit_sizes(model: Any, given: Any, plan: Any, n_threads: int, n_tried: int = 
         n_components=plan.n_components,
         n_labelled=int(np.count_nonzero(given.known.class_ids >= 0)),
         n_tried=n_tried,
-        solver=model.solver,
-        state_itemsize=state_itemsize(model),
+        solver=plan.how.name,
+        state_itemsize=state_itemsize(plan.how),
         n_threads=n_threads,
         n_patterns=1 if given.present is None else len(patterns(given.present)[0]),
-        moves=may_move(model),
-        nearest_only=model.inference in ("nearest", "paper"),
+        moves=may_move(plan.how, model.coupling),
+        nearest_only=plan.inference in ("nearest", "paper"),
     )

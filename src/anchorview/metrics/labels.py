@@ -79,7 +79,7 @@ def labelled_accuracy(
     >>> from anchorview import FSSMSC, LabelHidingKFold, datasets
     >>> digits = datasets.load_handwritten()
     >>> y = datasets.hide_labels(digits.target, 0.05, random_state=0)
-    >>> model = FSSMSC(n_landmarks=100, scaling="minmax", must_link_weight=3.0, inference="nearest", random_state=0)
+    >>> model = FSSMSC(n_landmarks=100, scaling="minmax", must_link_weight=3.0, readers="nearest", random_state=0)
     >>> folds = LabelHidingKFold(2, random_state=0)  # the unlabelled rows are in every fit
     >>> search = GridSearchCV(model, {"ridge": [0.1, 1.0]}, scoring=labelled_scorer, cv=folds).fit(digits.views, y)
     >>> bool(search.best_score_ > 0.8)

@@ -21,8 +21,7 @@ def plot_view_importance(importance: ViewImportance, *, ax: Axes | None = None) 
     Parameters
     ----------
     importance : ViewImportance
-        From :func:`anchorview.view_importance.measure_views`, or ``model.view_importance_``. Measures that are NaN for
-        every view are left out.
+        From :func:`anchorview.view_importance.measure_views`. Measures that are NaN for every view are left out.
     ax : matplotlib Axes, optional
         Where to draw.
 
@@ -33,9 +32,11 @@ def plot_view_importance(importance: ViewImportance, *, ax: Axes | None = None) 
     Examples
     --------
     >>> from anchorview import FSSMSC, datasets
+    >>> from anchorview.view_importance import measure_views
     >>> made = datasets.make_multiview_subspaces(90, 3, (8, 6), random_state=0)
-    >>> model = FSSMSC(n_landmarks=30, measure_views=True, random_state=0).fit(made.views, made.target)
-    >>> [text.get_text() for text in plot_view_importance(model.view_importance_).get_legend().get_texts()]
+    >>> model = FSSMSC(n_landmarks=30, random_state=0).fit(made.views, made.target)
+    >>> measured = measure_views(model, made.views)
+    >>> [text.get_text() for text in plot_view_importance(measured).get_legend().get_texts()]
     ['part of what is rebuilt', 'labels that change without it']
     """
     measures = {

@@ -12,7 +12,7 @@ from ..core.arrays import ClassIds, Matrix, Rows
 from ..metrics import ReliabilityCurve, reliability_curve
 from ..readers.held_out_labels import HeldOutLabels
 from ..tuning.estimate import estimate_accuracy
-from ..view_importance import ViewImportance, measure_views
+from ..view_importance import measure_unlabelled
 
 _MOST_CLASSES = 2000  # of a confusion matrix: it grows with their square
 _MEASURED_ROWS = 500  # by which a page says what views contribute: within four points, in a fraction of a second
@@ -117,19 +117,15 @@ def find_suspects(model: Any, given: ClassIds) -> SuspectLabels:
     return SuspectLabels(rows, given[rows], preferred[rows], quality[rows], len(judged))
 
 
-def describe_views(model: Any, X: Any = None) -> ViewsReport:
-    """Return the views, and what each contributes where that was measured, or can be because the rows are here."""
+def describe_views(model: Any, given: ClassIds, X: Any = None) -> ViewsReport:
+    """Return the views and, if the rows are here, what each contributes to rows whose label was not given."""
     names, sizes = [str(name) for name in model.view_names_], [int(size) for size in model.view_sizes_]
-    importance: ViewImportance | None = getattr(model, "view_importance_", None)
-    note = ""
     if len(names) == 1:
         return ViewsReport(names, sizes, None, None, "There is a single view, so there is nothing to compare.")
-    if importance is None and X is not None:
-        try:
-            importance = measure_views(model, X, max_rows=_MEASURED_ROWS)
-        except ValueError as error:
-            note = f"Contributions could not be measured: {error}"
-    if importance is None:
-        note = note or "Contributions were not measured; fit with measure_views=True to see them."
-        return ViewsReport(names, sizes, None, None, note)
+    if X is None:
+        return ViewsReport(names, sizes, None, None, "Contributions were not measured; give the rows (X) to see them.")
+    try:
+        importance = measure_unlabelled(model, X, given >= 0, max_rows=_MEASURED_ROWS)
+    except ValueError as error:
+        return ViewsReport(names, sizes, None, None, f"Contributions could not be measured: {error}")
     return ViewsReport(names, sizes, importance.share, importance.changed, f"Measured on {importance.n_rows:,} rows.")

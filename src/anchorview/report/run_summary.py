@@ -166,8 +166,8 @@ def summarise_run(
     y : array-like of shape (n_rows,), optional
         The labels that the fit was given; by default those that the model remembers.
     X : Views or what else `fit` takes, optional
-        The rows of the fit. They tell what each view contributes (if the fit did not measure it), which words or
-        features tell the classes apart, and how plain logistic regression does.
+        The rows of the fit. They tell what each view contributes, which words or features tell the classes apart, and
+        how plain logistic regression does.
     rows : table of pandas, polars or pyarrow, or sequence of str, optional
         The rows as a person reads them, in the order of the fit: texts, or columns of texts, numbers and categories.
         Of rows that the page lists it shows the texts and the cells that differ most between the classes. By default
@@ -237,7 +237,7 @@ def summarise_run(
         reliability=held_out_reliability(model.held_out_),
         suspects=suspects,
         suggested=suggested,
-        views=describe_views(model, X),
+        views=describe_views(model, given, X),
         details=describe_rows(
             model,
             suspects.rows,

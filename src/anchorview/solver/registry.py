@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field
-from typing import Any
+from collections.abc import Callable
+from dataclasses import dataclass
 
 from .active_set import solve_active_set
 from .admm import solve_admm
@@ -27,8 +26,6 @@ class Solver:
         Codes can be kept in files (`code_stack`).
     stops_early : bool
         Ends after `max_iter` rounds on purpose, far from the optimum.
-    options : mapping of str to tuple
-        Its own options, with the values that each may have.
     """
 
     solve: Callable[..., SolverResult]
@@ -36,16 +33,9 @@ class Solver:
     takes_missing_views: bool
     stores_codes: bool = False
     stops_early: bool = False
-    options: Mapping[str, tuple[Any, ...]] = field(default_factory=dict)
 
 
 SOLVERS: dict[str, Solver] = {
     "active_set": Solver(solve_active_set, takes_weights=True, takes_missing_views=True, stores_codes=True),
-    "admm": Solver(
-        solve_admm,
-        takes_weights=False,
-        takes_missing_views=False,
-        stops_early=True,
-        options={"mode": ("paper", "released"), "fixed_step": (False, True), "dtype": ("float32", "float64")},
-    ),
+    "admm": Solver(solve_admm, takes_weights=False, takes_missing_views=False, stops_early=True),
 }

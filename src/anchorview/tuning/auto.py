@@ -1,4 +1,4 @@
-"""The "auto" of `FSSMSC`: scaling, ridge, must-link weight and inference, judged on hidden labels of a sample.
+"""The "auto" of `FSSMSC`: scaling, ridge, must-link weight and readers, judged on hidden labels of a sample.
 
 No constant suits all data, but the labels can tell: settings are judged as the search of `AnchorViewClassifier`
 judges them, on the
@@ -33,7 +33,7 @@ _N_FOLDS = 3
 _RIDGES = (1.0, 10.0)  # besides the default; beyond, codes have too few or too many non-zeros
 _MUST_LINK_WEIGHTS = (0.3, 30.0)
 _MANY_VOTES = 15  # where classes overlap, five labelled rows say little
-_STRENGTHS = {"linear": 10.0, "graph": 0.99}  # C of the regression; how little the potential is damped
+_STRENGTHS = {"linear": 10.0, "poisson": 0.99}  # C of the regression; how little the potential is damped
 _OTHER_STRENGTHS = (1.0, 100.0)  # of the regression, for the finalists
 _FINALISTS = 2  # scalings whose weights are varied
 _SPARSE = 5  # non-zeros below which a code over 100 landmarks ties its row to next to no others
@@ -257,7 +257,7 @@ def _draw(rows: Rows, most: int, rng: np.random.RandomState, weights: Weights) -
 
 
 def _reading(choice: Choice) -> str:
-    return choice.inference.replace("knn", f"knn of {choice.n_votes}")
+    return choice.inference.replace("knn", f"knn of {choice.n_votes}").replace("+", ", ")
 
 
 def describe(choice: Choice, asked: Asked, names: Sequence[str]) -> str:
@@ -271,7 +271,7 @@ def describe(choice: Choice, asked: Asked, names: Sequence[str]) -> str:
         "scaling": scaling if "auto" in asked.scaling else None,
         "ridge": f"{choice.ridge:g}" if asked.ridge is None else None,
         "must_link_weight": f"{choice.must_link_weight:g}" if asked.must_link_weight is None else None,
-        "inference": _reading(choice) if asked.inference is None else None,
+        "readers": _reading(choice) if asked.inference is None else None,
     }
     what = ", ".join(f"{name} ({value})" for name, value in chosen.items() if value is not None)
     if not choice.n_judged:

@@ -60,7 +60,7 @@ class Ensemble:
         data = self.data
         if setting.head in ON_GRAPH:
             labels, graph = [(told.rows, told.class_ids)], data.graph(setting)
-            if setting.head == "graph":
+            if setting.head == "spread":
                 return GraphHead(graph.spread(labels, data.n_classes, setting.strength)[0]), None
             return PoissonHead(graph.potential(labels, data.n_classes, setting.strength)[0]), None
         embedding = None

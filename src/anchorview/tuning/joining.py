@@ -18,7 +18,7 @@ from .judging import believe
 from .search_data import Judgement, SearchData
 from .settings import FOR_FSSMSC, READINGS, Scaling, Setting, split_inference
 
-BESIDE = {"linear": "features", "graph": "poisson"}  # readings of E, and the heads that they are judged as
+BESIDE = {"linear": "features", "poisson": "poisson"}  # readings of E, and the heads that they are judged as
 
 
 @dataclass(frozen=True)

@@ -85,7 +85,7 @@ def _judge_of(data: SearchData, setting: Setting, embeddings: Embeddings) -> Cal
         graph = data.graph(setting)
         told = [data.told(fold) for fold in range(len(data.folds))]  # spread together: one pass over the graph
         labels = [(part.rows, part.class_ids) for part in told]
-        if setting.head == "graph":
+        if setting.head == "spread":
             scores = share_scores(graph.spread(labels, data.n_classes, setting.strength))
         else:
             scores = graph.potential(labels, data.n_classes, setting.strength)

@@ -12,7 +12,7 @@ from ..features.auto import SCALINGS
 
 def _prior_losses() -> dict[str, float]:
     """With next to no labels the nearest row and the graph are hard to beat, and regressions have little to go by."""
-    return {"nearest": 0.0, "graph": 0.0, "poisson": 0.0, "embedding": 0.1, "knn": 0.2, "features": 0.4, "codes": 0.5}
+    return {"nearest": 0.0, "spread": 0.0, "poisson": 0.0, "embedding": 0.1, "knn": 0.2, "features": 0.4, "codes": 0.5}
 
 
 @dataclass(frozen=True)

@@ -105,7 +105,7 @@ def fit_product_readings(
     *,
     encoder: ElasticNetEncoder | None = None,
 ) -> ProductReadings:
-    """Fit readings of E, "linear" or "graph", at least one; they need no embedding.
+    """Fit readings of E, "linear" or "poisson", at least one; they need no embedding.
 
     Parameters
     ----------

@@ -79,7 +79,7 @@ def _on_features(data: SearchData, base: Setting, scalings: list[Scaling]) -> li
         first = replace(base, scaling=scaling)
         result.append([replace(first, head="features", strength=c) for c in data.options.feature_strengths])
         if data.has_graph:
-            result.append([replace(first, head="graph", strength=alpha) for alpha in data.options.graph_strengths])
+            result.append([replace(first, head="spread", strength=alpha) for alpha in data.options.graph_strengths])
             result.append([replace(first, head="poisson", strength=alpha) for alpha in data.options.poisson_strengths])
     return result
 

@@ -8,22 +8,19 @@ from typing import Any
 from ..data.views import Views
 from ..engine.sources.base import holds_sparse
 from ..features.auto import resolve_scaling, zero_share
+from ..readers.choice import JOINABLE, OF_PRODUCTS
 from ..readers.nearest import RULES
 from ..solver.weights import DEFAULTS
+from ..solvers import ActiveSet
 from .options import SearchOptions
 
 Scaling = str | tuple[str, ...]  # of all views, or of each
 SPARSE_SCALINGS = ("lsa", "tfidf")  # that are tried where all views are sparse
 N_VOTES = 5
-FOR_FSSMSC = ("nearest", "knn")  # heads that `FSSMSC` has too
-ON_GRAPH = ("graph", "poisson")
+FOR_FSSMSC = JOINABLE  # heads that `FSSMSC` has too
+ON_GRAPH = ("spread", "poisson")
 WITHOUT_CODES = ("features", *ON_GRAPH)
-READINGS: tuple[tuple[str, ...], ...] = (("linear",), ("graph",), ("linear", "graph"))  # of E (`readings`), in `FSSMSC`
-INFERENCES = (
-    *RULES,
-    *("+".join(names) for names in READINGS),
-    *("+".join((rule, *names)) for rule in FOR_FSSMSC for names in READINGS),
-)
+READINGS: tuple[tuple[str, ...], ...] = (("linear",), ("poisson",), OF_PRODUCTS)  # of E (`readings`), in `FSSMSC`
 _WEIGHTS = ("l1", "ridge", "must_link_weight")
 
 
@@ -43,7 +40,7 @@ class Setting:
         Labelled rows that vote in the head "knn".
     units : {"paper", "data"}
         What these are measured in; see `solver.weights`.
-    head : {"nearest", "knn", "embedding", "codes", "features", "graph", "poisson"}
+    head : {"nearest", "knn", "embedding", "codes", "features", "spread", "poisson"}
         What reads the label: the nearest labelled row of the embedding or the five nearest, or a logistic regression
         on the embedding, on the codes, or on the scaled features alone, or labels spread over a graph of neighbours,
         or their potential on it.
@@ -70,8 +67,8 @@ class Setting:
         scaling = self.scaling if isinstance(self.scaling, str) else list(self.scaling)
         found: dict[str, Any] = {"scaling": scaling, "n_landmarks": self.n_landmarks}
         if self.head in FOR_FSSMSC:  # the others have no codes, or read them in a way of their own
-            found |= {name: getattr(self, name) for name in (*_WEIGHTS, "units")}
-            found |= {"inference": self.head} | ({"n_neighbors": self.n_votes} if self.head == "knn" else {})
+            found |= {name: getattr(self, name) for name in _WEIGHTS} | {"solver": ActiveSet(units=self.units)}
+            found |= {"readers": (self.head,)} | ({"n_neighbors": self.n_votes} if self.head == "knn" else {})
         return found
 
     @property
@@ -116,8 +113,8 @@ def split_inference(inference: str) -> tuple[str | None, tuple[str, ...]]:
 
     Examples
     --------
-    >>> split_inference("knn+linear"), split_inference("graph")
-    (('knn', ('linear',)), (None, ('graph',)))
+    >>> split_inference("knn+linear"), split_inference("poisson")
+    (('knn', ('linear',)), (None, ('poisson',)))
     """
     names = inference.split("+")
     return (names[0], tuple(names[1:])) if names[0] in RULES else (None, tuple(names))

@@ -16,13 +16,7 @@ from ..supervision.pairs import ResolvedPairs
 from .search_data import Judgement, SearchData
 from .settings import WITHOUT_CODES, Scaling
 
-_NOT_JUDGED = (
-    "verbose",
-    "n_jobs",
-    "warm_start",
-    "n_averaged",
-    "measure_views",
-)  # parameters that judgements do not know
+_NOT_JUDGED = ("verbose", "n_jobs", "warm_start", "n_averaged")  # parameters that judgements do not know
 
 
 def cv_results(judgements: Sequence[Judgement]) -> dict[str, Any]:

@@ -15,10 +15,10 @@ from ..sources import Description
 from .common import MEASURES, Summary, data_line, difference, error_lines, mark_lines, repetitions, summarise
 
 VARIANTS: dict[str, tuple[str, dict[str, Any]]] = {
-    "without_l1": ("W/O ‖Z‖₁", {"omit": ["l1"]}),
-    "without_must_link": ("W/O φ_M", {"omit": ["must_link"]}),
-    "without_cannot_link": ("W/O φ_C", {"omit": ["cannot_link"]}),
-    "without_smoothness": ("W/O φ_s", {"omit": ["smoothness"]}),
+    "without_l1": ("W/O ‖Z‖₁", {"solver__omit": ["l1"]}),
+    "without_must_link": ("W/O φ_M", {"solver__omit": ["must_link"]}),
+    "without_cannot_link": ("W/O φ_C", {"solver__omit": ["cannot_link"]}),
+    "without_smoothness": ("W/O φ_s", {"solver__omit": ["smoothness"]}),
     "full": ("FSSMSC", {}),
 }
 _COUPLINGS = ("without_coupling", "full", "tuned")
@@ -34,7 +34,7 @@ def run_ablation(settings: Settings, runner: Runner, figures: Path) -> Section:
             grid = [{"coupling": value} for value in method.grid["coupling"]]
             tuned = best_by_evaluation(grid, settings, runner, source, about, method)
             variants = {name: parameters for name, (_, parameters) in VARIANTS.items()}
-            variants |= {"without_coupling": {"omit": ["coupling"]}, "tuned": tuned}
+            variants |= {"without_coupling": {"solver__omit": ["coupling"]}, "tuned": tuned}
             for name, parameters in variants.items():
                 runs = [settings.fit(source, about, method, parameters, seed) for seed in settings.seeds]
                 runner.run(runs, f"ablation of {method.name}, {about.name}")

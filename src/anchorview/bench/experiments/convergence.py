@@ -29,7 +29,7 @@ def run_convergence(settings: Settings, runner: Runner, figures: Path) -> Sectio
     )
     for source, about in settings.data:
         for method in methods:
-            parameters = {"tol": 0.0, "max_iter": rounds}
+            parameters = {"solver__tol": 0.0, "solver__max_iter": rounds}
             one = settings.fit(source, about, method, parameters, settings.seed, histories=True)
             runner.run([one], f"convergence of {method.name}, {about.name}")
             value = runner.value(one)

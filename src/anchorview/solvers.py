@@ -1,0 +1,150 @@
+"""The solvers of :class:`FSSMSC` as parameters: objects with parameters of their own, which a grid search can reach."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+from sklearn.base import BaseEstimator
+
+from .core.checks import COUNT, WEIGHT, Choice, Flag, Parts, Rule, check_parameters, shorten
+from .solver.weights import UNITS
+
+__all__ = ["ADMM", "ActiveSet"]
+
+OMITTABLE = ("l1", "must_link", "cannot_link", "smoothness", "coupling")
+_SHARED: dict[str, Rule] = {"max_iter": COUNT, "tol": WEIGHT, "units": Choice(UNITS), "omit": Parts(OMITTABLE)}
+
+
+class ActiveSet(BaseEstimator):
+    """Exact codes, row by row: the solver of `FSSMSC` by default.
+
+    Parameters
+    ----------
+    max_iter : int, default=30
+        Rounds at most.
+    tol : float, default=1e-4
+        Optimality residual at which to stop.
+    units : {"data", "paper"}, default="data"
+        What the four weights of the model are measured in. "data": by what they are weighed against, so that they mean
+        the same for any number of views and any features (see the Notes of `FSSMSC`). "paper": as they stand in the
+        paper's objective; "auto" is then 0.2 for `l1`, 1 for `ridge`, 1e4 for `must_link_weight` and 1e-4 for
+        `coupling`.
+    omit : sequence of {"l1", "must_link", "cannot_link", "smoothness", "coupling"}, default=()
+        Parts of the model to leave out, as in the paper's ablation study.
+
+    Examples
+    --------
+    >>> from anchorview import FSSMSC, ActiveSet
+    >>> FSSMSC(solver=ActiveSet(max_iter=50, omit=("coupling",))).set_params(solver__tol=1e-6).solver
+    ActiveSet(max_iter=50, omit=('coupling',), tol=1e-06)
+    """
+
+    name = "active_set"
+    _rules = _SHARED
+
+    def __init__(self, *, max_iter: int = 30, tol: float = 1e-4, units: str = "data", omit: Sequence[str] = ()) -> None:
+        self.max_iter = max_iter
+        self.tol = tol
+        self.units = units
+        self.omit = omit
+
+    def options(self) -> dict[str, Any]:
+        """Return what only this solver is told."""
+        return {}
+
+
+class ADMM(BaseEstimator):
+    """Algorithm 1 of the paper; ``FSSMSC(solver=ADMM(), ridge=0)`` is its model, solved its way.
+
+    It ends after `max_iter` rounds on purpose, and takes neither rows that lack views nor weights of rows, nor dask
+    arrays.
+
+    Parameters
+    ----------
+    mode : {"paper", "released"}, default="paper"
+        The steps as printed, or as in the program that the authors have released.
+    fixed_step : bool, default=False
+        Take the step of the paper without watching whether it lowers the objective.
+    dtype : {"auto", "float32", "float64"}, default="auto"
+        Precision of the codes. "auto" is single precision, and double where that is too little: for long or nearly
+        parallel landmarks.
+    max_iter : int, default=30
+        Rounds at most.
+    tol : float, default=1e-4
+        Largest change of an entry at which to stop.
+    units : {"data", "paper"}, default="paper"
+        What the four weights of the model are measured in; see :class:`ActiveSet`.
+    omit : sequence of {"l1", "must_link", "cannot_link", "smoothness", "coupling"}, default=()
+        Parts of the model to leave out, as in the paper's ablation study.
+
+    Examples
+    --------
+    >>> from anchorview import ADMM, FSSMSC, datasets
+    >>> made = datasets.make_multiview_subspaces(90, 3, (8, 6), random_state=0)
+    >>> model = FSSMSC(n_landmarks=30, solver=ADMM(max_iter=10), ridge=0, random_state=0)
+    >>> model.fit(made.views, datasets.hide_labels(made.target, 0.3, random_state=0)).n_iter_
+    10
+    """
+
+    name = "admm"
+    _rules = _SHARED | {
+        "mode": Choice(("paper", "released")),
+        "fixed_step": Flag(),
+        "dtype": Choice(("auto", "float32", "float64")),
+    }
+
+    def __init__(
+        self,
+        *,
+        mode: str = "paper",
+        fixed_step: bool = False,
+        dtype: str = "auto",
+        max_iter: int = 30,
+        tol: float = 1e-4,
+        units: str = "paper",
+        omit: Sequence[str] = (),
+    ) -> None:
+        self.mode = mode
+        self.fixed_step = fixed_step
+        self.dtype = dtype
+        self.max_iter = max_iter
+        self.tol = tol
+        self.units = units
+        self.omit = omit
+
+    def options(self) -> dict[str, Any]:
+        """Return what only this solver is told."""
+        dtype = None if self.dtype == "auto" else self.dtype
+        return {"mode": self.mode, "fixed_step": bool(self.fixed_step), "dtype": dtype}
+
+
+SolverParameters = ActiveSet | ADMM
+_NAMED: dict[str, type[SolverParameters]] = {kind.name: kind for kind in (ActiveSet, ADMM)}
+
+
+class SolverRule:
+    """What the parameter `solver` may be: a name, or an object whose own parameters make sense."""
+
+    def check(self, name: str, value: Any) -> None:
+        """Raise an error that names the parameter, or that of the object."""
+        if isinstance(value, ActiveSet | ADMM):
+            check_parameters(value, type(value)._rules, f"{name}.")
+        elif not (isinstance(value, str) and value in _NAMED):
+            listed = ", ".join(map(repr, _NAMED))
+            raise ValueError(
+                f"{name}={shorten(value)} is not known; choose one of {listed}, or give an ActiveSet(…) or ADMM(…)."
+            )
+
+
+def resolve_solver(solver: Any) -> SolverParameters:
+    """Return the solver that a name stands for, with its defaults, or the one that is given; an error for nonsense.
+
+    Examples
+    --------
+    >>> resolve_solver("admm").units, resolve_solver(ActiveSet(max_iter=5)).max_iter
+    ('paper', 5)
+    """
+    SolverRule().check("solver", solver)
+    found: SolverParameters = _NAMED[solver]() if isinstance(solver, str) else solver
+    return found
