@@ -47,7 +47,7 @@ def data() -> Any:
 
 @pytest.fixture(scope="module")
 def plain(data: Any) -> AnchorViewClassifier:
-    return build(search_options=None, measure_views=True).fit(data.views, data.y)
+    return build(search_options=None).fit(data.views, data.y)
 
 
 def right(model: AnchorViewClassifier, data: Any) -> float:
@@ -100,11 +100,10 @@ def test_pictures_and_tables_of_it(plain: AnchorViewClassifier, data: Any) -> No
 
 def test_views_are_measured(data: Any) -> None:
     noise = np.random.default_rng(0).normal(size=(400, 4))
-    model = build(measure_views=True).fit([*data.data, noise], data.y)
-    assert model.view_importance_.names == ["view0", "view1", "view2"]
+    model = build().fit([*data.data, noise], data.y)
     found = measure_views(model, Views([*data.data, noise]), np.where(data.hidden, data.target, -1))
+    assert found.names == ["view0", "view1", "view2"]
     assert found.accuracy_drop[:2].max() > found.accuracy_drop[2]
-    assert "views" in model.stage_seconds_
 
 
 def test_the_status_says_what_was_done(plain: AnchorViewClassifier, data: Any) -> None:
@@ -154,7 +153,7 @@ def test_a_callback_can_end_the_search(data: Any) -> None:
 def test_the_best_parameters_fit_into_fssmsc(data: Any, scaling: Any) -> None:
     model = build(scaling=scaling).fit(data.views, data.y)
     assert set(model.best_params_) <= set(FSSMSC().get_params())
-    assert model.best_params_["inference"] in ("nearest", "knn")
+    assert model.best_params_["readers"] in (("nearest",), ("knn",))
     again = FSSMSC(**model.best_params_, random_state=0).fit(data.views, data.y)
     assert (again.labels_ == data.target)[data.hidden].mean() > 0.7
     if scaling == [["minmax", "standard"]]:
@@ -375,7 +374,6 @@ def test_lines_count_settings_and_tell_the_time_left(data: Any, parameters: dict
         ({"scaling": ["minmax", "l3"]}, "scaling='l3'"),
         ({"n_averaged": 2.5}, "n_averaged"),
         ({"n_splits": 1}, "n_splits"),
-        ({"measure_views": "yes"}, "measure_views"),
         ({"warm_start": "no"}, "warm_start"),
         ({"on_empty": "dorp"}, "on_empty"),
         ({"n_jobs": "two"}, "n_jobs"),

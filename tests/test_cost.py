@@ -14,11 +14,11 @@ import pytest
 from scipy import sparse
 from sklearn.exceptions import NotFittedError
 
-from anchorview import FSSMSC, AnchorViewClassifier, Views, datasets
+from anchorview import ADMM, FSSMSC, AnchorViewClassifier, Views, datasets
 from anchorview.core.free_memory import available_memory
 from anchorview.cost.estimate import check_memory
 from support.processes import run
-from support.settled import CHOSEN, SETTLED
+from support.settled import CHOSEN, settle
 
 
 def test_a_fit_that_cannot_succeed_is_refused_with_the_numbers() -> None:
@@ -42,7 +42,7 @@ def test_estimate_grows_with_what_a_fit_holds() -> None:
     small, large = (FSSMSC(n_jobs=1).estimate_memory(n, 500).total for n in (100_000, 1_000_000))
     assert 3.5 * small < large < 10.5 * small
     assert FSSMSC(solver="admm").estimate_memory(100_000, 500).total > 5 * small
-    wide = FSSMSC(solver="admm", solver_options={"dtype": "float64"}).estimate_memory(100_000, 500).total
+    wide = FSSMSC(solver=ADMM(dtype="float64")).estimate_memory(100_000, 500).total
     assert wide == pytest.approx(2 * FSSMSC(solver="admm").estimate_memory(100_000, 500).total, rel=0.1)
     assert FSSMSC(n_jobs=1).estimate_memory(100_000, 500, dtype=np.float64).total > 1.3 * small
     assert FSSMSC(n_jobs=1).estimate_memory(100_000, 500, n_labelled=100_000).total > 1.4 * small
@@ -109,8 +109,8 @@ def test_a_fit_takes_what_the_estimate_says(case: str) -> None:
     solver = settings.pop("solver", "active_set")
     scaling = {"scaling": "lsa"} if settings.get("is_sparse") else {}
     limit, n_rows = settings.pop("memory_limit", None), settings.pop("n_rows", 50_000)
-    options = {**SETTLED, **scaling, "solver": solver, "memory_limit": limit}
-    model = FSSMSC(**options, n_landmarks=40, max_iter=3, n_jobs=1, random_state=0)
+    options = {**scaling, "solver": solver, "solver__units": "paper", "solver__max_iter": 3, "memory_limit": limit}
+    model = settle(**options, n_landmarks=40, n_jobs=1, random_state=0)
     views, y = make_rows(n_rows, **settings)
     model.fit(views, y)  # loads everything; kernels for many rows may have to be compiled
     estimate = model.estimate_memory(X=views, y=y)

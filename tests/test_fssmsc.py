@@ -15,9 +15,9 @@ from sklearn.base import clone
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.metrics import adjusted_rand_score
 
-from anchorview import FSSMSC, Views
+from anchorview import ADMM, FSSMSC, Views
 from anchorview.datasets import hide_labels, make_multiview_subspaces
-from support.settled import CHOSEN, SETTLED
+from support.settled import CHOSEN, settle
 
 OMITTED = ["l1", "must_link", "cannot_link", "smoothness", "coupling"]
 
@@ -38,7 +38,7 @@ def easy() -> Any:
 
 
 def build(**parameters: Any) -> FSSMSC:
-    return FSSMSC(**{**SETTLED, "n_landmarks": 30, "random_state": 0, "n_jobs": 1, **parameters})
+    return settle(**{"n_landmarks": 30, "random_state": 0, "n_jobs": 1, **parameters})
 
 
 # What is learned is good
@@ -87,9 +87,9 @@ def test_labels_and_clusters_both_find_the_digits(digits: Any, digits_y: np.ndar
 
 
 @pytest.mark.parametrize("solver", ["active_set", "admm"])
-@pytest.mark.parametrize("inference", ["nearest", "euclidean", "knn"])
-def test_predict_gives_labels_and_transform_the_embedding(data: Any, solver: str, inference: str) -> None:
-    model = build(solver=solver, inference=inference).fit(data.views, data.y)
+@pytest.mark.parametrize("readers", ["nearest", "euclidean", "knn"])
+def test_predict_gives_labels_and_transform_the_embedding(data: Any, solver: str, readers: str) -> None:
+    model = build(solver=solver, readers=readers).fit(data.views, data.y)
     np.testing.assert_array_equal(model.predict(data.views), model.labels_)
     np.testing.assert_allclose(model.transform(data.views), model.embedding_, atol=1e-6)
     probabilities = model.predict_proba(data.views)
@@ -193,8 +193,8 @@ def test_labelled_rows_keep_their_labels(data: Any) -> None:
     wrong = data.y.copy()
     labelled = np.flatnonzero(wrong >= 0)
     wrong[labelled[:4]] = (wrong[labelled[:4]] + 1) % 3  # also those that contradict the features
-    for inference in ("nearest", "knn"):
-        model = build(inference=inference).fit(data.views, wrong)
+    for readers in ("nearest", "knn"):
+        model = build(readers=readers).fit(data.views, wrong)
         np.testing.assert_array_equal(model.labels_[labelled], wrong[labelled])
         assert (model.confidence_[labelled] == 1).all()
 
@@ -202,7 +202,7 @@ def test_labelled_rows_keep_their_labels(data: Any) -> None:
 def test_identical_rows_keep_contradicting_labels(data: Any) -> None:
     twice = np.append(np.arange(120), np.flatnonzero(data.y >= 0))
     y = np.append(data.y, (data.y[data.y >= 0] + 1) % 3)
-    np.testing.assert_array_equal(build(tol=1).fit(data.views[twice], y).labels_[y >= 0], y[y >= 0])
+    np.testing.assert_array_equal(build(solver__tol=1).fit(data.views[twice], y).labels_[y >= 0], y[y >= 0])
 
 
 def names_of(y: np.ndarray, blank: Any) -> np.ndarray:
@@ -353,7 +353,7 @@ def test_a_second_fit_forgets_the_first(data: Any, easy: Any) -> None:
 
 
 def test_clone_and_parameters(data: Any) -> None:
-    model = build(scaling=["l2", "minmax"], l1=0.1, omit=("coupling",), views=None)
+    model = build(scaling=["l2", "minmax"], l1=0.1, solver__omit=("coupling",), views=None)
     copy = clone(model.fit(data.views, data.y))
     assert copy.get_params() == model.get_params()
     assert copy.get_params()["l1"] == 0.1
@@ -415,7 +415,7 @@ def test_precision_follows_the_data(data: Any) -> None:
 def test_each_part_can_be_left_out_and_matters(data: Any) -> None:
     whole = build(coupling=1e-2).fit(data.views, data.y)
     for name in OMITTED:
-        part = build(coupling=1e-2, omit=(name,)).fit(data.views, data.y)
+        part = build(coupling=1e-2, solver__omit=(name,)).fit(data.views, data.y)
         assert part.status_
         assert np.abs(part.codes_ - whole.codes_).max() > 1e-6, name
         assert np.abs(part.landmark_embedding_ - whole.landmark_embedding_).max() > 1e-6, name
@@ -425,14 +425,14 @@ def test_each_part_can_be_left_out_and_matters(data: Any) -> None:
     ("omitted", "parameter"), [("l1", "l1"), ("coupling", "coupling"), ("must_link", "must_link_weight")]
 )
 def test_leaving_a_part_out_is_giving_it_no_weight(data: Any, omitted: str, parameter: str) -> None:
-    without = build(omit=[omitted]).fit(data.views, data.y)
+    without = build(solver__omit=[omitted]).fit(data.views, data.y)
     weightless = build(**{parameter: 0}).fit(data.views, data.y)
     np.testing.assert_allclose(without.embedding_, weightless.embedding_, atol=1e-6)
 
 
 def test_leaving_out_smoothness_needs_labels(data: Any) -> None:
     with pytest.raises(ValueError, match="nothing to learn from when there are no labels"):
-        build(n_clusters=3, omit=("smoothness",)).fit(data.views)
+        build(n_clusters=3, solver__omit=("smoothness",)).fit(data.views)
 
 
 def test_larger_l1_gives_sparser_codes(data: Any) -> None:
@@ -444,12 +444,12 @@ def test_larger_l1_gives_sparser_codes(data: Any) -> None:
 @pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")
 def test_the_papers_rule_takes_the_codes_of_the_joint_problem(data: Any, solver: str) -> None:
     """Nearest labelled row by plain distance between A z, with the z that the labels have moved."""
-    model = build(inference="paper", solver=solver, coupling=1e-2).fit(data.views, data.y)
+    model = build(readers="paper", solver=solver, coupling=1e-2).fit(data.views, data.y)
     rows = model.codes_ @ model.landmark_embedding_.T
     labelled = np.flatnonzero(np.asarray(data.y) != -1)
     distances = ((rows[:, None] - rows[None, labelled]) ** 2).sum(axis=2)
     np.testing.assert_array_equal(model.labels_, np.asarray(data.y)[labelled][distances.argmin(axis=1)])
-    other = build(inference="euclidean", solver=solver, coupling=1e-2).fit(data.views, data.y)
+    other = build(readers="euclidean", solver=solver, coupling=1e-2).fit(data.views, data.y)
     assert np.abs(other.embedding_ - model.embedding_)[labelled].max() > 1e-6
 
 
@@ -460,7 +460,7 @@ def test_the_papers_rule_takes_the_codes_of_the_joint_problem(data: Any, solver:
 @pytest.mark.parametrize("ridge", [0.0, 1.0])
 @pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")
 def test_the_objective_never_rises(data: Any, coupling: float, ridge: float) -> None:
-    model = build(coupling=coupling, ridge=ridge, tol=0, max_iter=15).fit(data.views, data.y)
+    model = build(coupling=coupling, ridge=ridge, solver__tol=0, solver__max_iter=15).fit(data.views, data.y)
     history = model.objective_history_
     assert len(history) == 15 and (history > 0).all()
     assert (np.diff(history) <= 1e-10 * history[0]).all()
@@ -469,7 +469,7 @@ def test_the_objective_never_rises(data: Any, coupling: float, ridge: float) -> 
 def test_status_when_converged(data: Any) -> None:
     with warnings.catch_warnings():
         warnings.simplefilter("error")
-        model = build(max_iter=200).fit(data.views, data.y)
+        model = build(solver__max_iter=200).fit(data.views, data.y)
     assert model.status_ == "converged: the optimality residual fell below tol."
     assert model.residual_history_[-1] <= 1e-4 < model.residual_history_[:-1].min()
     assert model.n_iter_ < 200
@@ -477,7 +477,7 @@ def test_status_when_converged(data: Any) -> None:
 
 def test_status_and_warning_at_max_iter(data: Any) -> None:
     with pytest.warns(ConvergenceWarning, match="stopped at max_iter.*raise max_iter or tol"):
-        model = build(max_iter=1, tol=0).fit(data.views, data.y)
+        model = build(solver__max_iter=1, solver__tol=0).fit(data.views, data.y)
     assert "stopped at max_iter" in model.status_ and "converged" not in model.status_
     assert model.n_iter_ == 1
 
@@ -505,7 +505,7 @@ def test_admm_says_how_it_ended_without_a_warning(data: Any) -> None:
     """The paper stops after 30 rounds on purpose."""
     with warnings.catch_warnings():
         warnings.simplefilter("error")
-        model = build(solver="admm", solver_options={"mode": "released"}).fit(data.views, data.y)
+        model = build(solver=ADMM(mode="released")).fit(data.views, data.y)
     assert model.status_ and model.n_iter_ <= 30
     assert (model.labels_ == data.target).mean() > 0.8
 
@@ -619,7 +619,7 @@ def test_the_progress_bar_of_scikit_learn(data: Any) -> None:
 def test_single_precision_admm_gives_the_same_labels(digits: Any, digits_y: np.ndarray) -> None:
     labels = []
     for dtype in ("float32", "float64"):
-        options = {**CHOSEN, "ridge": 0.0, "solver_options": {"dtype": dtype}}
-        model = FSSMSC(n_landmarks=200, solver="admm", random_state=0, **options)
+        options = {**CHOSEN, "ridge": 0.0, "solver": ADMM(dtype=dtype, units="data")}
+        model = FSSMSC(n_landmarks=200, random_state=0, **options)
         labels.append(model.fit(digits.views, digits_y).labels_)
     assert np.mean(labels[0] == labels[1]) >= 0.999

@@ -122,7 +122,7 @@ def test_bytes_moved_in_a_round_do_not_grow_with_the_rows(cluster: Any, data: An
             seen.append(moved_bytes(cluster))
 
         with AtStage({f"round {number}:": (0.0, count) for number in range(1, 30)}):
-            build(scaling="minmax", coupling=1.0, max_iter=4, verbose=True).fit(views, y)
+            build(scaling="minmax", coupling=1.0, solver__max_iter=4, verbose=True).fit(views, y)
         assert len(seen) > 2
         per_round[times] = np.diff(seen).max()
     assert per_round[8] <= n_workers * 8 * m**2 + n_blocks * 4096

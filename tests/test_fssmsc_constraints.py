@@ -16,11 +16,11 @@ from sklearn.utils import Bunch
 from anchorview import FSSMSC, Constraints, Views
 from anchorview.datasets import hide_labels, make_multiview_subspaces
 from anchorview.supervision.conflicts import Contradiction
-from support.settled import SETTLED
+from support.settled import settle
 
 
 def build(**parameters: Any) -> FSSMSC:
-    return FSSMSC(**{**SETTLED, "n_landmarks": 30, "random_state": 0, "n_jobs": 1, **parameters})
+    return settle(**{"n_landmarks": 30, "random_state": 0, "n_jobs": 1, **parameters})
 
 
 @pytest.fixture(scope="module")
@@ -142,7 +142,7 @@ def test_one_kind_of_pairs_is_enough(data: Any, kind: str) -> None:
     constraints = Constraints.from_pairs(**{kind: implied(data.y)[kind]}, n_rows=150)
     model = build(n_clusters=3).fit(data.views, constraints=constraints)
     assert np.isfinite(model.embedding_).all() and set(model.labels_) <= {0, 1, 2}
-    alone = build(n_clusters=3, omit=("smoothness",)).fit(data.views, constraints=constraints)
+    alone = build(n_clusters=3, solver__omit=("smoothness",)).fit(data.views, constraints=constraints)
     assert np.isfinite(alone.embedding_).all()
 
 
@@ -314,5 +314,5 @@ def test_one_label_per_class_without_smoothness(data: Any) -> None:
     """No distance within classes and none between neighbours: nothing to make small, which must do no harm."""
     y = np.full(150, -1)
     y[[int(np.flatnonzero(data.target == number)[0]) for number in range(3)]] = [0, 1, 2]
-    model = build(omit=("smoothness",)).fit(data.views, y)
+    model = build(solver__omit=("smoothness",)).fit(data.views, y)
     assert np.isfinite(model.embedding_).all() and set(model.labels_) <= {0, 1, 2}

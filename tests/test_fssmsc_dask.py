@@ -57,8 +57,8 @@ def test_without_labels_and_with_what_is_left_to_the_fit(data: Any) -> None:
     clusters = [FSSMSC(3, n_landmarks=16, random_state=0).fit(v) for v in (data.on_dask[:2], data.arrays[:2])]
     check_same(*clusters)
     chosen = [
-        FSSMSC(n_landmarks=16, random_state=0, relabel=0.9, inference=inference).fit(v, data.y)
-        for v, inference in ((data.on_dask, "auto"), (data.in_memory, "nearest"))  # E is not read again on a cluster
+        FSSMSC(n_landmarks=16, random_state=0, relabel=0.9, readers=readers).fit(v, data.y)
+        for v, readers in ((data.on_dask, "auto"), (data.in_memory, "nearest"))  # E is not read again on a cluster
     ]
     assert chosen[0].chosen_ == chosen[1].chosen_
     check_same(*chosen)

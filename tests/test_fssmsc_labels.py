@@ -12,13 +12,13 @@ from anchorview.datasets import make_multiview_subspaces
 from support.settled import CHOSEN
 
 
-@pytest.mark.parametrize("inference", ["nearest", "knn", "nearest+linear"])
+@pytest.mark.parametrize("readers", ["nearest", "knn", ("nearest", "linear")])
 def test_above_a_number_of_labels_some_of_each_class_are_compared_with(
-    inference: str, monkeypatch: pytest.MonkeyPatch
+    readers: Any, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     data = make_multiview_subspaces(500, 4, random_state=0)
     y = np.where(np.arange(500) < 450, data.target, -1)
-    model = FSSMSC(n_landmarks=40, random_state=0, **{**CHOSEN, "inference": inference}).fit(data.views, y)
+    model = FSSMSC(n_landmarks=40, random_state=0, **{**CHOSEN, "readers": readers}).fit(data.views, y)
     embedding = model.embedding_
     assert len(neighbours(model).reference) == 450 and "compared with" not in model.status_
     monkeypatch.setattr("anchorview.fssmsc.MAX_READ", 100)

@@ -15,11 +15,11 @@ from sklearn.utils import Bunch
 
 from anchorview import FSSMSC, Views
 from anchorview.datasets import hide_labels, make_multiview_subspaces
-from support.settled import CHOSEN, SETTLED
+from support.settled import CHOSEN, settle
 
 
 def build(**parameters: Any) -> FSSMSC:
-    return FSSMSC(**{**SETTLED, "n_landmarks": 40, "random_state": 0, "n_jobs": 1, **parameters})
+    return settle(**{"n_landmarks": 40, "random_state": 0, "n_jobs": 1, **parameters})
 
 
 def draw_mask(n_rows: int, n_views: int, share: float, seed: int = 0) -> np.ndarray:
@@ -161,10 +161,10 @@ def test_a_row_without_a_view_is_as_in_a_model_of_the_other_views(data: Any) -> 
     np.testing.assert_allclose(model.transform(lacking), found, atol=2e-4)
 
 
-@pytest.mark.parametrize("inference", ["nearest", "knn"])
-def test_threads_do_not_change_a_bit(data: Any, inference: str) -> None:
+@pytest.mark.parametrize("readers", ["nearest", "knn"])
+def test_threads_do_not_change_a_bit(data: Any, readers: str) -> None:
     views = Views(data.parts, mask=data.mask)
-    one, two = (build(n_jobs=n_jobs, inference=inference).fit(views, data.y) for n_jobs in (1, 2))
+    one, two = (build(n_jobs=n_jobs, readers=readers).fit(views, data.y) for n_jobs in (1, 2))
     np.testing.assert_array_equal(one.landmarks_, two.landmarks_)
     np.testing.assert_array_equal(one.embedding_, two.embedding_)
     np.testing.assert_array_equal(one.predict_proba(views), two.predict_proba(views))
@@ -185,7 +185,7 @@ def test_clusters_without_labels(data: Any) -> None:
 def test_the_objective_never_rises(data: Any) -> None:
     views = Views(data.parts, mask=data.mask)
     with pytest.warns(Warning, match="stopped at max_iter"):
-        model = build(coupling=1e-2, tol=0, max_iter=12).fit(views, data.y)
+        model = build(coupling=1e-2, solver__tol=0, solver__max_iter=12).fit(views, data.y)
     assert (np.diff(model.objective_history_) <= 1e-10 * model.objective_history_[0]).all()
     assert (model.objective_history_ > 0).all()
 

@@ -15,7 +15,7 @@ from scipy import linalg, sparse
 from sklearn.feature_extraction.text import TfidfTransformer
 from sklearn.model_selection import GridSearchCV, cross_val_score
 
-from anchorview import FSSMSC, Views
+from anchorview import ADMM, FSSMSC, Views
 from anchorview.core.arrays import unit_rows
 from anchorview.datasets import hide_labels
 from anchorview.features.landmarks import FULL_SPACE_ENTRIES
@@ -112,7 +112,7 @@ def test_without_labels(text: Any) -> None:
 
 def test_the_paper_s_solver_takes_sparse_views_too(text: Any) -> None:
     dense, sparse_ = (
-        build(solver="admm", scaling="l2").fit([form(text.left), form(text.right)], text.y)
+        build(solver=ADMM(units="data"), scaling="l2").fit([form(text.left), form(text.right)], text.y)
         for form in (np.asarray, sparse.csr_array)
     )
     np.testing.assert_allclose(dense.embedding_, sparse_.embedding_, atol=1e-5)

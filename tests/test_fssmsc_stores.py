@@ -14,16 +14,16 @@ import numpy as np
 import pytest
 from scipy import sparse
 
-from anchorview import FSSMSC, Views, datasets, open_rows
+from anchorview import FSSMSC, ActiveSet, Views, datasets, open_rows
 from anchorview.engine.sources.base import SourceError
 from support.stores import DENSE, SPARSE, CountingRows, as_csr_npz, as_npy, as_parquet
 
 N_ROWS = 120
-CHOSEN = {"ridge": 3.0, "must_link_weight": 3.0, "inference": "nearest", "n_landmarks": 12, "random_state": 0}
+CHOSEN = {"ridge": 3.0, "must_link_weight": 3.0, "readers": "nearest", "n_landmarks": 12, "random_state": 0}
 
 
 def build(**options: Any) -> FSSMSC:
-    return FSSMSC(**{**CHOSEN, "scaling": ["minmax", "standard", "lsa"], "n_jobs": 1, **options})
+    return FSSMSC().set_params(**{**CHOSEN, "scaling": ["minmax", "standard", "lsa"], "n_jobs": 1, **options})
 
 
 @pytest.fixture(scope="module")
@@ -82,7 +82,7 @@ def test_rows_are_read_a_fixed_number_of_times() -> None:
     made = datasets.make_multiview_subspaces(1000, 3, (6, 4), random_state=0)
     y = datasets.hide_labels(made.target, 0.1, random_state=0)
     sources = [CountingRows(array) for array in made.views.arrays]
-    model = build(scaling=["minmax", "standard"], max_iter=9, tol=1e-9).fit(sources, y)
+    model = build(scaling=["minmax", "standard"], solver__max_iter=9, solver__tol=1e-9).fit(sources, y)
     assert model.n_iter_ > 3
     assert (sources[0].n_read == 3).all() and (sources[1].n_read == 4).all()
     for source in sources:  # the landmarks' sample, 500 rows for the weights, labelled rows once and not every round
@@ -92,7 +92,9 @@ def test_rows_are_read_a_fixed_number_of_times() -> None:
 def test_no_view_is_read_as_a_whole() -> None:
     rows = np.random.default_rng(0).random((40_000, 40), dtype=np.float32)
     source = CountingRows(rows)
-    FSSMSC(2, n_landmarks=4, scaling="minmax", ridge=3.0, random_state=0, n_jobs=1, max_iter=2).fit([source])
+    FSSMSC(2, n_landmarks=4, scaling="minmax", ridge=3.0, random_state=0, n_jobs=1, solver=ActiveSet(max_iter=2)).fit(
+        [source]
+    )
     assert 4096 <= source.longest < 40_000
     assert (source.n_read <= 3).all()
 

@@ -16,11 +16,11 @@ from anchorview import FSSMSC, AnchorViewClassifier, Constraints, Views
 from anchorview.datasets import hide_labels, make_multiview_subspaces
 from anchorview.features.landmarks import Sample, choose_landmarks, kmeans_labels
 from anchorview.features.scaling import fit_scaling
-from support.settled import SETTLED
+from support.settled import settle
 
 
 def build(**parameters: Any) -> FSSMSC:
-    return FSSMSC(**{**SETTLED, "n_landmarks": 30, "random_state": 0, "n_jobs": 1, "max_iter": 20, **parameters})
+    return settle(**{"n_landmarks": 30, "random_state": 0, "n_jobs": 1, "solver__max_iter": 20, **parameters})
 
 
 @pytest.fixture(scope="module")
@@ -50,7 +50,7 @@ pytestmark = pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceW
 @pytest.mark.parametrize("coupling", [0.0, 1e-4, 1e-2])
 def test_whole_weights_are_repeated_rows(data: Any, scaling: str, coupling: float) -> None:
     landmarks = build(scaling=scaling).fit(data.views, data.target).landmarks_
-    model = build(landmarks=landmarks, scaling=scaling, coupling=coupling, tol=1e-5)
+    model = build(landmarks=landmarks, scaling=scaling, coupling=coupling, solver__tol=1e-5)
     weighted = model.fit(data.views, data.y, sample_weight=data.weights)
     found = {name: getattr(weighted, name) for name in ("objective_history_", "landmark_embedding_", "embedding_")}
     labels = weighted.labels_
@@ -65,7 +65,7 @@ def test_also_where_views_are_missing_or_sparse(data: Any) -> None:
     mask = np.random.default_rng(0).random((150, 2)) > 0.3
     mask[:, 0] |= ~mask.any(axis=1)
     views = Views([data.data[0], sparse.csr_array(np.abs(data.data[1]).round())], mask=mask)
-    model = build(landmarks=data.landmarks, scaling=["minmax", "tfidf"], tol=1e-5)
+    model = build(landmarks=data.landmarks, scaling=["minmax", "tfidf"], solver__tol=1e-5)
     weighted = model.fit(views, data.y, sample_weight=data.weights)
     objective, embedding = weighted.objective_history_[-1], weighted.embedding_
     repeated = model.fit(views[data.repeated], data.y[data.repeated])
@@ -79,7 +79,7 @@ def test_also_with_constraints_and_balanced_classes(data: Any, class_balance: st
     constraints = Constraints.from_groups(must=groups) + Constraints.from_pairs(
         cannot=[(a, b) for a in range(6) for b in range(a) if data.target[a] != data.target[b]], n_rows=150
     )
-    model = build(landmarks=data.landmarks, class_balance=class_balance, tol=1e-5)
+    model = build(landmarks=data.landmarks, class_balance=class_balance, solver__tol=1e-5)
     weighted = model.fit(data.views, data.y, sample_weight=data.weights, constraints=constraints).landmark_embedding_
     repeated = model.fit(data.views[data.repeated], data.y[data.repeated], constraints=constraints[data.repeated])
     # The steps differ a little: how long they may be is found by iteration, to a percent.
@@ -159,7 +159,7 @@ def test_values_of_rows_of_weight_zero_must_be_finite(data: Any) -> None:
 
 
 @pytest.mark.parametrize(
-    "options", [{}, {"landmarks": "random"}, {"n_landmarks": 6}, {"inference": "linear+graph"}], ids=str
+    "options", [{}, {"landmarks": "random"}, {"n_landmarks": 6}, {"readers": ("linear", "poisson")}], ids=str
 )
 def test_weights_of_zero_and_one_are_rows_left_out_whatever_is_drawn(options: dict[str, Any]) -> None:
     """Settings, samples and landmarks are drawn as without the rows: the same seed gives the same fit."""
@@ -326,7 +326,7 @@ def test_a_score_needs_weight_where_a_label_is(data: Any) -> None:
 def test_the_paper_s_solver_does_not_take_weights(data: Any) -> None:
     with pytest.raises(ValueError, match="solver='admm' does not support sample_weight; use solver='active_set'"):
         build(solver="admm").fit(data.views, data.y, sample_weight=data.weights)
-    build(solver="admm", max_iter=5).fit(data.views, data.y, sample_weight=np.ones(150))
+    build(solver="admm", solver__max_iter=5).fit(data.views, data.y, sample_weight=np.ones(150))
 
 
 def test_too_few_rows_of_positive_weight(data: Any) -> None:
@@ -363,7 +363,7 @@ def test_balancing_is_repeating_the_rows_of_small_classes(data: Any) -> None:
     repeated_rows = np.repeat(rows, np.array([1, 2, 3])[y[rows]])
     # So few landmarks that every one is used: the embedding of others would be arbitrary.
     landmarks = build(n_landmarks=10, scaling="l2").fit(data.views, data.target).landmarks_
-    parameters = {"landmarks": landmarks, "omit": ("smoothness", "coupling"), "scaling": "l2"}
+    parameters = {"landmarks": landmarks, "solver__omit": ("smoothness", "coupling"), "scaling": "l2"}
     balanced = build(class_balance="balanced", **parameters).fit(data.views[rows], y[rows])
     repeated = build(**parameters).fit(data.views[repeated_rows], y[repeated_rows])
     plain = build(**parameters).fit(data.views[rows], y[rows])

@@ -14,8 +14,8 @@ from anchorview import FSSMSC, AnchorViewClassifier, Views, open_rows
 from support.settled import CHOSEN
 
 
-def build(inference: str, **options: Any) -> FSSMSC:
-    return FSSMSC(**{**CHOSEN, "n_landmarks": 150, "random_state": 0, "inference": inference, **options})
+def build(readers: Any, **options: Any) -> FSSMSC:
+    return FSSMSC(**{**CHOSEN, "n_landmarks": 150, "random_state": 0, "readers": readers, **options})
 
 
 @pytest.fixture(scope="module")
@@ -31,13 +31,15 @@ def accuracy(model: Any, digits: Any, y: np.ndarray) -> float:
     return float((model.labels_ == digits.target)[y < 0].mean())
 
 
-@pytest.mark.parametrize(("inference", "least"), [("linear", 0.86), ("graph", 0.89), ("nearest+linear+graph", 0.9)])
+@pytest.mark.parametrize(
+    ("readers", "least"), [("linear", 0.86), ("poisson", 0.89), (("nearest", "linear", "poisson"), 0.9)]
+)
 def test_half_of_the_views_are_enough(
-    digits: Any, digits_y: np.ndarray, half: np.ndarray, inference: str, least: float
+    digits: Any, digits_y: np.ndarray, half: np.ndarray, readers: Any, least: float
 ) -> None:
     """Where what rows lack was not filled in, this gave 0.75, 0.59 and 0.88."""
     views = Views(digits.data, mask=half)
-    model = build(inference).fit(views, digits_y)
+    model = build(readers).fit(views, digits_y)
     assert accuracy(model, digits, digits_y) > least
     hidden = digits_y < 0
     np.testing.assert_array_equal(model.predict(views)[hidden], model.labels_[hidden])
@@ -47,30 +49,30 @@ def test_half_of_the_views_are_enough(
 def test_a_model_of_complete_rows_reads_rows_that_lack_views(
     digits: Any, digits_y: np.ndarray, half: np.ndarray
 ) -> None:
-    model = build("linear+graph").fit(digits.views, digits_y)
+    model = build(("linear", "poisson")).fit(digits.views, digits_y)
     assert (model.predict(Views(digits.data, mask=half)) == digits.target).mean() > 0.88
     complete = Views(digits.data, mask=np.ones((2000, 6), dtype=bool))
     np.testing.assert_array_equal(model.predict_proba(complete), model.predict_proba(digits.views))
 
 
-@pytest.mark.parametrize("inference", ["graph", "nearest+linear"])
+@pytest.mark.parametrize("readers", ["poisson", ("nearest", "linear")])
 def test_from_memory_from_files_and_from_a_saved_model(
-    digits: Any, digits_y: np.ndarray, half: np.ndarray, inference: str, tmp_path: Path
+    digits: Any, digits_y: np.ndarray, half: np.ndarray, readers: Any, tmp_path: Path
 ) -> None:
     views = Views(digits.data, mask=half)
-    model = build(inference).fit(views, digits_y)
+    model = build(readers).fit(views, digits_y)
     expected = model.predict_proba(views)
     for number, array in enumerate(digits.data):
         np.save(tmp_path / f"{number}.npy", array)
     stored = Views([open_rows(tmp_path / f"{number}.npy") for number in range(6)], mask=half)
-    in_files = build(inference, memory_limit=0).fit(stored, digits_y)
+    in_files = build(readers, memory_limit=0).fit(stored, digits_y)
     assert "Codes are kept in files" in in_files.status_
     np.testing.assert_array_equal(in_files.labels_, model.labels_)
     np.testing.assert_array_equal(in_files.predict_proba(stored), expected)
     anchorview.save(model, tmp_path / "m.anchorview")
     for other in (anchorview.load(tmp_path / "m.anchorview"), pickle.loads(pickle.dumps(model))):
         np.testing.assert_array_equal(other.predict_proba(views), expected)
-    np.testing.assert_array_equal(build(inference, n_jobs=2).fit(views, digits_y).labels_, model.labels_)
+    np.testing.assert_array_equal(build(readers, n_jobs=2).fit(views, digits_y).labels_, model.labels_)
 
 
 def test_the_average_of_many_settings_is_the_same_from_fit_and_file(
@@ -85,7 +87,7 @@ def test_the_average_of_many_settings_is_the_same_from_fit_and_file(
     )
     model.fit(views, y)
     heads = {expert.setting.head for group in model._groups for expert in group.experts()}
-    assert heads & {"graph", "poisson"}  # or this tests nothing
+    assert heads & {"spread", "poisson"}  # or this tests nothing
     hidden = y < 0
     np.testing.assert_array_equal(model.predict(views)[hidden], model.labels_[hidden])
     expected = model.predict_proba(views)

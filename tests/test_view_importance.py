@@ -9,12 +9,12 @@ import numpy as np
 import pytest
 from scipy import sparse
 
-from anchorview import FSSMSC, Views
+from anchorview import ADMM, FSSMSC, Views
 from anchorview.data.validation import find_present
 from anchorview.datasets import hide_labels, make_multiview_subspaces
 from anchorview.features.products import ViewCrossProducts
 from anchorview.plotting import plot_view_importance
-from anchorview.view_importance import ViewImportance, measure_views
+from anchorview.view_importance import ViewImportance, measure_unlabelled, measure_views
 from support.settled import CHOSEN
 
 
@@ -128,37 +128,32 @@ def test_rows_without_any_view_are_left_out(data: Any) -> None:
     mask = np.ones((400, 3), dtype=bool)
     mask[::4] = False
     views = Views(data.parts, mask=mask)
-    model = build(on_empty="drop", measure_views=True).fit(views, data.y)
+    model = build(on_empty="drop").fit(views, data.y)
     kept = np.flatnonzero(mask.all(axis=1))
     np.testing.assert_array_equal(
         measure_views(model, views).changed, measure_views(model, {k: v[kept] for k, v in data.parts.items()}).changed
     )
-    assert model.view_importance_.n_rows == ((data.y < 0) & mask.all(axis=1)).sum()
+    assert measure_unlabelled(model, views, data.y >= 0).n_rows == ((data.y < 0) & mask.all(axis=1)).sum()
     with pytest.raises(ValueError, match="No row of X has a view"):
         measure_views(model, Views(data.parts, mask=np.zeros((400, 3), dtype=bool)))
 
 
-def test_measured_at_the_end_of_a_fit(data: Any) -> None:
-    model = build(measure_views=True).fit(data.parts, data.y)
-    np.testing.assert_array_equal(model.labels_, data.model.labels_)
+def test_measured_on_rows_without_a_label(data: Any) -> None:
     hidden = {name: array[data.y < 0] for name, array in data.parts.items()}
-    np.testing.assert_array_equal(model.view_importance_.changed, measure_views(model, hidden).changed)
-    assert data.model.view_importance_ is None
-    assert model.set_params(measure_views=False).fit(data.parts, data.y).view_importance_ is None
+    found = measure_unlabelled(data.model, data.parts, data.y >= 0)
+    np.testing.assert_array_equal(found.changed, measure_views(data.model, hidden).changed)
+    assert measure_unlabelled(data.model, data.parts, data.y >= 0, max_rows=50).n_rows == 50
+    with pytest.raises(ValueError, match="X has 360 rows, and the fit has 400"):
+        measure_unlabelled(data.model, hidden, data.y >= 0)
 
 
 def test_every_row_labelled(data: Any) -> None:
-    model = build(measure_views=True).fit(data.parts, data.target)
-    assert model.view_importance_.n_rows == 400
+    assert measure_unlabelled(data.model, data.parts, np.ones(400, dtype=bool)).n_rows == 400
 
 
 def test_what_cannot_be_measured_says_so(data: Any) -> None:
-    with pytest.raises(ValueError, match="solver='admm' does not support measure_views, which leaves views out; use"):
-        build(solver="admm", measure_views=True).fit(data.parts, data.y)
     with pytest.raises(ValueError, match="solver='admm' does not support .*no view can be left out to measure it; use"):
-        measure_views(build(solver="admm").fit(data.parts, data.y), data.parts)
-    with pytest.raises(ValueError, match="measure_views='yes' is not known"):
-        build(measure_views="yes").fit(data.parts, data.y)
+        measure_views(build(solver=ADMM(units="data")).fit(data.parts, data.y), data.parts)
     with pytest.raises(ValueError, match="max_rows must be an integer"):
         measure_views(data.model, data.parts, max_rows=0)
     broken = {**data.parts, "fair": np.where(np.arange(400)[:, None] == 7, [1, 2, np.inf, 4, 5], data.parts["fair"])}

@@ -204,7 +204,7 @@ def test_a_dry_run_writes_nothing(tmp_path: Path) -> None:
 def test_a_fit_that_has_not_converged(tmp_path: Path) -> None:
     path = write_csv(tmp_path / "reviews.csv", reviews())
     config = tmp_path / "short.toml"
-    config.write_text(quick(tmp_path).read_text() + "max_iter = 1\ntol = 1e-12\n")
+    config.write_text(quick(tmp_path).read_text() + "solver__max_iter = 1\nsolver__tol = 1e-12\n")
     words = ["fit", path, "--label", "topic", "--config", config, "-o"]
     assert invoke(*words, tmp_path / "loose").exit_code == 0
     done = invoke(*words, tmp_path / "strict", "--strict")

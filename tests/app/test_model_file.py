@@ -17,7 +17,7 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import FunctionTransformer
 
 import anchorview
-from anchorview import FSSMSC, load, save
+from anchorview import FSSMSC, ActiveSet, load, save
 from anchorview.app.model_file import VERSION
 from anchorview.export import results_frame
 from anchorview.plotting import plot_summary
@@ -106,7 +106,7 @@ def test_what_was_left_out_is_an_attribute_error_with_the_remedy(tmp_path: Path)
 
 
 @pytest.mark.filterwarnings("ignore")
-@pytest.mark.parametrize("kind", ["plain", "auto", "text", "pipeline", "search", "nearest+linear+graph", "table"])
+@pytest.mark.parametrize("kind", ["plain", "auto", "text", "pipeline", "search", "all readers", "table"])
 def test_the_same_fit_gives_the_same_file(kind: str, tmp_path: Path) -> None:
     for name in ("first", "second"):
         save(fitted.__wrapped__(kind)[0], tmp_path / name, rows=True)
@@ -130,7 +130,7 @@ def test_the_file_of_many_rows_is_small(tmp_path: Path) -> None:
     X = [rng.normal(size=(20_000, 5)), rng.normal(size=(20_000, 4))]
     y = np.full(20_000, -1)
     y[:60] = np.arange(60) % 3
-    model = quick(tol=1.0, max_iter=1).fit(X, y)
+    model = quick(solver__tol=1.0, solver__max_iter=1).fit(X, y)
     save(model, tmp_path / "small")
     save(model, tmp_path / "large", rows=True)
     assert (tmp_path / "small").stat().st_size < 20_000
@@ -140,7 +140,7 @@ def test_the_file_of_many_rows_is_small(tmp_path: Path) -> None:
 @pytest.mark.parametrize("kind", ["plain", "search"])
 def test_no_array_has_a_row_for_each_row_of_the_fit(kind: str, tmp_path: Path) -> None:
     options = {**SHORT, "max_graph_rows": 0}  # new rows are compared with those of a graph
-    model = search(search_options=options) if kind == "search" else quick(measure_views=True)
+    model = search(search_options=options) if kind == "search" else quick()
     save(model.fit(made().views, labels()), tmp_path / "model")
     with ZipFile(tmp_path / "model") as archive:
         names = [name for name in archive.namelist() if name.endswith(".npy")]
@@ -189,8 +189,8 @@ def test_a_save_that_fails_leaves_nothing(tmp_path: Path) -> None:
     path = tmp_path / "model"
     path.write_text("old")
     model = copy.copy(fitted("plain")[0])
-    model.solver_options = {"hook": print}
-    with pytest.raises(TypeError, match=r"FSSMSC\.solver_options\['hook'\] is a builtins\.builtin_function.*pickle"):
+    model.solver = ActiveSet(omit=[print])
+    with pytest.raises(TypeError, match=r"FSSMSC\.solver\.omit\[0\] is a builtins\.builtin_function.*pickle"):
         save(model, path, overwrite=True)
     assert path.read_text() == "old"
     assert len(list(tmp_path.iterdir())) == 1
@@ -256,7 +256,7 @@ def test_what_is_no_model_is_not_saved(model: Any, error: type[Exception], words
 
 
 def test_steps_that_run_functions_of_the_user_are_refused_by_name(tmp_path: Path) -> None:
-    pipeline = make_pipeline(FunctionTransformer(np.abs), quick(tol=1.0)).fit(np.hstack(made().data), labels())
+    pipeline = make_pipeline(FunctionTransformer(np.abs), quick(solver__tol=1.0)).fit(np.hstack(made().data), labels())
     with pytest.raises(TypeError, match=r"Pipeline\.steps\[0\]\[1\] is a sklearn\.preprocessing.*FunctionTransformer"):
         save(pipeline, tmp_path / "model")
 

@@ -12,7 +12,7 @@ import pytest
 from rich.console import Console
 from sklearn.exceptions import ConvergenceWarning
 
-from anchorview import FSSMSC, datasets
+from anchorview import ADMM, FSSMSC, datasets
 from anchorview.baselines import ConcatKMeans
 from anchorview.bench import jobs
 from anchorview.bench.experiments.common import Summary, alike_cells
@@ -38,7 +38,7 @@ def data() -> Any:
 
 
 def test_a_run_keeps_what_the_fit_said(data: Any) -> None:
-    cut_short = FSSMSC(**CHOSEN, n_landmarks=30, solver="admm", max_iter=1, random_state=0)
+    cut_short = FSSMSC(**CHOSEN, n_landmarks=30, solver=ADMM(max_iter=1, units="data"), random_state=0)
     short = run_once(cut_short, data.views, data.target, 0, 0.2)
     assert Outcome.MAX_ITER.value in short["fit_status"]
     assert trouble(short) == "†"

@@ -13,9 +13,9 @@ import pytest
 from scipy import sparse
 from sklearn.exceptions import NotFittedError
 
-from anchorview import FSSMSC, Views
+from anchorview import ADMM, FSSMSC, ActiveSet, Views
 from anchorview.datasets import hide_labels, make_multiview_subspaces
-from support.settled import SETTLED
+from support.settled import settle
 
 MADE = make_multiview_subspaces(60, 3, (6, 4), noise=0.2, random_state=0)
 A, B = MADE.data
@@ -28,7 +28,7 @@ LONG_WORK = "choosing "
 
 
 def build(**parameters: Any) -> FSSMSC:
-    return FSSMSC(**{**SETTLED, "n_landmarks": 20, "random_state": 0, "n_jobs": 1, **parameters})
+    return settle(**{"n_landmarks": 20, "random_state": 0, "n_jobs": 1, **parameters})
 
 
 Refuses = Callable[..., AbstractContextManager[None]]
@@ -217,14 +217,22 @@ def test_labels_that_are_sequences(refuses: Refuses) -> None:
         ({"scaling": {"text": "l2"}}, r"scaling names views that are not there: \['text'\]"),
         ({"scaling": None}, "scaling=None.*is not known"),
         ({"solver": "sgd"}, "solver='sgd' is not known; choose one of 'active_set', 'admm'"),
-        ({"inference": "svm"}, "inference='svm' is not known; choose one of 'auto', 'nearest', 'euclidean', 'knn'"),
+        (
+            {"readers": "svm"},
+            "readers='svm' is not known; choose 'auto', one of 'nearest', 'euclidean', 'knn', 'paper', 'linear', '",
+        ),
         ({"landmarks": "grid"}, "landmarks='grid' is not known; choose one of 'kmeans', 'random'"),
-        ({"omit": ("ridge",)}, "omit='ridge' is not known; choose one of 'l1', 'must_link'"),
-        ({"omit": "l1"}, r"omit is a sequence of names, such as omit=\('l1',\); got 'l1'"),
-        ({"omit": None}, "omit is a sequence of names.* got None"),
-        ({"omit": ("smoothness", "must_link")}, "leaves no distance to make small"),
-        ({"solver_options": {"mode": "paper"}}, r"solver_options \['mode'\] are not known to solver='active_set'"),
-        ({"solver": "admm", "solver_options": {"step": 1}}, r"\['step'\] are not known to solver='admm'; it takes"),
+        ({"solver__omit": ("ridge",)}, "solver.omit='ridge' is not known; choose one of 'l1', 'must_link'"),
+        ({"solver__omit": "l1"}, r"solver.omit is a sequence of names, such as solver.omit=\('l1',\); got 'l1'"),
+        ({"solver__omit": None}, "solver.omit is a sequence of names.* got None"),
+        ({"solver__omit": ("smoothness", "must_link")}, "leaves no distance to make small"),
+        ({"solver": ADMM(mode="printed")}, "solver.mode='printed' is not known; choose one of 'paper', 'released'"),
+        ({"solver": ADMM(dtype="float16")}, "solver.dtype='float16' is not known; choose one of 'auto', 'float32'"),
+        ({"solver": ActiveSet}, "solver=<class 'anchorv.* is not known; choose one of .*give an ActiveSet"),
+        (
+            {"readers": ("nearest", "paper")},
+            "is not known; .* or several: 'nearest' or 'knn' with 'linear', 'poisson' or",
+        ),
         ({"landmarks": np.ones((20, 9))}, r"landmarks must be an m×10 array; got shape \(20, 9\)"),
         ({"landmarks": np.ones(10)}, r"landmarks must be a 2-D array .*; got shape \(10,\)"),
         ({"landmarks": np.ones((2, 10))}, "2 landmarks are fewer than the 3 clusters"),
@@ -240,16 +248,16 @@ def test_parameters_that_cannot_work(parameters: dict[str, Any], message: str, r
 
 
 @pytest.mark.parametrize("value", [-1, -0.5, np.nan, np.inf, True, "1", None])
-@pytest.mark.parametrize("name", ["l1", "ridge", "must_link_weight", "coupling", "tol"])
+@pytest.mark.parametrize("name", ["l1", "ridge", "must_link_weight", "coupling", "solver__tol"])
 def test_weights_are_numbers_from_zero(name: str, value: Any, refuses: Refuses) -> None:
-    with refuses(f"{name} must be a number of at least 0(, or 'auto')?; got {value!r}"):
+    with refuses(f"{name.replace('__', '.')} must be a number of at least 0(, or 'auto')?; got {value!r}"):
         build(**{name: value}, verbose=True).fit([A, B], Y)
 
 
 @pytest.mark.parametrize("value", [0, -3, 2.5, np.nan, True, "3"])
-@pytest.mark.parametrize("name", ["n_clusters", "n_landmarks", "max_iter", "n_neighbors"])
+@pytest.mark.parametrize("name", ["n_clusters", "n_landmarks", "solver__max_iter", "n_neighbors"])
 def test_counts_are_integers_from_one(name: str, value: Any, refuses: Refuses) -> None:
-    with refuses(f"{name} must be an integer of at least 1(, or None|, or 'auto')?; got {value!r}"):
+    with refuses(f"{name.replace('__', '.')} must be an integer of at least 1(, or None|, or 'auto')?; got {value!r}"):
         build(**{name: value}, verbose=True).fit([A, B], Y)
 
 
@@ -372,8 +380,8 @@ def test_a_class_with_a_single_label() -> None:
     y = Y.copy()
     y[np.flatnonzero(Y == 2)[1:]] = -1
     assert (y == 2).sum() == 1
-    for inference in ("nearest", "euclidean", "knn"):
-        assert (check([A, B], y, inference=inference).labels_ == 2).sum() >= 1
+    for readers in ("nearest", "euclidean", "knn"):
+        assert (check([A, B], y, readers=readers).labels_ == 2).sum() >= 1
     single = np.full(60, -1)
     single[:3] = TRUTH[:3]
     assert accuracy(check([A, B], single)) > 0.6

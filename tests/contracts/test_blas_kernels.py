@@ -18,7 +18,7 @@ import hashlib, json, sys, warnings
 import numpy as np
 from threadpoolctl import threadpool_info
 import scipy.linalg
-from anchorview import FSSMSC, datasets
+from anchorview import ADMM, FSSMSC, datasets
 
 found = {{pool["architecture"] for pool in threadpool_info() if pool["internal_api"] == "openblas"}}
 if found != {{sys.argv[1]}}:
@@ -35,7 +35,7 @@ few[np.arange(300), rng.integers(5, 10, 300)] = 1
 topic = rng.integers(0, 3, 300)
 few[np.arange(300), 10 + topic] = 1
 asked = datasets.hide_labels(topic, 0.1, stratified=True, random_state=0)
-settled = dict(ridge=3.0, must_link_weight=3.0, inference="nearest", solver="admm")  # the first judges settings
+settled = dict(ridge=3.0, must_link_weight=3.0, readers="nearest", solver=ADMM(units="data"))  # others judge settings
 fits = {{
     "features as they are": (views, y, dict(scaling="none")),
     "features as they are, admm": (views, y, dict(scaling="none", **settled)),

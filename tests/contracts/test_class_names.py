@@ -28,8 +28,10 @@ CODINGS: dict[str, list[Any]] = {
 }
 ESTIMATORS = {
     "default": FSSMSC(n_landmarks=40, random_state=0),
-    "all readings": FSSMSC(n_landmarks=40, inference="nearest+linear+graph", class_balance="balanced", random_state=0),
-    "votes": FSSMSC(n_landmarks=40, inference="knn", relabel=0.6, random_state=0),
+    "all readings": FSSMSC(
+        n_landmarks=40, readers=("nearest", "linear", "poisson"), class_balance="balanced", random_state=0
+    ),
+    "votes": FSSMSC(n_landmarks=40, readers="knn", relabel=0.6, random_state=0),
     "tuned": AnchorViewClassifier(n_landmarks=40, n_averaged=3, random_state=0),
 }
 fitted: dict[str, Any] = {}
@@ -123,7 +125,7 @@ def test_ties_go_by_the_first_labelled_row_not_by_name() -> None:
     rows = np.vstack([np.eye(2), np.eye(2), np.full((1, 2), 0.5)])  # the last lies between the classes
     for names in (["a", "b"], ["b", "a"]):
         y = [*names, *names, ""]
-        model = FSSMSC(2, n_landmarks=2, landmarks=np.eye(2), scaling="none", inference="nearest", ridge=1.0)
+        model = FSSMSC(2, n_landmarks=2, landmarks=np.eye(2), scaling="none", readers="nearest", ridge=1.0)
         model.fit([rows], y)
         assert model.confidence_[-1] == 0.5 and model.labels_[-1] == names[0]
         assert model.predict([rows[-1:]]).tolist() == [names[0]]

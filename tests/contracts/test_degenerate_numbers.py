@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 from scipy import sparse
 
-from anchorview import FSSMSC, AnchorViewClassifier, baselines
+from anchorview import ADMM, FSSMSC, AnchorViewClassifier, baselines
 from anchorview.features.text import _orthonormal
 from anchorview.readers.graph import make_space
 from anchorview.readers.plane import map_to_plane
@@ -64,9 +64,9 @@ def test_no_factorisation_fails(kind: str, dtype: Any) -> None:
     for scale in (1e-6, 1e6):
         scaled = (scale * rows).astype(dtype)
         answers_are_finite(FSSMSC(n_landmarks=30, random_state=0), scaled, target, 0.3)
-        reads_all = FSSMSC(n_landmarks=30, inference="nearest+linear+graph", relabel=0.9, random_state=0)
+        reads_all = FSSMSC(n_landmarks=30, readers=("nearest", "linear", "poisson"), relabel=0.9, random_state=0)
         answers_are_finite(reads_all, scaled, target, 0.9)
-        paper = FSSMSC(n_landmarks=30, scaling="none", solver="admm", max_iter=3, random_state=0)
+        paper = FSSMSC(n_landmarks=30, scaling="none", solver=ADMM(max_iter=3, units="data"), random_state=0)
         answers_are_finite(paper, scaled, target, 0.9)
     answers_are_finite(AnchorViewClassifier(n_landmarks=30, random_state=0), (1e3 * rows).astype(dtype), target, 0.9)
 

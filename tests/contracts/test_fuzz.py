@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from anchorview import FSSMSC
+from anchorview import FSSMSC, ActiveSet
 from anchorview.datasets import hide_labels, make_multiview_subspaces
 
 BENCHMARKS = Path(__file__).parents[2] / "benchmarks"
@@ -95,7 +95,9 @@ def test_two_hundred_fits_leak_nothing() -> None:
 
     def fit(times: int) -> None:
         for seed in range(times):
-            FSSMSC(n_landmarks=20, random_state=seed, n_jobs=1, max_iter=3).fit([v.copy() for v in made.data], y)
+            FSSMSC(n_landmarks=20, random_state=seed, n_jobs=1, solver=ActiveSet(max_iter=3)).fit(
+                [v.copy() for v in made.data], y
+            )
 
     fit(50)
     before = resident()

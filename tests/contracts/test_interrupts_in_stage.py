@@ -12,7 +12,7 @@ import numpy as np
 import pytest
 from tests.support.dense_codes import make_labels, make_views
 
-from anchorview import FSSMSC, AnchorViewClassifier
+from anchorview import FSSMSC, ActiveSet, AnchorViewClassifier
 from anchorview.core import ticker
 from support.models import SHORT
 from support.settled import CHOSEN
@@ -73,6 +73,6 @@ def test_short_stages_say_nothing(caplog: pytest.LogCaptureFixture) -> None:
 @pytest.mark.parametrize("n_threads", [1, 2])
 def test_dense_codes_do_not_depend_on_threads(n_threads: int) -> None:
     views, y = [view[:700, :20] for view in make_views(700)], make_labels(700)
-    model = FSSMSC(n_landmarks=100, scaling="minmax", max_iter=2, random_state=0)
+    model = FSSMSC(n_landmarks=100, scaling="minmax", solver=ActiveSet(max_iter=2), random_state=0)
     one, other = (model.set_params(n_jobs=n).fit(views, y).codes_ for n in (1, n_threads))
     np.testing.assert_array_equal(one.toarray(), other.toarray())

@@ -8,7 +8,7 @@ import pytest
 from sklearn.utils.estimator_checks import estimator_checks_generator, parametrize_with_checks
 
 import anchorview
-from anchorview import FSSMSC, AnchorViewClassifier, TableViews, baselines
+from anchorview import ADMM, FSSMSC, ActiveSet, AnchorViewClassifier, TableViews, baselines
 from support.settled import CHOSEN, SETTLED
 
 # Small, and with one thread, so that a check takes tenths of a second.
@@ -22,7 +22,7 @@ SHORT_SEARCH = {
 }
 # With much to choose; check_estimator_sparse_array alone makes twenty fits.
 CHOOSING = [
-    FSSMSC(**SMALL, max_iter=8),
+    FSSMSC(**SMALL, solver=ActiveSet(max_iter=8)),
     AnchorViewClassifier(
         **SMALL, scaling=["none", "minmax"], n_averaged=2, n_splits=2, n_repeats=1, search_options=SHORT_SEARCH
     ),
@@ -37,11 +37,11 @@ IN_SHORT = {  # what only a choice could break: what it reads, and whether it co
     "check_sample_weights_list",
 }
 ESTIMATORS = [
-    FSSMSC(**SMALL, **CHOSEN, max_iter=8),
+    FSSMSC(**SMALL, **CHOSEN, solver=ActiveSet(max_iter=8)),
     # In single precision, its default, a row alone and among others agree to 3e-7; the checks want 1e-7.
-    FSSMSC(**SMALL, **SETTLED, max_iter=8, solver="admm", solver_options={"dtype": "float64"}),
+    FSSMSC(**SMALL, **{**SETTLED, "solver": ADMM(max_iter=8, dtype="float64")}),
     FSSMSC(
-        **SMALL, max_iter=8, scaling="standard", landmarks="random", units="paper", inference="knn"
+        **SMALL, solver=ActiveSet(max_iter=8, units="paper"), scaling="standard", landmarks="random", readers="knn"
     ),  # no sparse views
     AnchorViewClassifier(
         **SMALL,
@@ -74,7 +74,7 @@ def known_failures(estimator: Any) -> dict[str, str]:
         "over seeds, and there are as many landmarks as a third of the rows, copies or not (docs/realdata.md)"
     )
     failures = {f"check_sample_weight_equivalence_on_{kind}_data": reason for kind in ("dense", "sparse")}
-    if getattr(estimator, "solver", None) == "admm":
+    if isinstance(getattr(estimator, "solver", None), ADMM):
         weighted = ("sample_weights_list", "sample_weights_not_overwritten", "classifiers_one_label_sample_weights")
         failures |= {f"check_{name}": "the paper's algorithm takes no weights and says so" for name in weighted}
     return failures

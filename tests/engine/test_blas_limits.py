@@ -18,7 +18,7 @@ import pytest
 from sklearn.cluster import KMeans
 from threadpoolctl import ThreadpoolController, threadpool_info, threadpool_limits
 
-from anchorview import FSSMSC
+from anchorview import FSSMSC, ActiveSet
 from anchorview.engine.blocks import OneThreadHere, iter_blocks, one_blas_thread
 from support.processes import run
 from support.settled import CHOSEN
@@ -112,7 +112,9 @@ def test_fits_and_predictions_in_threads_leave_blas_as_it_was(some_digits: Simpl
 
     def fit(seed: int) -> tuple[np.ndarray, np.ndarray]:
         given = None if n_clusters else y
-        model = FSSMSC(n_clusters, n_landmarks=20, tol=1e-2, random_state=seed, **settled).fit(views, given)
+        model = FSSMSC(n_clusters, n_landmarks=20, solver=ActiveSet(tol=1e-2), random_state=seed, **settled).fit(
+            views, given
+        )
         return model.labels_, model.predict_proba(views)
 
     n_threads = 2 + repetition % 4

@@ -19,7 +19,7 @@ from anchorview.engine.sources.base import SourceError
 from anchorview.export import predict_to, save_results
 from support import predict_slowly
 from support.processes import started
-from support.settled import SETTLED
+from support.settled import SETTLED, settle
 from support.stores import CountingRows
 
 N_ROWS = 200
@@ -49,7 +49,7 @@ def test_predictions_from_stores_are_those_from_memory(made: Any) -> None:
 
 def test_many_rows_are_predicted_in_chunks(made: Any) -> None:
     rows = np.random.default_rng(0).random((70_000, 2))
-    model = FSSMSC(**SETTLED, n_landmarks=4, random_state=0, n_jobs=1, max_iter=2).fit(rows[:300], np.arange(300) % 2)
+    model = settle(n_landmarks=4, random_state=0, n_jobs=1, solver__max_iter=2).fit(rows[:300], np.arange(300) % 2)
     source = CountingRows(rows)
     labels = model.predict([source])
     assert source.longest == 65_536 and (source.n_read == 1).all()

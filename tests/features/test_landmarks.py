@@ -15,7 +15,7 @@ from sklearn.cluster import KMeans
 from sklearn.datasets import make_blobs
 from sklearn.metrics import pairwise_distances
 
-from anchorview import FSSMSC, Views
+from anchorview import FSSMSC, ActiveSet, Views
 from anchorview.features.landmarks import (
     FULL_SPACE_ENTRIES,
     ROWS_PER_LANDMARK,
@@ -267,7 +267,7 @@ def test_the_estimator_uses_and_keeps_given_landmarks(views: Views) -> None:
     given = np.abs(seeded().normal(size=(30, 6)))
     before = given.copy()
     y = np.where(np.arange(1500) < 100, np.arange(1500) % 2, -1)
-    model = FSSMSC(landmarks=given, n_landmarks=7, random_state=0, max_iter=3, tol=1).fit(views, y)
+    model = FSSMSC(landmarks=given, n_landmarks=7, random_state=0, solver=ActiveSet(max_iter=3, tol=1)).fit(views, y)
     np.testing.assert_array_equal(model.landmarks_, before)
     np.testing.assert_array_equal(given, before)
     assert model.codes_.shape == (1500, 30)

@@ -45,10 +45,8 @@ def test_every_block_is_noted_once() -> None:
     assert watched.squared_norm() == cross.squared_norm() and watched.present_in(slice(0, 2)) is None
 
 
-@pytest.mark.parametrize("inference", ["nearest+linear", "linear+graph"])
-def test_readings_of_products_need_no_further_pass_over_the_rows(
-    inference: str, monkeypatch: pytest.MonkeyPatch
-) -> None:
+@pytest.mark.parametrize("readers", [("nearest", "linear"), ("linear", "poisson")])
+def test_readings_of_products_need_no_further_pass_over_the_rows(readers: Any, monkeypatch: pytest.MonkeyPatch) -> None:
     made = datasets.make_multiview_subspaces(900, 3, (6, 4), random_state=0)
     y = datasets.hide_labels(made.target, 0.1, random_state=0)
     monkeypatch.setattr(fssmsc_module, "represent", partial(represent, cache_bytes=0))  # as where E is large
@@ -58,14 +56,14 @@ def test_readings_of_products_need_no_further_pass_over_the_rows(
         model = FSSMSC(**GIVEN, **options).fit(sources, y)
         return int(sources[0].n_read.max()), model
 
-    plain, _ = passes(inference="nearest")
-    beside, model = passes(inference=inference)
+    plain, _ = passes(readers="nearest")
+    beside, model = passes(readers=readers)
     assert beside == plain
     np.testing.assert_array_equal(model.labels_[y == -1], model.predict(made.views)[y == -1])
     # With so many classes that it would take much memory, and where labels may change, rows are read once more.
     monkeypatch.setattr(fssmsc_module, "_VOTE_BYTES", 0)
-    again, other = passes(inference=inference)
+    again, other = passes(readers=readers)
     assert again == plain + 1
     np.testing.assert_array_equal(other.labels_, model.labels_)
     np.testing.assert_allclose(other.confidence_, model.confidence_, atol=1e-12)
-    np.testing.assert_array_equal(passes(inference=inference, relabel=1.0)[1].labels_, model.labels_)
+    np.testing.assert_array_equal(passes(readers=readers, relabel=1.0)[1].labels_, model.labels_)

@@ -40,7 +40,7 @@ def fitted(some_digits: Any) -> dict[str, tuple[Any, Views]]:
         elif kind == "clusters":
             model.set_params(n_clusters=10)
         else:
-            model.set_params(inference=rule)
+            model.set_params(readers=rule)
         model.fit(views, None if kind == "clusters" else some_digits.y)
         found[kind] = model, views[np.r_[: len(views), : len(views)]]
     return found

@@ -20,11 +20,11 @@ from anchorview.readers.nearest import calibrate_on_seen, keep_labelled
 from anchorview.readers.temperature import Mistakes, choose_temperature
 from anchorview.solver.objective import landmark_graph
 from support.fits import Solved, solve, swap_neighbours
-from support.settled import CHOSEN, SETTLED
+from support.settled import CHOSEN, settle
 
 
 def build(**parameters: Any) -> FSSMSC:
-    return FSSMSC(**{**SETTLED, "n_landmarks": 60, "random_state": 0, "n_jobs": 1, **parameters})
+    return settle(**{"n_landmarks": 60, "random_state": 0, "n_jobs": 1, **parameters})
 
 
 @pytest.fixture(scope="module")
@@ -72,13 +72,13 @@ def test_each_fold_is_judged_by_the_others() -> None:
 # How good it is
 
 
-@pytest.mark.parametrize("inference", ["nearest", "euclidean", "knn"])
+@pytest.mark.parametrize("readers", ["nearest", "euclidean", "knn"])
 def test_confidence_on_digits_is_calibrated(
-    inference: str, digits: Any, digits_y: np.ndarray, digits_model: FSSMSC
+    readers: str, digits: Any, digits_y: np.ndarray, digits_model: FSSMSC
 ) -> None:
     model = digits_model
-    if inference != "nearest":
-        model = FSSMSC(**{**CHOSEN, "inference": inference}, random_state=0).fit(digits.views, digits_y)
+    if readers != "nearest":
+        model = FSSMSC(**{**CHOSEN, "readers": readers}, random_state=0).fit(digits.views, digits_y)
     hidden = digits_y == -1
     right = (model.labels_ == digits.target)[hidden]
     assert expected_calibration_error(right, model.confidence_[hidden]) < 0.03  # 0.01 when this was written
@@ -236,9 +236,9 @@ def forms(data: Any) -> dict[str, tuple[dict[str, Any], Any, dict[str, Any]]]:
         "pairs only": ({"n_clusters": 4}, None, {"constraints": pairs}),
         "more components than classes": ({"n_clusters": 9}, one_each, {}),
         "balanced": ({"class_balance": "balanced"}, data.y, {}),
-        "no must-link": ({"omit": ("must_link",)}, data.y, {}),
-        "no smoothness": ({"omit": ("smoothness",)}, data.y, {}),
-        "admm": ({"solver": "admm", "max_iter": 3}, data.y, {}),
+        "no must-link": ({"solver__omit": ("must_link",)}, data.y, {}),
+        "no smoothness": ({"solver__omit": ("smoothness",)}, data.y, {}),
+        "admm": ({"solver": "admm", "solver__max_iter": 3}, data.y, {}),
         "relabel": ({"relabel": 0.9}, data.y, {}),
     }
 

@@ -42,7 +42,7 @@ def novelty(model: Any, part: Any) -> tuple[float, float]:
 
 @pytest.mark.parametrize("rule", RULES)
 def test_every_rule_is_less_sure_of_classes_without_a_label(rule: str, part: Any) -> None:
-    model = FSSMSC(**{**CHOSEN, "inference": rule}, n_landmarks=200, random_state=0)
+    model = FSSMSC(**{**CHOSEN, "readers": rule}, n_landmarks=200, random_state=0)
     auc, error = novelty(model.fit(part[0], part[2]), part)
     assert auc > 0.9  # knn by shares of votes: 0.5
     assert error < 0.06

@@ -10,12 +10,12 @@ import pytest
 
 from anchorview import FSSMSC, Views
 from anchorview.datasets import hide_labels, make_multiview_subspaces
-from anchorview.tuning.settings import INFERENCES
-from support.settled import SETTLED
+from anchorview.readers.choice import COMBINATIONS
+from support.settled import settle
 
 
 def build(**parameters: Any) -> FSSMSC:
-    return FSSMSC(**{**SETTLED, "n_landmarks": 100, "random_state": 0, "n_jobs": 1, **parameters})
+    return settle(**{"n_landmarks": 100, "random_state": 0, "n_jobs": 1, **parameters})
 
 
 def flip(y: np.ndarray, share: float, n_classes: int, seed: int = 0) -> tuple[np.ndarray, np.ndarray]:
@@ -138,7 +138,11 @@ class Counter:
 def test_labels_are_corrected_before_the_rounds(noisy: Noisy) -> None:
     pytest.importorskip("sklearn.callback")
     counter = Counter()
-    model = build(n_landmarks=40, relabel=0.8, max_iter=3, tol=0).set_callbacks(counter).fit(noisy.views, noisy.y)
+    model = (
+        build(n_landmarks=40, relabel=0.8, solver__max_iter=3, solver__tol=0)
+        .set_callbacks(counter)
+        .fit(noisy.views, noisy.y)
+    )
     assert len(model.relabelled_) > 0 and model.n_iter_ == counter.n_rounds == 3
 
 
@@ -170,10 +174,10 @@ def test_a_class_s_only_row_is_not_judged(data: Any) -> None:
     assert row not in model.relabelled_ and model.labels_[row] == 7
 
 
-@pytest.mark.parametrize("inference", ["auto", *INFERENCES])
-def test_every_inference_learns_from_the_corrected_labels(noisy: Noisy, inference: str) -> None:
+@pytest.mark.parametrize("readers", ["auto", *COMBINATIONS])
+def test_all_readers_learn_from_the_corrected_labels(noisy: Noisy, readers: Any) -> None:
     """Not only what reads the embedding: a fit is that of the corrected labels, down to what is chosen by them."""
-    options = {"n_landmarks": 60, "random_state": 0, "n_jobs": 1, "inference": inference, "ridge": 3.0}
+    options = {"n_landmarks": 60, "random_state": 0, "n_jobs": 1, "readers": readers, "ridge": 3.0}
     model = FSSMSC(relabel=0.8, **options).fit(noisy.views, noisy.y)
     assert len(model.relabelled_) and np.isin(model.relabelled_, noisy.wrong).mean() > 0.9
     plain = FSSMSC(**options).fit(noisy.views, np.where(noisy.y >= 0, model.labels_, -1))

@@ -16,12 +16,12 @@ from support.runs import SETTLED, fit_small, grid
 
 @pytest.fixture(scope="module")
 def small() -> Any:
-    return fit_small(measure_views=True)
+    return fit_small()
 
 
 def test_it_counts_rows_labels_and_classes(small: Any) -> None:
-    model, y, _ = small
-    summary = summarise_run(model, y, xy=grid(120), command="anchorview fit a.csv", files=["a.csv"])
+    model, y, made = small
+    summary = summarise_run(model, y, X=made.views, xy=grid(120), command="anchorview fit a.csv", files=["a.csv"])
     assert summary.n_rows == 120 and summary.classes == ["0", "1", "2"] and summary.method == "FSSMSC"
     np.testing.assert_array_equal(summary.given, y)
     np.testing.assert_array_equal(summary.by_model, y < 0)
@@ -61,7 +61,7 @@ def test_the_tuner_has_an_estimate_of_its_own(some_digits: Any) -> None:
     np.testing.assert_array_equal(some_digits.y[model.held_out_.rows], model.held_out_.class_ids)
     assert summary.confusion.trace() / n_judged == pytest.approx(model.best_score_)  # every class has two labels
     assert summary.xy is not None and np.isfinite(summary.xy).all()
-    assert summary.views.changed is None and "measure_views=True" in summary.views.note
+    assert summary.views.changed is None and "give the rows (X)" in summary.views.note
     assert "averaged of" in summary.chosen["settings"]
     again = summarise_run(model, some_digits.y, X=some_digits.views, xy=grid(250))
     assert again.views.share is not None and again.views.share.sum() == pytest.approx(1)

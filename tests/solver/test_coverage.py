@@ -123,13 +123,13 @@ def test_an_embedding_of_all_landmarks_is_left_as_it_is() -> None:
 TEXT = """
 import numpy as np
 from scipy import sparse
-from anchorview import FSSMSC
+from anchorview import FSSMSC, ActiveSet
 rng = np.random.default_rng(3)
 topics = rng.dirichlet(np.full(4000, 0.05), size=4)
 truth = rng.integers(0, 4, 300)
 X = sparse.csr_array(np.stack([rng.multinomial(12, topics[t]) for t in truth]).astype(float))
 y = np.where(rng.random(300) < 0.08, truth, -1)
-model = FSSMSC(scaling="l2", units="paper", inference="nearest", random_state=0).fit(X, y)
+model = FSSMSC(scaling="l2", solver=ActiveSet(units="paper"), readers="nearest", random_state=0).fit(X, y)
 """
 
 

@@ -9,7 +9,7 @@ import pytest
 from scipy import sparse
 from sklearn.utils import Bunch
 
-from anchorview import FSSMSC, Views
+from anchorview import ADMM, FSSMSC, ActiveSet, Views
 from anchorview.datasets import hide_labels, make_multiview_subspaces
 from anchorview.features.representation import represent
 from anchorview.features.scaling import fit_scaling
@@ -17,7 +17,7 @@ from anchorview.solver.weights import DEFAULTS, for_codes, for_labels, measure_c
 from anchorview.tuning.units import settle_weights
 
 CHOSEN: dict[str, Any] = {"scaling": "none", "ridge": 2.0, "must_link_weight": 3.0, "coupling": 0.0}
-CHOSEN["inference"] = "nearest"
+CHOSEN["readers"] = "nearest"
 
 
 @pytest.fixture(scope="module")
@@ -61,7 +61,10 @@ def test_a_view_given_twice_changes_nothing(data: Any) -> None:
     once, twice = fit(data.data, data.y), fit([*data.data, *data.data], data.y)
     np.testing.assert_allclose(once.codes_.toarray(), twice.codes_.toarray(), atol=1e-4)
     np.testing.assert_array_equal(once.labels_, twice.labels_)
-    paper = [fit(views, data.y, units="paper", ridge=2.0) for views in (data.data, [*data.data, *data.data])]
+    paper = [
+        fit(views, data.y, solver=ActiveSet(units="paper"), ridge=2.0)
+        for views in (data.data, [*data.data, *data.data])
+    ]
     assert np.abs(paper[0].codes_ - paper[1].codes_).max() > 0.01
 
 
@@ -72,21 +75,26 @@ def test_nor_does_the_unit_of_the_features(data: Any, factor: float) -> None:
     np.testing.assert_array_equal(plain.labels_, scaled.labels_)
 
 
-@pytest.mark.parametrize("solver", ["active_set", "admm"])
-def test_the_papers_weights_give_the_same_fit_again(data: Any, solver: str) -> None:
-    model = FSSMSC(n_landmarks=40, solver=solver, random_state=0).fit(data.views, data.y)
-    landmarks, chosen = model.landmarks_, model.chosen_
-    same = {"landmarks": landmarks, "scaling": chosen["scaling"], "inference": chosen["inference"], "solver": solver}
-    paper = FSSMSC(units="paper", **model.paper_weights_, **same, random_state=0).fit(data.views, data.y)
+@pytest.mark.parametrize("solver", [ActiveSet, ADMM])
+def test_the_papers_weights_give_the_same_fit_again(data: Any, solver: Any) -> None:
+    model = FSSMSC(n_landmarks=40, solver=solver(units="data"), random_state=0).fit(data.views, data.y)
+    chosen = model.chosen_
+    same = {
+        "landmarks": model.landmarks_,
+        "scaling": chosen["scaling"],
+        "readers": chosen["readers"],
+        "random_state": 0,
+    }
+    paper = FSSMSC(solver=solver(units="paper"), **model.paper_weights_, **same).fit(data.views, data.y)
     np.testing.assert_allclose(paper.codes_.toarray(), model.codes_.toarray(), atol=1e-7)
     np.testing.assert_array_equal(paper.labels_, model.labels_)
-    again = FSSMSC(**{**chosen, **same}, random_state=0).fit(data.views, data.y)
+    again = FSSMSC(**{**chosen, **same}, solver=solver(units="data")).fit(data.views, data.y)
     np.testing.assert_allclose(again.codes_.toarray(), model.codes_.toarray(), atol=1e-7)
 
 
 def test_auto_in_the_papers_units_is_a_constant(data: Any) -> None:
     auto = {"ridge": "auto", "must_link_weight": "auto", "coupling": "auto"}
-    model = fit(data.data, data.y, units="paper", **auto)
+    model = fit(data.data, data.y, solver=ActiveSet(units="paper"), **auto)
     assert model.paper_weights_ == {"l1": 0.2, "ridge": 1.0, "must_link_weight": 1e4, "coupling": 1e-4}
     assert vars(DEFAULTS["paper"]) == model.paper_weights_
     assert "ridge (" not in model.status_
@@ -113,6 +121,6 @@ def test_codes_have_some_tens_of_non_zeros_whatever_the_features(kind: str, n_fe
         source = represent(views, fit_scaling(views, scaling), "kmeans", 300, np.random.RandomState(0))
         settled = settle_weights(source, DEFAULTS["data"], "data", is_free=True)
         assert 5 <= settled.nonzeros <= 120, scaling
-    model = FSSMSC(n_landmarks=100, inference="nearest", random_state=0)
+    model = FSSMSC(n_landmarks=100, readers="nearest", random_state=0)
     model.fit(views, hide_labels(target, 0.1, random_state=0))
     assert 5 <= model.nonzeros_ <= 100

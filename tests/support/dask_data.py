@@ -13,11 +13,11 @@ from scipy import sparse
 from anchorview import FSSMSC, datasets
 
 N_ROWS, N_BLOCKS = 320, 8
-SETTLED = {"ridge": 3.0, "must_link_weight": 3.0, "inference": "nearest", "n_landmarks": 16, "random_state": 0}
+SETTLED = {"ridge": 3.0, "must_link_weight": 3.0, "readers": "nearest", "n_landmarks": 16, "random_state": 0}
 
 
 def build(**options: Any) -> FSSMSC:
-    return FSSMSC(**{**SETTLED, "scaling": ["minmax", "standard", "lsa"], "n_jobs": 1, **options})
+    return FSSMSC().set_params(**{**SETTLED, "scaling": ["minmax", "standard", "lsa"], "n_jobs": 1, **options})
 
 
 def make_data() -> SimpleNamespace:

@@ -67,7 +67,7 @@ def main(what: str, n_threads: int) -> dict[str, Any]:
         model = AnchorViewClassifier(n_landmarks=N_LANDMARKS, scaling="minmax", random_state=0, n_jobs=n_threads)
         model.set_params(search_options=options)
     if what == "predict":
-        model.set_params(max_iter=1).fit([view[:1600] for view in views], make_labels(1600))
+        model.set_params(solver__max_iter=1).fit([view[:1600] for view in views], make_labels(1600))
     sent = interrupt_encoding()
     try:
         model.predict(views) if what == "predict" else model.fit(views, make_labels(n_rows))

@@ -25,7 +25,7 @@ def main() -> None:
     mask = np.random.default_rng(0).random((len(words), 2)) > 0.2
     mask[~mask.any(axis=1), 0] = True
     views = Views({"words": sparse.csr_array(words), "numbers": numbers}, mask=mask)
-    plain = FSSMSC(n_landmarks=12, scaling=["lsa", "standard"], inference="knn", random_state=0)
+    plain = FSSMSC(n_landmarks=12, scaling=["lsa", "standard"], readers="knn", random_state=0)
     keep("fssmsc", plain.fit(views, text_labels()), {"words": words, "numbers": numbers})
     whole = {"words": words, "numbers": numbers}
     keep("fssmsccv", search(scaling="minmax", n_averaged=8).fit(whole, text_labels()), whole)

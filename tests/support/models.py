@@ -12,8 +12,8 @@ from sklearn.decomposition import PCA
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 
-from anchorview import FSSMSC, AnchorViewClassifier, Constraints, PerView, TableViews, Views, datasets
-from support.settled import SETTLED
+from anchorview import ADMM, FSSMSC, AnchorViewClassifier, Constraints, PerView, TableViews, Views, datasets
+from support.settled import settle
 
 SHORT = {
     "dense_scalings": ("minmax",),
@@ -41,7 +41,7 @@ def labels() -> np.ndarray:
 
 def quick(**parameters: Any) -> FSSMSC:
     """A model that chooses nothing."""
-    return FSSMSC(**{**SETTLED, "n_landmarks": 12, "random_state": 0, **parameters})
+    return settle(**{"n_landmarks": 12, "random_state": 0, **parameters})
 
 
 def search(**parameters: Any) -> AnchorViewClassifier:
@@ -101,14 +101,16 @@ def fitted(kind: str) -> tuple[Any, Any]:
     model: Any = quick()
     if kind == "float32":
         X = float32
-    elif kind in ("knn", "euclidean", "paper", "linear", "nearest+linear+graph"):
-        model = quick(inference=kind)
+    elif kind == "all readers":
+        model = quick(readers=("nearest", "linear", "poisson"))
+    elif kind in ("knn", "euclidean", "paper", "linear"):
+        model = quick(readers=kind)
     elif kind == "auto":
-        model = FSSMSC(n_landmarks=12, random_state=0, measure_views=True)
+        model = FSSMSC(n_landmarks=12, random_state=0)
     elif kind == "clusters":
         model, y = quick(n_clusters=3, random_state=np.random.RandomState(5)), None
     elif kind == "admm":
-        model = quick(solver="admm", solver_options={"dtype": "float64"})
+        model = quick(solver=ADMM(dtype="float64"))
     elif kind == "text":
         X, model = _words(), quick(scaling={"words": "lsa", "numbers": "standard"}, class_balance="balanced")
     elif kind == "tfidf":
@@ -117,7 +119,7 @@ def fitted(kind: str) -> tuple[Any, Any]:
         X, model = _gaps(), quick(relabel=0.9, on_empty="drop")
     elif kind == "frame":
         X, y = _frame(), text_labels()
-        model = quick(views={"a": columns[:8], "b": list(columns[8:])}, omit=["smoothness"], unlabelled="?")
+        model = quick(views={"a": columns[:8], "b": list(columns[8:])}, solver__omit=["smoothness"], unlabelled="?")
     elif kind == "pairs":
         fit = {"constraints": _pairs(), "sample_weight": _weights()}
     elif kind == "landmarks":
@@ -142,6 +144,6 @@ def fitted(kind: str) -> tuple[Any, Any]:
 
 KINDS = (
     *("plain", "float32", "knn", "euclidean", "paper", "auto", "clusters", "admm", "text", "tfidf", "gaps", "frame"),
-    *("pairs", "landmarks", "pipeline", "search", "text search", "weighted search", "linear", "nearest+linear+graph"),
+    *("pairs", "landmarks", "pipeline", "search", "text search", "weighted search", "linear", "all readers"),
     "table",
 )

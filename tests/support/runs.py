@@ -10,7 +10,7 @@ import pandas as pd
 from anchorview import FSSMSC, TableViews, datasets
 from anchorview.report.run_summary import RunSummary, summarise_run
 
-SETTLED: dict[str, Any] = {"scaling": "l2", "ridge": 3.0, "must_link_weight": 3.0, "inference": "nearest"}
+SETTLED: dict[str, Any] = {"scaling": "l2", "ridge": 3.0, "must_link_weight": 3.0, "readers": "nearest"}
 NASTY = ["<script>document.title='run'</script>", "</script>", '"><img src=x onerror=document.title=1>']
 
 
@@ -61,12 +61,13 @@ def text_summary(n_classes: int = 18, n_rows: int = 540) -> RunSummary:
 
 def nasty_summary() -> RunSummary:
     """Return a summary with text in it that would run, or break the page, if it were not escaped."""
-    model, y, _ = fit_small(measure_views=True)
+    model, y, made = fit_small()
     places = grid(120)
     places[7] = np.nan
     return summarise_run(
         model,
         y,
+        X=made.views,
         ids=[f"{NASTY[row % 3]} {row}" for row in range(120)],
         rows=pd.DataFrame({NASTY[0]: [f"{NASTY[2]} text of row {row}" for row in range(120)]}),
         where=lambda rows: [f"{NASTY[1]}.csv, line {row}" for row in rows],

@@ -51,7 +51,7 @@ def test_labels_overrule_a_scaling_that_hides_the_classes(units: Any) -> None:
 def test_the_attribute_and_the_status_say_what_was_chosen(units: Any) -> None:
     model = FSSMSC(n_landmarks=80, random_state=0).fit(units.views, units.y)
     chosen = model.chosen_
-    assert set(chosen) == {"scaling", "l1", "ridge", "must_link_weight", "coupling", "inference", "n_neighbors"}
+    assert set(chosen) == {"scaling", "l1", "ridge", "must_link_weight", "coupling", "readers", "n_neighbors"}
     assert f"chosen on {np.count_nonzero(units.y >= 0)} hidden labels" in model.status_
     assert f"ridge ({chosen['ridge']:g})" in model.status_ and f"scaling ({chosen['scaling'][0]})" in model.status_
     assert chosen["ridge"] in (1, 3, 10) and chosen["must_link_weight"] in (0.3, 3, 30)
@@ -68,7 +68,7 @@ def test_without_labels_to_hide_the_features_decide(units: Any, n_labels: int) -
 
 
 def test_nothing_is_chosen_where_everything_is_given(units: Any) -> None:
-    given: dict[str, Any] = {"scaling": "minmax", "ridge": 2.0, "must_link_weight": 5.0, "inference": "knn"}
+    given: dict[str, Any] = {"scaling": "minmax", "ridge": 2.0, "must_link_weight": 5.0, "readers": "knn"}
     model = FSSMSC(n_landmarks=80, random_state=0, **given).fit(units.views, units.y)
     assert {**given, "scaling": ["minmax"]}.items() <= model.chosen_.items()
     assert "chosen" not in model.status_ and model.stage_seconds_["choice"] < 0.05
@@ -79,9 +79,9 @@ def test_nothing_is_chosen_where_everything_is_given(units: Any) -> None:
     assert rng.randint(10**6) == other.randint(10**6)  # the choice has drawn no number
 
 
-@pytest.mark.parametrize("name", ["scaling", "ridge", "must_link_weight", "inference"])
+@pytest.mark.parametrize("name", ["scaling", "ridge", "must_link_weight", "readers"])
 def test_what_is_given_is_kept(units: Any, name: str) -> None:
-    value: Any = {"scaling": "l2", "ridge": 0.7, "must_link_weight": 11.0, "inference": "euclidean"}[name]
+    value: Any = {"scaling": "l2", "ridge": 0.7, "must_link_weight": 11.0, "readers": ("euclidean",)}[name]
     model = FSSMSC(n_landmarks=80, random_state=0, **{name: value}).fit(units.views, units.y)
     assert model.chosen_[name] == ([value] if name == "scaling" else value)
     assert f"{name} (" not in model.status_
@@ -150,7 +150,7 @@ def test_classes_without_a_clear_answer_take_a_vote() -> None:
     rows = rng.normal(size=(1200, 5)) + 1.2 * (2 * target[:, None] - 1) * np.array([1, 0.5, 0, 0, 0])
     y = hide_labels(target, 0.3, random_state=0)
     model = FSSMSC(n_landmarks=100, random_state=0).fit([rows], y)
-    assert model.chosen_["inference"].startswith("knn") and f"knn of {model.chosen_['n_neighbors']}" in model.status_
+    assert model.chosen_["readers"][0] == "knn" and f"knn of {model.chosen_['n_neighbors']}" in model.status_
     few = FSSMSC(n_landmarks=100, n_neighbors=3, random_state=0).fit([rows], y)
     assert few.chosen_["n_neighbors"] == 3 and few._rule.neighbours.n_neighbors == 3
 

@@ -68,5 +68,5 @@ def test_what_was_not_judged_takes_no_part(data: SearchData) -> None:
 
 
 def test_forms_are_those_asked_for() -> None:
-    assert forms_of(None) == ((), ("linear",), ("graph",), ("linear", "graph"))
-    assert forms_of("knn+graph") == (("graph",),) and forms_of("paper") == ((),)
+    assert forms_of(None) == ((), ("linear",), ("poisson",), ("linear", "poisson"))
+    assert forms_of("knn+poisson") == (("poisson",),) and forms_of("paper") == ((),)

@@ -34,7 +34,7 @@ def test_prior_doubt_is_that_of_the_head_and_of_each_change(some_digits: Any, n_
         assert prior_doubt(data, replace(default, head=head)) == pytest.approx(share * losses[head])
     assert prior_doubt(data, replace(default, scaling="l2")) == pytest.approx(share * 0.1)
     assert prior_doubt(data, replace(default, ridge=3.0, l1=0.05)) == pytest.approx(share * 0.2)
-    assert prior_doubt(data, replace(default, head="graph", n_landmarks=40)) == pytest.approx(share * 0.1)
+    assert prior_doubt(data, replace(default, head="spread", n_landmarks=40)) == pytest.approx(share * 0.1)
 
 
 def test_a_judgement_is_made_of_hidden_labels_and_prior_doubt(some_digits: Any) -> None:
@@ -61,7 +61,7 @@ def test_the_search_goes_on_with_what_did_best(some_digits: Any) -> None:
         Setting("l2", 60, head="knn"): 0.3,
         Setting("minmax", 60, head="features"): 0.1,
         Setting("minmax", 60, head="knn"): 0.8,
-        Setting("standard", 60, head="graph"): 0.2,
+        Setting("standard", 60, head="spread"): 0.2,
     }
     data.judged = {setting: judged(setting, belief) for setting, belief in beliefs.items()}
     scalings = ["symmetric", "l2", "minmax", "standard"]

@@ -13,18 +13,19 @@ from sklearn.utils import Bunch
 from anchorview import FSSMSC, Constraints, Views, fssmsc
 from anchorview.datasets import hide_labels
 from anchorview.readers.averaging import temper
+from anchorview.readers.choice import COMBINATIONS, OF_PRODUCTS
 from anchorview.tuning.reading_fits import draw_graph_rows, keep_labels, thin
 from anchorview.tuning.readings import GraphReading, LinearReading, Readings
 from anchorview.tuning.sampling import READ_GRAPH
-from anchorview.tuning.settings import INFERENCES, split_inference
+from anchorview.view_importance import measure_views
 
 GIVEN: dict[str, Any] = {"scaling": "standard", "ridge": 3.0, "must_link_weight": 3.0, "random_state": 0}
-ALL = "nearest+linear+graph"
+ALL = ("nearest", "linear", "poisson")
 
 
-def fit(views: Any, y: Any, inference: str, *, n_landmarks: int = 40, **changes: Any) -> FSSMSC:
+def fit(views: Any, y: Any, readers: Any, *, n_landmarks: int = 40, **changes: Any) -> FSSMSC:
     given = {name: changes.pop(name) for name in ("sample_weight", "constraints") if name in changes}
-    return FSSMSC(n_landmarks=n_landmarks, inference=inference, **{**GIVEN, **changes}).fit(views, y, **given)
+    return FSSMSC(n_landmarks=n_landmarks, readers=readers, **{**GIVEN, **changes}).fit(views, y, **given)
 
 
 @pytest.fixture(scope="module")
@@ -78,8 +79,8 @@ def test_hidden_labels_choose_the_strength_of_the_regression() -> None:
 
 def test_each_reading_knows_what_the_others_do_not(tilted: Any, rings: Any) -> None:
     assert accuracy(fit([tilted.rows], tilted.y, "linear"), tilted) > 0.87
-    assert accuracy(fit([tilted.rows], tilted.y, "graph"), tilted) < 0.85
-    assert accuracy(fit([rings.rows], rings.y, "graph", scaling="none"), rings) > 0.95
+    assert accuracy(fit([tilted.rows], tilted.y, "poisson"), tilted) < 0.85
+    assert accuracy(fit([rings.rows], rings.y, "poisson", scaling="none"), rings) > 0.95
     assert accuracy(fit([rings.rows], rings.y, "linear", scaling="none"), rings) < 0.7
 
 
@@ -94,9 +95,9 @@ def test_a_mean_is_the_mean_of_its_readings(tilted: Any) -> None:
     assert rule.temperature != 1.0 and max(np.abs(part - expected).max() for part in parts) > 0.05
 
 
-@pytest.mark.parametrize("inference", [name for name in INFERENCES if set(split_inference(name)[1])])
-def test_labels_are_what_predict_gives_and_the_embedding_is_the_same(tilted: Any, inference: str) -> None:
-    model = fit([tilted.rows], tilted.y, inference)
+@pytest.mark.parametrize("readers", [names for names in COMBINATIONS if set(names) & set(OF_PRODUCTS)])
+def test_labels_are_what_predict_gives_and_the_embedding_is_the_same(tilted: Any, readers: Any) -> None:
+    model = fit([tilted.rows], tilted.y, readers)
     hidden = tilted.y == -1
     np.testing.assert_array_equal(model.labels_[hidden], model.predict([tilted.rows])[hidden])
     probabilities = model.predict_proba([tilted.rows])
@@ -106,12 +107,12 @@ def test_labels_are_what_predict_gives_and_the_embedding_is_the_same(tilted: Any
     np.testing.assert_allclose(few, probabilities[5:8], atol=1e-5)
     plain = fit([tilted.rows], tilted.y, "nearest")
     np.testing.assert_array_equal(model.embedding_, plain.embedding_)
-    assert model.chosen_["inference"] == inference and "inference (" not in model.status_
+    assert model.chosen_["readers"] == readers and "readers (" not in model.status_
 
 
 def test_confidence_is_calibrated_on_held_out_labels(tilted: Any) -> None:
-    for inference in ("linear", "graph", ALL):
-        model, hidden = fit([tilted.rows], tilted.y, inference), tilted.y == -1
+    for readers in ("linear", "poisson", ALL):
+        model, hidden = fit([tilted.rows], tilted.y, readers), tilted.y == -1
         assert abs(model.confidence_[hidden].mean() - accuracy(model, tilted)) < 0.06
 
 
@@ -123,12 +124,13 @@ def test_weights_pairs_missing_views_balance_and_relabelling_go_along(tilted: An
     same = np.flatnonzero(tilted.target == tilted.target[0])[:4]
     pairs = Constraints.from_pairs(must=[(int(same[0]), int(row)) for row in same[1:]], n_rows=600)
     weights = np.where(np.arange(600) % 7 == 0, 0.0, rng.integers(1, 3, size=600))
-    changes: dict[str, Any] = {"class_balance": "balanced", "relabel": 0.95, "measure_views": True}
+    changes: dict[str, Any] = {"class_balance": "balanced", "relabel": 0.95}
     model = fit(views, tilted.y, ALL, sample_weight=weights, constraints=pairs, **changes)
     hidden = tilted.y == -1
     np.testing.assert_array_equal(model.labels_[hidden], model.predict(views)[hidden])
     assert (model.labels_ == tilted.target)[hidden].mean() > 0.75
-    assert model.view_importance_.changed[0] > model.view_importance_.changed[1]
+    changed = measure_views(model, views).changed
+    assert changed[0] > changed[1]
 
 
 def test_rows_of_weight_zero_teach_nothing(tilted: Any) -> None:
@@ -136,7 +138,7 @@ def test_rows_of_weight_zero_teach_nothing(tilted: Any) -> None:
     weights = np.where(np.arange(600) % 3 == 0, 0.0, 1.0)
     wrong = np.where((weights == 0) & (tilted.y >= 0), 1 - tilted.y, tilted.y)
     found = [
-        fit([tilted.rows], y, "linear+graph", sample_weight=weights).predict_proba([tilted.rows])
+        fit([tilted.rows], y, ("linear", "poisson"), sample_weight=weights).predict_proba([tilted.rows])
         for y in (tilted.y, wrong)
     ]
     np.testing.assert_allclose(*found, atol=1e-6)
@@ -174,27 +176,27 @@ def test_many_rows_are_thinned_evenly_and_no_class_is_lost() -> None:
     np.testing.assert_array_equal(thin(np.arange(1000), class_ids, 10), [0, 3, *range(100, 1000, 100)])
 
 
-@pytest.mark.parametrize("inference", ["linear", "graph", ALL])
-def test_where_no_label_can_be_hidden(tilted: Any, inference: str) -> None:
+@pytest.mark.parametrize("readers", ["linear", "poisson", ALL])
+def test_where_no_label_can_be_hidden(tilted: Any, readers: Any) -> None:
     y = np.full(600, -1)
     y[[np.flatnonzero(tilted.target == number)[0] for number in range(2)]] = [0, 1]
-    model = fit([tilted.rows], y, inference)
+    model = fit([tilted.rows], y, readers)
     assert np.isfinite(model.confidence_).all() and set(model.labels_) == {0, 1}
 
 
-@pytest.mark.parametrize("inference", ["linear", ALL])
-def test_without_labels_rows_are_clustered(tilted: Any, inference: str) -> None:
-    model = fit([tilted.rows], None, inference, n_clusters=2)
+@pytest.mark.parametrize("readers", ["linear", ALL])
+def test_without_labels_rows_are_clustered(tilted: Any, readers: Any) -> None:
+    model = fit([tilted.rows], None, readers, n_clusters=2)
     assert set(model.labels_) == {0, 1} and not isinstance(model._rule, Readings)
     one = np.where(np.arange(600) == 0, 0, -1)
     with pytest.warns(UserWarning, match="fewer classes"):
-        assert set(fit([tilted.rows], one, inference, n_clusters=2).labels_) == {0}
+        assert set(fit([tilted.rows], one, readers, n_clusters=2).labels_) == {0}
 
 
-@pytest.mark.parametrize("inference", ["linear", "graph"])
-def test_rows_that_are_all_the_same(inference: str) -> None:
+@pytest.mark.parametrize("readers", ["linear", "poisson"])
+def test_rows_that_are_all_the_same(readers: Any) -> None:
     y = np.where(np.arange(60) < 20, np.arange(60) % 2, -1)
-    model = fit([np.ones((60, 3))], y, inference, n_landmarks=10, scaling="none")
+    model = fit([np.ones((60, 3))], y, readers, n_landmarks=10, scaling="none")
     assert np.isfinite(model.predict_proba([np.ones((4, 3))])).all()
 
 
@@ -204,20 +206,35 @@ def test_the_number_of_threads_changes_nothing(tilted: Any) -> None:
 
 
 def test_an_unknown_reading_is_refused(tilted: Any) -> None:
-    for wrong in ("linear+nearest", "euclidean+linear", "nearest+", "nearest+linear+linear"):
-        with pytest.raises(ValueError, match="is not known; choose one of .*'nearest\\+linear'"):
+    for wrong in (
+        "nearest+linear",
+        ("euclidean", "linear"),
+        (),
+        ("nearest", "linear", "linear"),
+        ("auto",),
+        ("knn", 3),
+    ):
+        with pytest.raises(
+            ValueError, match=r"readers=.* is not known; choose 'auto', .*'nearest' or 'knn' with 'linear'"
+        ):
             fit([tilted.rows], tilted.y, wrong)
 
 
-@pytest.mark.parametrize("inference", ["nearest+linear", "knn+graph", "linear"])
-def test_labels_read_in_several_parts_are_those_of_one(inference: str, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_the_order_of_readers_does_not_matter(tilted: Any) -> None:
+    found = [fit([tilted.rows], tilted.y, readers) for readers in (ALL, [ALL[2], ALL[0], ALL[1]])]
+    np.testing.assert_array_equal(found[0].confidence_, found[1].confidence_)
+    assert found[1].chosen_["readers"] == ALL
+
+
+@pytest.mark.parametrize("readers", [("nearest", "linear"), ("knn", "poisson"), "linear"])
+def test_labels_read_in_several_parts_are_those_of_one(readers: Any, monkeypatch: pytest.MonkeyPatch) -> None:
     rng = np.random.default_rng(0)
     target = rng.integers(3, size=1700)
     rows = rng.normal(size=(1700, 8)) + 2.0 * rng.normal(size=(3, 8))[target]
     y = hide_labels(target, 0.05, random_state=0)
-    whole = fit(rows, y, inference, n_jobs=1)
+    whole = fit(rows, y, readers, n_jobs=1)
     monkeypatch.setattr(fssmsc, "READ_ROWS", 1000)  # one block of 512 rows at a time
     for n_jobs in (1, 2):
-        parts = fit(rows, y, inference, n_jobs=n_jobs)
+        parts = fit(rows, y, readers, n_jobs=n_jobs)
         np.testing.assert_array_equal(parts.labels_, whole.labels_)
         np.testing.assert_allclose(parts.confidence_, whole.confidence_, rtol=1e-6)

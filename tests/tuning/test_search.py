@@ -66,7 +66,7 @@ def test_the_table_of_the_search(fitted: AnchorViewClassifier) -> None:
     n = len(table["params"])
     assert all(len(values) == n for values in table.values())
     assert {s["scaling"] for s in table["params"]} == {"minmax", "symmetric", "standard", "l2"}
-    assert {"nearest", "knn", "embedding", "codes", "features", "graph", "poisson"} == set(table["param_head"])
+    assert {"nearest", "knn", "embedding", "codes", "features", "spread", "poisson"} == set(table["param_head"])
     assert len({tuple(sorted(p.items())) for p in table["params"]}) == n  # nothing is judged twice
     assert fitted.best_setting_ == table["params"][fitted.best_index_]
     assert fitted.averaged_[0] == {**fitted.best_setting_, "weight": fitted.averaged_[0]["weight"]}
@@ -215,7 +215,7 @@ def test_several_numbers_of_landmarks(some_digits: Any) -> None:
     model = quick(n_landmarks=[60, 40]).fit(X, some_digits.y)
     assert {number for number, _ in tried(model, "n_landmarks", "head")} == {60, 40}
     assert (40, "nearest") in tried(model, "n_landmarks", "head")
-    assert (40, "graph") not in tried(model, "n_landmarks", "head")
+    assert (40, "spread") not in tried(model, "n_landmarks", "head")
     assert (model.labels_ == some_digits.target)[hidden].mean() > 0.85
     np.testing.assert_array_equal(model.predict(X)[hidden], model.labels_[hidden])
 
@@ -224,8 +224,8 @@ def test_limits_of_the_search(one_scaling: AnchorViewClassifier, some_digits: An
     """No graph above a number of rows; dense codes are not made denser."""
     limits = {"max_graph_rows": len(some_digits.y) - 1, "dense_codes": 1}
     model = quick(search_options=limits).fit(some_digits.views, some_digits.y)
-    assert ("graph",) in tried(one_scaling, "head")
-    assert ("graph",) not in tried(model, "head")
+    assert ("spread",) in tried(one_scaling, "head")
+    assert ("spread",) not in tried(model, "head")
     assert tried(one_scaling, "ridge", "l1") > {(0.3, 0.2), (3.0, 0.2)}
     assert tried(model, "ridge", "l1") == {(1.0, 0.2), (0.3, 0.2)}
 
@@ -235,7 +235,7 @@ def ladder(model: AnchorViewClassifier, scaling: str) -> dict[float, float]:
     table, result = model.cv_results_, {}
     for setting, belief in zip(table["params"], table["belief"], strict=True):
         paired = setting["must_link_weight"] == 1e4 * (setting["ridge"] if setting["ridge"] >= 10 else 1)
-        on_codes = setting["scaling"] == scaling and setting["head"] not in ("features", "graph", "poisson")
+        on_codes = setting["scaling"] == scaling and setting["head"] not in ("features", "spread", "poisson")
         if on_codes and paired and setting["l1"] == 0.2:
             result[setting["ridge"]] = min(belief, result.get(setting["ridge"], np.inf))
     return result

@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from anchorview import FSSMSC, Views
+from anchorview import FSSMSC, ActiveSet, Views
 from anchorview.features.representation import represent
 from anchorview.features.scaling import fit_scaling
 from anchorview.solver.weights import DEFAULTS, ModelWeights
@@ -63,7 +63,9 @@ def signed(n_rows: int = 500) -> tuple[np.ndarray, np.ndarray]:
 def test_an_explicit_setting_is_obeyed_and_its_cost_named() -> None:
     rows, y = signed()
     with pytest.warns(UserWarning, match=r"about 1\d\d non-zeros.* cube: about \d+ times .*\"auto\" for both"):
-        model = FSSMSC(ridge=1e4, n_landmarks=160, scaling="minmax", max_iter=2, random_state=0).fit([rows], y)
+        model = FSSMSC(ridge=1e4, n_landmarks=160, scaling="minmax", solver=ActiveSet(max_iter=2), random_state=0).fit(
+            [rows], y
+        )
     assert model.nonzeros_ > DENSE and model.chosen_["ridge"] == 1e4
 
 
@@ -74,6 +76,6 @@ def test_the_status_says_that_weights_were_changed() -> None:
     chances = 0.01 + 0.04 * (rng.random((3, 50)) < 0.3)[target]
     rows = np.where(rng.random((1500, 50)) < chances, rng.exponential(size=(1500, 50)), 0.0)
     y = np.where(rng.random(1500) < 0.1, target, -1)
-    model = FSSMSC(n_landmarks=400, scaling="symmetric", max_iter=3, random_state=0).fit([rows], y)
+    model = FSSMSC(n_landmarks=400, scaling="symmetric", solver=ActiveSet(max_iter=3), random_state=0).fit([rows], y)
     assert "codes would have had more than 120 non-zeros: ridge was lowered" in model.status_
     assert model.chosen_["ridge"] <= 1 and model.nonzeros_ <= 1.1 * DENSE

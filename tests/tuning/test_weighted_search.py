@@ -22,7 +22,7 @@ from anchorview.tuning.search_data import SearchData
 from anchorview.tuning.selection import select
 from anchorview.tuning.settings import Setting
 
-HEADS = ("nearest", "knn", "embedding", "codes", "features", "graph")
+HEADS = ("nearest", "knn", "embedding", "codes", "features", "spread")
 M = 30
 
 
@@ -52,7 +52,7 @@ def search_data(views: Any, y: Any, folds: list[Any], landmarks: Any, scaler: An
 
 
 def settings(heads: tuple[str, ...]) -> list[Setting]:
-    return [Setting("minmax", M, head=head, strength=0.8 if head == "graph" else 1.0) for head in heads]
+    return [Setting("minmax", M, head=head, strength=0.8 if head == "spread" else 1.0) for head in heads]
 
 
 @pytest.fixture(scope="module")
