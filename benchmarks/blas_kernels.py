@@ -46,9 +46,8 @@ def fit_all(data: Any, seed: int, scalings: list[str], solvers: list[str]) -> di
     hidden, fits = y == -1, {}
     models = {DEFAULTS: FSSMSC(random_state=seed)}
     for scaling, solver in product(scalings, solvers):
-        models[scaling, solver] = FSSMSC(
-            scaling=scaling, solver=solver, units="paper", inference="nearest", random_state=seed
-        )
+        models[scaling, solver] = FSSMSC(scaling=scaling, readers="nearest", random_state=seed)
+        models[scaling, solver].set_params(solver=solver, solver__units="paper")
     for kind, model in models.items():
         try:
             model.fit(data.views, y)

@@ -63,7 +63,7 @@ def run_ece(data: Any, seed: int, model: str, fraction: float) -> Result:
     y = datasets.hide_labels(data.target, fraction, random_state=seed)
     hidden = y == -1
     start = time.perf_counter()
-    fitted: Any = AnchorViewClassifier() if model == "AnchorViewClassifier" else FSSMSC(inference=MODELS[model])
+    fitted: Any = AnchorViewClassifier() if model == "AnchorViewClassifier" else FSSMSC(readers=MODELS[model])
     fitted = fitted.set_params(random_state=seed).fit(data.views, y)
     seconds = time.perf_counter() - start
     confidence = confidence_before(fitted, y) if model.endswith("before") else fitted.confidence_

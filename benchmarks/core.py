@@ -27,16 +27,16 @@ from anchorview.report.tables import markdown_table
 
 SETS = ("hw", "caltech101_20_re", "caltech101_7_re")
 LANDMARKS = {"caltech101_7_re": 300}
-PAPER: dict[str, Any] = {"units": "paper", "scaling": "minmax", "inference": "nearest"}
+PAPER: dict[str, Any] = {"solver__units": "paper", "scaling": "minmax", "readers": "nearest"}
 ADMM = PAPER | {"solver": "admm", "ridge": 0.0}
-PAPER_ADMM = ADMM | {"solver_options": {"mode": "paper"}, "inference": "euclidean"}
+PAPER_ADMM = ADMM | {"readers": "euclidean"}
 MODELS: dict[str, dict[str, Any]] = {
     "active_set (defaults)": {},
     "active_set, constants": PAPER,
-    "active_set, paper's distance": PAPER | {"inference": "euclidean"},
+    "active_set, paper's distance": PAPER | {"readers": "euclidean"},
     "admm paper, minmax": PAPER_ADMM,
     "admm paper, l2": PAPER_ADMM | {"scaling": "l2"},
-    "admm released, minmax": ADMM | {"solver_options": {"mode": "released"}},
+    "admm released, minmax": ADMM | {"solver__mode": "released"},
     "admm released, l2": METHODS["FSSMSC-ADMM"].fixed,
 }
 LIKE_FOR_LIKE = ("hw",)  # all models here; elsewhere, where the features are not the paper's, the first ones
@@ -45,7 +45,7 @@ GRID = METHODS["FSSMSC"].grid
 
 
 def run_model(data: Any, seed: int, model: str, n_landmarks: int) -> Result:
-    fitted = FSSMSC(n_landmarks=n_landmarks, random_state=seed, **MODELS[model])
+    fitted = FSSMSC(n_landmarks=n_landmarks, random_state=seed).set_params(**MODELS[model])
     return run_once(fitted, data.views, data.target, seed)
 
 
@@ -68,7 +68,8 @@ def accuracy(runs: Runs, names: list[str], models: str) -> None:
 
 def run_setting(data_sets: DataSets, parameters: dict[str, Any]) -> Result:
     data = data_sets.load("hw")
-    return run_once(FSSMSC(**PAPER | parameters, n_landmarks=300, random_state=0), data.views, data.target, 0)
+    model = FSSMSC(n_landmarks=300, random_state=0).set_params(**PAPER | parameters)
+    return run_once(model, data.views, data.target, 0)
 
 
 def grid(runs: Runs) -> None:
@@ -101,9 +102,8 @@ def descent(data_sets: DataSets) -> None:
         for coupling, l1 in product([*GRID["coupling"], 1.0], GRID["l1"]):
             with warnings.catch_warnings():
                 warnings.simplefilter("ignore")
-                model = FSSMSC(**PAPER, n_landmarks=200, coupling=coupling, l1=l1, max_iter=10, random_state=0).fit(
-                    views, y
-                )
+                model = FSSMSC(n_landmarks=200, coupling=coupling, l1=l1, random_state=0)
+                model.set_params(**PAPER, solver__max_iter=10).fit(views, y)
             history = model.objective_history_
             rounds += len(history)
             worst = max(worst, float((np.diff(history) / np.abs(history[:-1])).max(initial=-np.inf)))

@@ -103,7 +103,7 @@ def fit(args: argparse.Namespace, cluster: Any, client: Any, views: list[Any], y
     """Fit once, and return times and bytes."""
     log, counters = logging.getLogger("anchorview"), Rounds(cluster, client)
     model = FSSMSC(
-        n_landmarks=args.landmarks, scaling="minmax", ridge=3.0, must_link_weight=3.0, inference="nearest",
+        n_landmarks=args.landmarks, scaling="minmax", ridge=3.0, must_link_weight=3.0, readers="nearest",
         coupling=1.0, random_state=0, verbose=True,
     )  # fmt: skip
     with client.as_current():

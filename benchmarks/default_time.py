@@ -20,14 +20,14 @@ from typing import Any
 
 import numpy as np
 
-from anchorview import FSSMSC, datasets
+from anchorview import FSSMSC, ActiveSet, datasets
 from anchorview.bench.protocol import label_fraction
 from anchorview.bench.scripts import DataSets, make_parser, warm_up, write_report
 from anchorview.core.arrays import is_sparse
 from anchorview.report.tables import markdown_table
 
-GIVEN: dict[str, Any] = {"ridge": 3.0, "must_link_weight": 3.0, "inference": "nearest"}
-FORMER: dict[str, Any] = {"units": "paper", "inference": "nearest"}
+GIVEN: dict[str, Any] = {"ridge": 3.0, "must_link_weight": 3.0, "readers": "nearest"}
+FORMER: dict[str, Any] = {"solver": ActiveSet(units="paper"), "readers": "nearest"}
 NOTE = """One fit each, first draw of labels. "Fastest": the fit with the fastest scaling given and the nearest labelled
 row; ratios are those of CPU seconds. Load: processes that wanted to run, on average over the last minute; above the
 number of cores, seconds are those of a busy machine."""
@@ -66,7 +66,7 @@ def row_of(name: str, data: Any) -> list[str]:
     numbers = [default.seconds, default.cpu, *choice, given[fastest].cpu, default.cpu / given[fastest].cpu]
     numbers += [former.cpu, former.cpu / default.cpu]
     cells = [name, *(f"{value:.2f}" for value in numbers), fastest, f"{default.model.nonzeros_:.0f}"]
-    return [*cells, default.model.chosen_["inference"], f"{os.getloadavg()[0]:.0f}"]
+    return [*cells, "+".join(default.model.chosen_["readers"]), f"{os.getloadavg()[0]:.0f}"]
 
 
 def main() -> None:
@@ -74,11 +74,11 @@ def main() -> None:
     parser.add_argument("--sets", nargs="+", default=[], help="only these data sets")
     options = parser.parse_args()
     warnings.simplefilter("ignore")
-    for inference in ("auto", "nearest+linear+graph"):
-        warm_up(FSSMSC(inference=inference, random_state=0))
+    for readers in ("auto", ("nearest", "linear", "poisson")):
+        warm_up(FSSMSC(readers=readers, random_state=0))
     rows, sets = [], DataSets(options.data, options.sets)
     header = ["data", "default s", "default CPU s", "choice s", "choice CPU s", "fastest CPU s", "default / fastest"]
-    header += ["former CPU s", "former / default", "fastest", "non-zeros", "inference", "load"]
+    header += ["former CPU s", "former / default", "fastest", "non-zeros", "readers", "load"]
     text = ""
     for source in sets.readable():
         rows.append(row_of(source.name, sets.load(source.name)))

@@ -1,4 +1,4 @@
-"""How well `label_quality_` finds wrong labels, and what `relabel` is worth with every inference.
+"""How well `label_quality_` finds wrong labels, and what `relabel` is worth with all readers.
 
     python benchmarks/label_quality.py --data ../shared/data
 
@@ -7,7 +7,7 @@ A tenth of the labels is given another class at random. Part "quality": the area
 regression on the same labels and features (what cleanlab ranks labels by), and the share of a fit's CPU time that it
 takes. Part "tuner": the same for AnchorViewClassifier, beside what its own average says of hidden labels. Part
 "relabel": accuracy
-with and without `relabel=0.9`, for every inference, of rows without a label. Finished runs are kept in
+with and without `relabel=0.9`, for all readers, of rows without a label. Finished runs are kept in
 benchmarks/results/label_quality.jsonl and not made again; --fresh does.
 """
 
@@ -22,15 +22,16 @@ from sklearn.linear_model import LogisticRegression
 from sklearn.metrics import roc_auc_score
 
 from anchorview import FSSMSC, AnchorViewClassifier, datasets
+from anchorview.bench.methods import readers_text
 from anchorview.bench.protocol import average
 from anchorview.bench.scripts import Result, Runs, add_draws, make_parser, run_parts, warm_up
 from anchorview.data.labels import split_labels
+from anchorview.readers.choice import COMBINATIONS
 from anchorview.report.tables import markdown_table
-from anchorview.tuning.settings import INFERENCES
 from realdata_labels import flip_labels
 
 SETS = ("hw", "caltech101_7_re", "caltech101_20_re", "mnist4", "hdigit", "scene15", "landuse21")
-FEW_SETS = ("hw", "caltech101_7_re")  # for the tuner, and for every inference
+FEW_SETS = ("hw", "caltech101_7_re")  # for the tuner, and for all readers
 SHARE, WRONG, RELABEL = 0.05, 0.1, 0.9
 N_DRAWS = 5
 
@@ -103,9 +104,12 @@ def run_tuner(data: Any, seed: int) -> Result:
     return {"ours": auroc(model.label_quality_[labelled], wrong), "average": auroc(own[labelled], wrong)}
 
 
+READERS = {readers_text(readers): readers for readers in ("auto", *COMBINATIONS)}  # by their names in the records
+
+
 def run_relabel(data: Any, seed: int, share: float, inference: str, relabel: float | None) -> Result:
     clean, given = draw(data, seed, share)
-    model = FSSMSC(random_state=seed, n_jobs=1, inference=inference, relabel=relabel).fit(data.views, given)
+    model = FSSMSC(random_state=seed, n_jobs=1, readers=READERS[inference], relabel=relabel).fit(data.views, given)
     changed = model.relabelled_
     return {
         "acc": 100 * float((model.labels_ == data.target)[given == -1].mean()),
@@ -150,7 +154,7 @@ def tuner(runs: Runs) -> list[str]:
 
 def relabelling(runs: Runs) -> list[str]:
     rows = []
-    for name, inference in product(FEW_SETS, ("auto", *INFERENCES)):
+    for name, inference in product(FEW_SETS, READERS):
         cells = []
         for share in (0.0, WRONG):
             pair = []
@@ -166,7 +170,7 @@ def relabelling(runs: Runs) -> list[str]:
             print(*rows[-1], flush=True)
     header = [
         "data",
-        "inference",
+        "readers",
         "none wrong",
         "relabel",
         "spoiled",

@@ -30,7 +30,7 @@ from anchorview.report.tables import markdown_table
 from speed_jobs import load_rows
 
 Embedded = tuple[str, Any, Any, Any]  # name, embedding, classes of all rows, which are labelled
-FIT: dict[str, Any] = {"scaling": "minmax", "ridge": 3.0, "must_link_weight": 3.0, "inference": "nearest"}
+FIT: dict[str, Any] = {"scaling": "minmax", "ridge": 3.0, "must_link_weight": 3.0, "readers": "nearest"}
 DIRECTIONS = (10, 20, 50, 150)
 HEADER = ["embedding", "k", "rows", "labelled", "rule", "all, µs a row", "rivals, µs a row", "times", "differ"]
 
@@ -102,7 +102,7 @@ def compare_bounds(n: int) -> None:
     for rule in ("nearest", "knn"):
         for most in (usual, 10**9):
             fssmsc.MAX_READ = most
-            model = FSSMSC(random_state=0, **FIT | {"inference": rule, "n_neighbors": 15})
+            model = FSSMSC(random_state=0, **FIT | {"readers": rule, "n_neighbors": 15})
             seconds, _ = processor_seconds(lambda fit=model.fit: fit([first[:n], second[:n]], target[:n]))
             took, found = processor_seconds(lambda read=model.predict: read([first[n:], second[n:]]))
             right = float((found == target[n:]).mean())

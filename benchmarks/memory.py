@@ -46,7 +46,7 @@ USUAL: dict[str, dict[str, Any]] = {
 }
 USUAL = {name: {"n_landmarks": 500} | case for name, case in USUAL.items()}
 DENSE: dict[str, Any] = {"kind": "non-negative", "n_rows": 450_000, "n_features": 40, "labelled": 0.01}
-SETTLED = {"ridge": 3.0, "must_link_weight": 3.0, "inference": "nearest"}
+SETTLED = {"ridge": 3.0, "must_link_weight": 3.0, "readers": "nearest"}
 OTHERS: dict[str, dict[str, Any]] = {
     "non-negative": DENSE,
     "signed": DENSE | {"kind": "signed", "n_rows": 250_000},
@@ -56,8 +56,8 @@ OTHERS: dict[str, dict[str, Any]] = {
     "float64": DENSE | {"n_rows": 300_000, "dtype": "float64"},
     "missing": DENSE | {"n_rows": 450_000, "missing": 0.3},
     "many-classes": DENSE | {"n_rows": 180_000, "n_classes": 60},
-    "admm": DENSE | {"n_rows": 150_000, "solver": "admm"},
-    "admm-all-labelled": DENSE | {"n_rows": 50_000, "solver": "admm", "labelled": 1.0},
+    "admm": DENSE | {"n_rows": 150_000, "solver": "admm", "solver__units": "data"},
+    "admm-all-labelled": DENSE | {"n_rows": 50_000, "solver": "admm", "solver__units": "data", "labelled": 1.0},
     "very-wide": DENSE | {"n_rows": 6_000, "n_features": 30_000, "n_landmarks": 1000, "labelled": 0.1},
 }
 
@@ -145,7 +145,7 @@ def measure(
     views = Views(arrays, mask=mask if missing else None)
     load(estimator, kind, dtype)
     build = AnchorViewClassifier if estimator == "AnchorViewClassifier" else FSSMSC
-    model = build(n_landmarks=n_landmarks, random_state=0, **parameters)
+    model = build(n_landmarks=n_landmarks, random_state=0).set_params(**parameters)
     give_back()  # what was freed before must not be taken from by the fit, uncounted
     before = reset_peak()
     start = time.perf_counter()

@@ -37,7 +37,7 @@ def run(data: Any, seed: int, model: str, version: str, unnamed_share: float) ->
     n_unnamed = max(1, round(unnamed_share * len(classes))) if unnamed_share else 0
     named = ~np.isin(target, classes[:n_unnamed])
     y = np.where(named, datasets.hide_labels(target, FRACTION, stratified=True, random_state=seed), -1)
-    fitted: Any = AnchorViewClassifier() if model == "AnchorViewClassifier" else FSSMSC(inference=model)
+    fitted: Any = AnchorViewClassifier() if model == "AnchorViewClassifier" else FSSMSC(readers=model)
     fitted.set_params(random_state=seed).fit(views, y)
     hidden = y == -1
     sure, right = fitted.confidence_.astype(np.float64), fitted.labels_ == target

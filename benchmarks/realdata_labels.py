@@ -28,7 +28,7 @@ def flip_labels(y: Any, share: float, seed: int) -> Any:
 def run_noise(data: Any, seed: int, share: float, relabel: float | None, inference: str) -> Result:
     clean = datasets.hide_labels(data.target, 0.05, random_state=seed)
     given = flip_labels(clean, share, seed)
-    model = FSSMSC(relabel=relabel, inference=inference, random_state=seed)
+    model = FSSMSC(relabel=relabel, readers=inference, random_state=seed)
     scores = fit_and_score(model, data.views, given, data.target)
     changed = model.relabelled_
     scores["wrong"] = int((given != clean).sum())
@@ -47,13 +47,13 @@ def noise(runs: Runs) -> list[str]:
             for row in table_row([name, f"{share:.0%}", inference, str(relabel)], mean):
                 rows.append([*row, *(f"{mean[count][0]:.1f}" for count in COUNTS)])
     note = "5 % labels, of which some are given another class at random. Counts of labels, mean per draw."
-    header = ["data", "flipped", "inference", "relabel", "draws", "ACC", "NMI", "ARI", *COUNTS]
+    header = ["data", "flipped", "readers", "relabel", "draws", "ACC", "NMI", "ARI", *COUNTS]
     return ["## Wrong labels", note, markdown_table(header, rows)]
 
 
 def run_balance(data: Any, seed: int, balance: str | None, inference: str) -> Result:
     y = datasets.hide_labels(data.target, 0.05, random_state=seed)
-    model = FSSMSC(class_balance=balance, inference=inference, random_state=seed)
+    model = FSSMSC(class_balance=balance, readers=inference, random_state=seed)
     return fit_and_score(model, data.views, y, data.target)
 
 
@@ -64,5 +64,5 @@ def balance(runs: Runs) -> list[str]:
         key = {"what": "balance", "data": name, "balance": choice, "inference": inference}
         rows += table_row([name, inference, str(choice)], mean_of(runs, key, run_balance, 20), (*SCORES, "recall"))
     note = "5 % labels. Recall: mean over the classes; a class without a labelled row has recall 0."
-    header = ["data", "inference", "class_balance", "draws", "ACC", "NMI", "ARI", "recall"]
+    header = ["data", "readers", "class_balance", "draws", "ACC", "NMI", "ARI", "recall"]
     return ["## Uneven classes", note, markdown_table(header, rows)]

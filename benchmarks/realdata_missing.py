@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from anchorview import FSSMSC, Views, datasets
+from anchorview import FSSMSC, ActiveSet, Views, datasets
 from anchorview.bench.scripts import Result, Runs
 from anchorview.report.tables import markdown_table
 from realdata_scores import fit_and_score, mean_of, table_row
@@ -35,7 +35,7 @@ def run_missing(data: Any, seed: int, share: float, how: str, inference: str) ->
     y = datasets.hide_labels(data.target, 0.05, random_state=seed)
     present = remove_cells(len(y), len(data.data), share, seed)
     views = Views(impute_means(data.data, present)) if how == "mean imputation" else Views(data.data, mask=present)
-    return fit_and_score(FSSMSC(inference=inference, random_state=seed), views, y, data.target)
+    return fit_and_score(FSSMSC(readers=inference, random_state=seed), views, y, data.target)
 
 
 def run_default(data: Any, seed: int, share: float, method: str) -> Result:
@@ -43,7 +43,7 @@ def run_default(data: Any, seed: int, share: float, method: str) -> Result:
     y = datasets.hide_labels(data.target, 0.05, random_state=seed)
     present = remove_cells(len(y), len(data.data), share, seed)
     views = Views(data.data, mask=present) if share else Views(data.data)
-    former = {"units": "paper", "scaling": "minmax", "inference": "nearest"}
+    former = {"solver": ActiveSet(units="paper"), "scaling": "minmax", "readers": "nearest"}
     return fit_and_score(FSSMSC(random_state=seed, **({} if method == "default" else former)), views, y, data.target)
 
 
@@ -65,5 +65,5 @@ def missing(runs: Runs) -> list[str]:
                 mean = mean_of(runs, key, run_missing, n_draws)
                 rows += table_row([name, f"{share:.0%}", how, inference], mean)
     note = "5 % labels; the removed cells are drawn anew each time."
-    header = ["data", "missing", "how", "inference", "draws", "ACC", "NMI", "ARI"]
+    header = ["data", "missing", "how", "readers", "draws", "ACC", "NMI", "ARI"]
     return ["## Missing views", note, markdown_table(header, rows), *defaults(runs)]

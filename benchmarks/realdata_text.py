@@ -10,7 +10,7 @@ import numpy as np
 from scipy import sparse
 from sklearn.linear_model import LogisticRegression
 
-from anchorview import FSSMSC, Views, datasets
+from anchorview import FSSMSC, ActiveSet, Views, datasets
 from anchorview.bench.child import reset_peak, resident_bytes, run_job
 from anchorview.bench.scripts import Result, Runs
 from anchorview.bench.sources import load
@@ -26,11 +26,11 @@ TEXT: dict[str, dict[str, Any]] = {
     "lsa, 1,500 random rows as landmarks": {"landmarks": "random", "n_landmarks": 1500},
     "lsa, m=500, ridge=5": {"ridge": 5.0},
     "lsa, m=500, ridge=20, l1=0.1, must_link_weight=1e5 (“for text”)": FOR_TEXT,
-    "lsa, m=500, ridge=20, l1=0.2, must_link_weight=1e5, knn": FOR_TEXT | {"l1": 0.2, "inference": "knn"},
-    "for text, knn": FOR_TEXT | {"inference": "knn"},
-    "for text, knn, empty rows as missing": FOR_TEXT | {"inference": "knn", "mask": True},
-    "for text, knn, random rows as landmarks": FOR_TEXT | {"inference": "knn", "landmarks": "random"},
-    "for text, knn, tfidf": FOR_TEXT | {"inference": "knn", "scaling": "tfidf"},
+    "lsa, m=500, ridge=20, l1=0.2, must_link_weight=1e5, knn": FOR_TEXT | {"l1": 0.2, "readers": "knn"},
+    "for text, knn": FOR_TEXT | {"readers": "knn"},
+    "for text, knn, empty rows as missing": FOR_TEXT | {"readers": "knn", "mask": True},
+    "for text, knn, random rows as landmarks": FOR_TEXT | {"readers": "knn", "landmarks": "random"},
+    "for text, knn, tfidf": FOR_TEXT | {"readers": "knn", "scaling": "tfidf"},
 }
 LOGISTIC = {"logistic regression on tf-idf": "tfidf", "logistic regression on lsa": "lsa"}
 
@@ -45,7 +45,7 @@ def run_text(data: Any, seed: int, fraction: float, model: str) -> Result:
     if setting.pop("mask", False):
         present = np.stack([np.diff(array.indptr) > 0 for array in arrays], axis=1)
         present[~present.any(axis=1), 0] = True  # a text without any known word keeps its empty first view
-    usual = {"units": "paper", "scaling": "lsa", "inference": "nearest"}
+    usual = {"solver": ActiveSet(units="paper"), "scaling": "lsa", "readers": "nearest"}
     model_of = FSSMSC(**{**usual, **setting}, random_state=seed)
     return fit_and_score(model_of, Views(arrays, mask=present), y, data.target)
 

@@ -20,7 +20,7 @@ from anchorview import FSSMSC, datasets
 from anchorview.report.run_page import write_run_page
 from anchorview.report.run_summary import map_rows, summarise_run
 
-SETTLED = {"scaling": "l2", "ridge": 3.0, "must_link_weight": 3.0, "inference": "nearest"}
+SETTLED = {"scaling": "l2", "ridge": 3.0, "must_link_weight": 3.0, "readers": "nearest"}
 
 
 def main() -> None:

@@ -86,7 +86,7 @@ def labels_of(folder: Path, name: str, n_rows: int) -> np.ndarray:
 
 
 def build(landmarks: int, **options: Any) -> FSSMSC:
-    settings = {"scaling": "minmax", "ridge": 3.0, "must_link_weight": 3.0, "inference": "nearest", "random_state": 0}
+    settings = {"scaling": "minmax", "ridge": 3.0, "must_link_weight": 3.0, "readers": "nearest", "random_state": 0}
     return FSSMSC(n_landmarks=landmarks, **settings, **options)
 
 

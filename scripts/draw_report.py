@@ -29,7 +29,7 @@ def main() -> None:
     y = datasets.hide_labels(digits.target, 0.05, random_state=0).copy()
     swapped = np.flatnonzero(y >= 0)[[5, 50]]  # two wrong labels, for the report to find
     y[swapped] = (y[swapped] + 3) % 10
-    model = AnchorViewClassifier(random_state=0, measure_views=True).fit(digits.views, y)
+    model = AnchorViewClassifier(random_state=0).fit(digits.views, y)
     ids = [f"digit-{row:04d}" for row in range(2000)]
     summary = summarise_run(
         model,

@@ -57,7 +57,7 @@ def test_parameters_of_a_solver_reach_it() -> None:
 
 
 def test_a_fixed_step_is_kept_whatever_happens() -> None:
-    fixed, guarded = (fit(solver=ADMM(fixed_step=step), coupling=1e3, ridge=0) for step in (True, False))
+    fixed, guarded = (fit(solver=ADMM(fixed_step=step), coupling=1.0, ridge=0) for step in (True, False))
     assert fixed.objective_history_[-1] > guarded.objective_history_[-1]
 
 

@@ -12,7 +12,7 @@ import polars as pl
 from scipy import sparse
 from sklearn.base import clone
 
-from anchorview import Constraints, Views, load, save
+from anchorview import ADMM, ActiveSet, Constraints, Views, load, save
 from anchorview.metrics import clustering_accuracy
 
 from .case import WORK, Case
@@ -23,9 +23,20 @@ FORMS = ("list", "dict", "Views", "table", "frames", "two levels", "polars", "fl
 FLOORS = {"FPMVS": 0.4, "LMVSC": 0.5, "BestViewSpectral": 0.6, "ConcatKMeans": 0.6, "GPSNMF": 0.6, "CONMF": 0.6}
 _OPTIONS: dict[str, list[dict[str, Any]]] = {
     "FSSMSC": [
-        *({}, {}, {"inference": "knn"}, {"inference": "euclidean"}, {"class_balance": "balanced"}, {"relabel": 0.95}),
-        *({"solver": "admm"}, {"landmarks": "random"}, {"scaling": "standard"}, {"ridge": 0.0}, {"coupling": 0.0}),
-        *({"measure_views": True}, {"omit": ("l1",)}, {"scaling": "l2"}, {"n_landmarks": 500}),
+        *({}, {}, {"readers": "knn"}, {"readers": "euclidean"}, {"class_balance": "balanced"}, {"relabel": 0.95}),
+        *(
+            {"solver": ADMM(units="data")},
+            {"landmarks": "random"},
+            {"scaling": "standard"},
+            {"ridge": 0.0},
+            {"coupling": 0.0},
+        ),
+        *(
+            {"readers": ("nearest", "linear")},
+            {"solver": ActiveSet(omit=("l1",))},
+            {"scaling": "l2"},
+            {"n_landmarks": 500},
+        ),
     ]
 }
 
@@ -73,7 +84,12 @@ def make(rng: np.random.Generator) -> Case:
         "AnchorViewClassifier",
     ):  # which sparse signed views do not suit
         X, form = problem.by_name, "dict"
-    if name == "FSSMSC" and "solver" not in chosen and form in ("list", "dict", "Views") and rng.random() < 0.2:
+    if (
+        name == "FSSMSC"
+        and not isinstance(chosen.get("solver"), ADMM)
+        and form in ("list", "dict", "Views")
+        and rng.random() < 0.2
+    ):
         chosen["constraints"] = True
     model = quick(name, problem.n_classes, **parameters, **{k: v for k, v in chosen.items() if k != "constraints"})
     more = {"constraints": _true_pairs(problem, rng)} if "constraints" in chosen else {}
