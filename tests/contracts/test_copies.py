@@ -30,6 +30,8 @@ TRUSTED = (
     "anchorview.solver.admm.step.ReplayEncoder",
     "anchorview.solver.admm.step.RowModel",
     "anchorview.solver.elastic_net.ElasticNetEncoder",
+    "anchorview.solvers.ADMM",
+    "anchorview.solvers.ActiveSet",
     "anchorview.solver.grams.PatternGrams",
     "anchorview.supervision.conflicts.Conflict",
     "anchorview.supervision.conflicts.ConstraintViolations",

@@ -17,6 +17,8 @@ PACKAGE = ROOT / "src" / "anchorview"
 MODULES = sorted(PACKAGE.rglob("*.py"))
 PUBLIC = {
     "FSSMSC",
+    "ADMM",
+    "ActiveSet",
     "AnchorViewClassifier",
     "Constraints",
     "LabelHidingKFold",

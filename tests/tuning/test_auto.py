@@ -68,7 +68,7 @@ def test_without_labels_to_hide_the_features_decide(units: Any, n_labels: int) -
 
 
 def test_nothing_is_chosen_where_everything_is_given(units: Any) -> None:
-    given: dict[str, Any] = {"scaling": "minmax", "ridge": 2.0, "must_link_weight": 5.0, "readers": "knn"}
+    given: dict[str, Any] = {"scaling": "minmax", "ridge": 2.0, "must_link_weight": 5.0, "readers": ("knn",)}
     model = FSSMSC(n_landmarks=80, random_state=0, **given).fit(units.views, units.y)
     assert {**given, "scaling": ["minmax"]}.items() <= model.chosen_.items()
     assert "chosen" not in model.status_ and model.stage_seconds_["choice"] < 0.05
