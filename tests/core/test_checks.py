@@ -12,7 +12,7 @@ import numpy as np
 import pytest
 from sklearn.base import clone
 
-from anchorview import FSSMSC, AnchorViewClassifier, LabelHidingKFold, baselines, datasets
+from anchorview import ADMM, FSSMSC, ActiveSet, AnchorViewClassifier, LabelHidingKFold, baselines, datasets
 from anchorview import classifier as classifier_module
 from anchorview import fssmsc as fssmsc_module
 from anchorview.core.checks import (
@@ -36,6 +36,8 @@ Y = datasets.hide_labels(MADE.target, 0.5, stratified=True, random_state=0)
 CLUSTERERS = ("BestViewSpectral", "ConcatKMeans", "FPMVS", "LMVSC")
 ESTIMATORS = [
     FSSMSC(n_landmarks=9),
+    FSSMSC(n_landmarks=9, solver=ActiveSet()),
+    FSSMSC(n_landmarks=9, solver=ADMM()),
     AnchorViewClassifier(n_landmarks=9),
     *(getattr(baselines, name)(3) if name in CLUSTERERS else getattr(baselines, name)() for name in baselines.__all__),
 ]
