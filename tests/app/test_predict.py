@@ -121,7 +121,7 @@ def test_blocks_that_are_done_are_not_done_again(model: Path, tmp_path: Path) ->
     assert "rows 400 to 409: Column 'price' held numbers at the fit and now holds text such as 'dear'" in line
     parts = tmp_path / ".labels.csv.parts"
     kept = {part.name: part.stat().st_mtime_ns for part in parts.glob("*.parquet")}
-    assert sorted(kept) == ["000000.parquet", "000001.parquet"]
+    assert sorted(kept) == ["part-0000000.parquet", "part-0000001.parquet"]
     refused(*words, code=3)
     assert {part.name: part.stat().st_mtime_ns for part in parts.glob("*.parquet")} == kept
     assert not (tmp_path / "labels.csv").exists()

@@ -14,8 +14,9 @@ from pathlib import Path
 
 import pytest
 
-from anchorview.app.errors import CommandError, UsageError
+from anchorview.app.errors import UsageError
 from anchorview.app.run_folder import RunFolder
+from anchorview.core.locks import InUseError
 from support.command import invoke, quick, refused, reviews, write_csv
 from support.processes import started
 
@@ -56,7 +57,7 @@ def test_an_older_run_is_replaced_when_the_new_one_is_whole(tmp_path: Path) -> N
 def test_two_runs_to_one_folder(tmp_path: Path) -> None:
     with RunFolder(tmp_path / "run", False) as first:
         (first.path / "run.json").write_text("first")
-        with pytest.raises(CommandError, match=f"Another run is writing to .*process {os.getpid()}"):
+        with pytest.raises(InUseError, match=f"Another run is writing to .*process {os.getpid()}"):
             RunFolder(tmp_path / "run", True).__enter__()
         first.finish()
     assert (tmp_path / "run" / "run.json").read_text() == "first"

@@ -14,7 +14,7 @@ import numpy as np
 import pytest
 
 from anchorview import save
-from anchorview.report.files import replacing
+from anchorview.core.files import replacing
 from support.command import invoke, quick, reviews, write_csv
 from support.models import fitted
 from support.processes import started
@@ -122,7 +122,7 @@ def test_nohup_is_heeded(tmp_path: Path) -> None:
 KILLED = """
 import os, signal, sys
 from pathlib import Path
-from anchorview.report.files import replacing
+from anchorview.core.files import replacing
 with replacing(Path(sys.argv[1])) as stream:
     stream.write(b"half")
     stream.flush()

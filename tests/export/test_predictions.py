@@ -162,7 +162,7 @@ def test_nothing_of_the_users_is_replaced(made: Any, tmp_path: Path) -> None:
     path = tmp_path / "out"
     path.mkdir()
     (path / "thesis.txt").write_text("years of work")
-    with pytest.raises(FileExistsError, match="is there already; pass overwrite=True"):
+    with pytest.raises(FileExistsError, match="exists; choose another name, or pass overwrite=True"):
         predict_to(made.model, made.stored, path)
     with pytest.raises(FileExistsError, match=r"holds other files than results \(thesis.txt\)"):
         predict_to(made.model, made.stored, path, overwrite=True)

@@ -10,9 +10,9 @@ from pathlib import Path
 from types import TracebackType
 from typing import IO, Any, Self
 
+from ..core.files import remove_parts, replace_file
 from ..core.locks import InUseError, hold
 from ..report.document import Section
-from ..report.files import remove_parts, replace_file
 from ..report.markup import markdown, section_markdown, to_latex, to_markdown
 from ..report.page import make_page
 from .environment import describe_environment
@@ -21,6 +21,10 @@ from .records import Records
 RECORDS = "records.jsonl"
 LOCK = "records.lock"
 _PARTS = ("sections", "tables", "figures")
+_IN_USE = (
+    "{path} is in use by another anchorview bench ({holder}). Wait until it has ended; what it finishes is then not "
+    "computed again. Or give another folder with --out."
+)
 
 
 class Output:
@@ -54,12 +58,9 @@ class Output:
     def __enter__(self) -> Self:
         try:
             self.folder.mkdir(parents=True, exist_ok=True)
-            self._lock = hold(self.folder / LOCK)
-        except InUseError as error:
-            raise InUseError(
-                f"{self.folder} is in use by another anchorview bench ({error}). Wait until it has ended; what it "
-                "finishes is then not computed again. Or give another folder with --out."
-            ) from None
+            self._lock = hold(self.folder / LOCK, self.folder, _IN_USE)
+        except InUseError:  # it says what to do
+            raise
         except OSError as error:
             raise self._cannot_write(error) from None
         try:

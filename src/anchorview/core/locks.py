@@ -17,6 +17,10 @@ from typing import IO
 if sys.platform != "win32":
     import fcntl
 
+HAS_LOCKS = sys.platform != "win32"  # where an open file cannot be removed or get another name either
+LOCK = ".lock"  # the file by which a folder is held
+IN_USE = "Another process is writing {path} ({holder}); wait for it."
+
 
 def lock(stream: IO[bytes], *, shared: bool = False, wait: bool = True) -> bool:
     """Lock an open file until it is closed, and return whether that was possible.
@@ -42,12 +46,21 @@ def lock(stream: IO[bytes], *, shared: bool = False, wait: bool = True) -> bool:
     return True
 
 
-class InUseError(Exception):
+class InUseError(OSError):
     """Another process works on the same results."""
 
 
-def hold(path: Path) -> IO[bytes]:
+def hold(path: Path, shown: Path | None = None, in_use: str = IN_USE) -> IO[bytes]:
     """Lock a file, made if it does not exist, for as long as what is returned stays open; write into it who holds it.
+
+    Parameters
+    ----------
+    path : Path
+        The file.
+    shown : Path, optional
+        What it stands for.
+    in_use : str
+        What to say if another process holds it, with ``{path}``, which is what is shown, and ``{holder}``.
 
     Raises
     ------
@@ -58,23 +71,36 @@ def hold(path: Path) -> IO[bytes]:
     --------
     >>> import tempfile
     >>> with tempfile.TemporaryDirectory() as folder, hold(Path(folder, "lock")):
-    ...     hold(Path(folder, "lock"))  # doctest: +ELLIPSIS
+    ...     hold(Path(folder, "lock"), Path("labels.csv"))  # doctest: +ELLIPSIS
     Traceback (most recent call last):
-    anchorview.core.locks.InUseError: process ... since ...
+    anchorview.core.locks.InUseError: Another process is writing labels.csv (process ... since ...); wait for it.
     """
-    stream = path.open("ab+")  # kept by the file system as it is, until the lock is ours
+    stream = path.open("ab+", buffering=0)  # kept by the file system as it is, until the lock is ours
     try:
         lock(stream, wait=False)
     except BlockingIOError:
         stream.seek(0)
         holder = _holder(stream.read())
         stream.close()
-        raise InUseError(holder) from None
-    stream.truncate(0)
+        raise InUseError(in_use.format(path=shown or path, holder=holder)) from None
     about = {"pid": os.getpid(), "host": platform.node(), "since": time.strftime("%Y-%m-%d %H:%M:%S")}
-    stream.write(json.dumps(about).encode())
-    stream.flush()
+    with suppress(OSError):  # a full disk: what is to be written next says so better
+        stream.truncate(0)
+        stream.write(json.dumps(about).encode())
+    if not HAS_LOCKS:
+        stream.close()
     return stream
+
+
+def hold_folder(folder: Path, shown: Path, in_use: str = IN_USE) -> IO[bytes]:
+    """Hold a folder, made if it does not exist, by a file in it; whoever holds it may remove both."""
+    while True:
+        folder.mkdir(exist_ok=True)
+        with suppress(FileNotFoundError):  # who held it has just removed it
+            stream = hold(folder / LOCK, shown, in_use)
+            if is_same(stream, folder / LOCK):
+                return stream
+            stream.close()
 
 
 def _holder(text: bytes) -> str:
@@ -87,6 +113,8 @@ def _holder(text: bytes) -> str:
 
 def is_same(stream: IO[bytes], path: Path) -> bool:
     """Tell whether a locked file is still the one that others will find."""
+    if not HAS_LOCKS:
+        return True
     with suppress(OSError):
         return os.path.samestat(os.fstat(stream.fileno()), os.stat(path))
     return False
