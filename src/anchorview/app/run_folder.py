@@ -28,14 +28,13 @@ class RunFolder(NewFolder):
     in_use = "Another run is writing to {path} ({holder}); wait, or choose another -o."
 
     def __init__(self, target: Path, force: bool) -> None:
-        super().__init__(target.expanduser().absolute())
-        self._force = force
+        super().__init__(target.expanduser().absolute(), force)
 
     def check(self) -> None:
         """Refuse a place where nothing may be written, or something else is."""
         if self.target.parent == self.target:
             raise UsageError(f"{self.target} cannot be the folder of a run.")
-        check_output_path(self.target, self._force, "folder")
+        check_output_path(self.target, self._overwrite, "folder")
         if self.target.exists() and any(self.target.iterdir()) and not (self.target / MARK).is_file():
             raise UsageError(
                 f"{self.target} is not the folder of a run (it has no {MARK}); --force does not replace it."

@@ -7,7 +7,6 @@ import os
 import warnings
 from collections.abc import Callable
 from pathlib import Path
-from types import TracebackType
 from typing import IO, Any, Self
 
 from ..core.files import remove_parts, replace_file
@@ -53,12 +52,11 @@ class Output:
         self._check_place()
         self._read_records()  # a file of others is refused before anything is written
         self.figures = folder / "figures"
-        self._lock: IO[bytes] | None = None
 
     def __enter__(self) -> Self:
         try:
             self.folder.mkdir(parents=True, exist_ok=True)
-            self._lock = hold(self.folder / LOCK, self.folder, _IN_USE)
+            self._lock: IO[bytes] = hold(self.folder / LOCK, self.folder, _IN_USE)
         except InUseError:  # it says what to do
             raise
         except OSError as error:
@@ -85,10 +83,7 @@ class Output:
         reason = error.strerror or error
         return ValueError(f"{self.folder} cannot hold the results ({reason}); give another folder with --out.")
 
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
-        assert self._lock is not None
+    def __exit__(self, *error: object) -> None:
         self._lock.close()
 
     def _open(self) -> None:

@@ -18,7 +18,6 @@ import sys
 import threading
 import time
 from pathlib import Path
-from types import TracebackType
 from typing import Any, Self
 
 from ..core.files import replace_file
@@ -60,9 +59,7 @@ class Worker:
         self._folder = ScratchFolder("anchorview-bench-")
         return self
 
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
+    def __exit__(self, *error: object) -> None:
         self._stop()
         self._folder.remove()
 

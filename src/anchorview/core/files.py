@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import re
+import stat
 import zlib
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
@@ -18,16 +19,7 @@ _AS_IT_IS = os.O_RDWR | os.O_CREAT | getattr(os, "O_BINARY", 0)
 
 
 def check_output(path: Path, *, overwrite: bool, folder: bool = False) -> None:
-    """Raise an error, before any work, if a file or a folder cannot be written.
-
-    Parameters
-    ----------
-    path : Path
-        Where it will be.
-    overwrite : bool
-        Whether what is there may be replaced: a file by a file, a folder by a folder.
-    folder : bool
-        Whether it will be a folder.
+    """Raise an error, before any work, if a file or a folder cannot be written; one replaces only its like.
 
     Examples
     --------
@@ -35,11 +27,14 @@ def check_output(path: Path, *, overwrite: bool, folder: bool = False) -> None:
     Traceback (most recent call last):
     FileNotFoundError: There is no folder no-such-folder to write labels.csv to; create it first.
     """
-    if os.path.lexists(path):
+    mode = None
+    with suppress(FileNotFoundError, NotADirectoryError):
+        mode = os.lstat(path).st_mode
+    if mode is not None:
         if not overwrite:
             raise FileExistsError(f"{path} exists; choose another name, or pass overwrite=True.")
-        if folder and (path.is_symlink() or not path.is_dir()):
-            raise NotADirectoryError(f"{path} is not a folder, so it is not replaced by one; choose another name.")
+        if folder and not stat.S_ISDIR(mode):
+            raise NotADirectoryError(f"{path} is a file or a link, so no folder replaces it; choose another name.")
         if not folder and path.is_dir():
             raise IsADirectoryError(f"{path} is a folder; name a file in it.")
     if not path.parent.is_dir():
@@ -68,12 +63,7 @@ def replace_file(path: Path, content: str | bytes) -> None:
 def replacing(path: Path, *, overwrite: bool = True) -> Iterator[BinaryIO]:
     """Give a stream to write a file with; the file gets its name when it is whole and on the disk.
 
-    Parameters
-    ----------
-    path : Path
-        The file.
-    overwrite : bool
-        Whether a file of this name may be replaced; if not, one that appears in the meantime is an error.
+    Unless a file of this name may be replaced, one that appears in the meantime is an error.
     """
     part = path.with_name(f".{os.getpid()}.{path.name}{_PART}")
     _remove_leftovers(path)
@@ -96,7 +86,7 @@ def _open_locked(part: Path) -> BinaryIO:
     while True:
         stream = os.fdopen(os.open(part, _AS_IT_IS, 0o666), "wb")
         lock(stream)
-        if not HAS_LOCKS or is_same(stream, part):  # nobody has taken it for a leftover in between
+        if is_same(stream, part):  # nobody has taken it for a leftover in between
             stream.truncate(0)  # of another thread, perhaps, until it was locked
             return stream
         stream.close()

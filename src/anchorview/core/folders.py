@@ -13,24 +13,15 @@ from pathlib import Path
 from typing import IO, Self
 
 from .files import check_output
-from .locks import HAS_LOCKS, IN_USE, LOCK, hold, hold_folder, lock
+from .locks import HAS_LOCKS, IN_USE, LOCK, hold, lock
 
 
 class NewFolder:
     """A folder under construction, to be used in a ``with`` statement: `finish` gives it its name.
 
     Without `finish` nothing is left of it. Another process that builds the same folder is refused (`InUseError`), and
-    what one that was killed has left is removed.
-
-    Parameters
-    ----------
-    target : Path
-        Where the folder will be; one that is there stays until the new one is whole.
-
-    Attributes
-    ----------
-    path : Path
-        Where its files are written, beside the target.
+    what one that was killed has left is removed. Files are written to `path`, beside the target; a folder that is
+    there, and may be replaced, stays until the new one is whole.
 
     Examples
     --------
@@ -44,36 +35,34 @@ class NewFolder:
 
     in_use = IN_USE  # what another process that builds it is told
 
-    def __init__(self, target: Path) -> None:
-        self.target = target
+    def __init__(self, target: Path, overwrite: bool = False) -> None:
+        self.target, self._overwrite = target, overwrite
         self.path = target.parent / f".{target.name}.part"
         self._old = target.parent / f".{target.name}.old"
-        self._finished = False
 
     def check(self) -> None:
         """Raise an error if the folder cannot be written."""
-        check_output(self.target, overwrite=True, folder=True)
+        check_output(self.target, overwrite=self._overwrite, folder=True)
 
     def __enter__(self) -> Self:
         self.check()
-        self._lock: IO[bytes] = hold_folder(self.path, self.target, self.in_use)
+        self._lock_file = self.target.parent / f".{self.target.name}.lock"
+        self._lock: IO[bytes] = hold(self._lock_file, self.target, self.in_use)
         try:
-            self._put_back()
-            for left in self.path.iterdir():
-                if left.name != LOCK:
-                    shutil.rmtree(left) if left.is_dir() else left.unlink()
+            self._clear()
             self.check()  # another process may have finished in between
+            self.path.mkdir()
         except BaseException:
             self.__exit__()
             raise
         return self
 
-    def _put_back(self) -> None:
-        """Put back a folder that was put aside, or remove it if the new one is in its place."""
+    def _clear(self) -> None:
+        """Remove what is not whole; a folder that was put aside comes back, unless the new one is in its place."""
         if self._old.exists() and not self.target.exists():
             self._old.rename(self.target)
-        else:
-            shutil.rmtree(self._old, ignore_errors=True)
+        for left in (self._old, self.path):
+            shutil.rmtree(left, ignore_errors=True)
 
     def finish(self) -> None:
         """Give the folder its name; an older one goes when the new one is in its place."""
@@ -81,36 +70,22 @@ class NewFolder:
             if path.is_file():
                 with path.open("rb") as stream:
                     os.fsync(stream.fileno())
-        (self.path / LOCK).unlink()
         if self.target.exists():
             self.target.rename(self._old)
         self.path.rename(self.target)
-        self._finished = True
-        shutil.rmtree(self._old, ignore_errors=True)
 
     def __exit__(self, *error: object) -> None:
         try:
-            if not self._finished:
-                self._put_back()
-                shutil.rmtree(self.path, ignore_errors=True)
+            self._clear()
         finally:
+            self._lock_file.unlink(missing_ok=True)
             self._lock.close()
 
 
 class ScratchFolder:
     """A folder for temporary files, which goes with this object, or with the process.
 
-    A process that is killed cannot remove it: the next one that makes such a folder does.
-
-    Parameters
-    ----------
-    prefix : str
-        How its name begins, as those of all folders of this kind.
-
-    Attributes
-    ----------
-    path : Path
-        The folder.
+    A process that is killed cannot remove it: the next one that makes a folder with this prefix does.
 
     Examples
     --------

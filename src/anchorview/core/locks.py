@@ -25,14 +25,7 @@ IN_USE = "Another process is writing {path} ({holder}); wait for it."
 def lock(stream: IO[bytes], *, shared: bool = False, wait: bool = True) -> bool:
     """Lock an open file until it is closed, and return whether that was possible.
 
-    Parameters
-    ----------
-    stream : file
-        Open for reading or writing.
-    shared : bool
-        Whether others may hold a shared lock too.
-    wait : bool
-        Wait while another process holds it; otherwise raise BlockingIOError.
+    While another process holds it, wait, or raise BlockingIOError; a shared lock can be held by several.
     """
     if sys.platform == "win32":
         return False
@@ -53,19 +46,8 @@ class InUseError(OSError):
 def hold(path: Path, shown: Path | None = None, in_use: str = IN_USE) -> IO[bytes]:
     """Lock a file, made if it does not exist, for as long as what is returned stays open; write into it who holds it.
 
-    Parameters
-    ----------
-    path : Path
-        The file.
-    shown : Path, optional
-        What it stands for.
-    in_use : str
-        What to say if another process holds it, with ``{path}``, which is what is shown, and ``{holder}``.
-
-    Raises
-    ------
-    InUseError
-        If another process holds it; the message names the process.
+    If another process does, the `InUseError` says so: `in_use`, with that process and what the file stands for. Who
+    holds the file may remove it.
 
     Examples
     --------
@@ -75,14 +57,18 @@ def hold(path: Path, shown: Path | None = None, in_use: str = IN_USE) -> IO[byte
     Traceback (most recent call last):
     anchorview.core.locks.InUseError: Another process is writing labels.csv (process ... since ...); wait for it.
     """
-    stream = path.open("ab+", buffering=0)  # kept by the file system as it is, until the lock is ours
-    try:
-        lock(stream, wait=False)
-    except BlockingIOError:
-        stream.seek(0)
-        holder = _holder(stream.read())
-        stream.close()
-        raise InUseError(in_use.format(path=shown or path, holder=holder)) from None
+    while True:
+        stream = path.open("ab+", buffering=0)  # kept by the file system as it is, until the lock is ours
+        try:
+            lock(stream, wait=False)
+        except BlockingIOError:
+            stream.seek(0)
+            holder = _holder(stream.read())
+            stream.close()
+            raise InUseError(in_use.format(path=shown or path, holder=holder)) from None
+        if is_same(stream, path):
+            break
+        stream.close()  # who held it has just removed it
     about = {"pid": os.getpid(), "host": platform.node(), "since": time.strftime("%Y-%m-%d %H:%M:%S")}
     with suppress(OSError):  # a full disk: what is to be written next says so better
         stream.truncate(0)
@@ -92,15 +78,13 @@ def hold(path: Path, shown: Path | None = None, in_use: str = IN_USE) -> IO[byte
     return stream
 
 
-def hold_folder(folder: Path, shown: Path, in_use: str = IN_USE) -> IO[bytes]:
+def hold_folder(folder: Path, shown: Path) -> IO[bytes]:
     """Hold a folder, made if it does not exist, by a file in it; whoever holds it may remove both."""
     while True:
-        folder.mkdir(exist_ok=True)
+        with suppress(FileExistsError):  # not exist_ok=True: another process may remove it while that looks
+            folder.mkdir()
         with suppress(FileNotFoundError):  # who held it has just removed it
-            stream = hold(folder / LOCK, shown, in_use)
-            if is_same(stream, folder / LOCK):
-                return stream
-            stream.close()
+            return hold(folder / LOCK, shown)
 
 
 def _holder(text: bytes) -> str:

@@ -43,32 +43,30 @@ def check_target(path: Path, overwrite: bool) -> None:
         load_optional("pyarrow", "parquet", str(path))
 
 
-def write_columns(path: Path, parts: Iterable[Columns], n_rows: int) -> None:
+def write_columns(path: Path, parts: Iterable[Columns], n_rows: int, overwrite: bool) -> None:
     """Write columns, part by part, under another name, and give them their name when they are whole.
 
     Parameters
     ----------
     path : Path
-        The file or folder; what is there is replaced.
+        The file or folder.
     parts : iterable of mapping
         Columns of consecutive rows, at least one part.
     n_rows : int
         Rows of all parts together.
+    overwrite : bool
+        Whether what is there may be replaced.
     """
     if is_parquet(path):
-        _write_parquet(path, parts)
-        return
-    with naming_file(path), NewFolder(path) as folder:
+        return _write_parquet(path, parts, overwrite)
+    with naming_file(path), NewFolder(path, overwrite) as folder:
         _write_npy(folder.path, parts, n_rows)
         folder.finish()
 
 
-def _write_parquet(path: Path, parts: Iterable[Columns]) -> None:
-    pyarrow, parquet = (
-        load_optional("pyarrow", "parquet", str(path)),
-        load_optional("pyarrow.parquet", "parquet", str(path)),
-    )
-    with replacing(path) as stream, ExitStack() as stack:
+def _write_parquet(path: Path, parts: Iterable[Columns], overwrite: bool) -> None:
+    pyarrow, parquet = (load_optional(name, "parquet", str(path)) for name in ("pyarrow", "pyarrow.parquet"))
+    with replacing(path, overwrite=overwrite) as stream, ExitStack() as stack:
         writer = None
         for part in parts:
             table = pyarrow.table({name: pyarrow.array(values) for name, values in _flatten(part).items()})
@@ -97,10 +95,7 @@ def _write_npy(folder: Path, parts: Iterable[Columns], n_rows: int) -> None:
                 if name not in files:
                     files[name] = stack.enter_context((folder / f"{name}.npy").open("wb"))
                     dtypes[name] = values.dtype
-                    header = {
-                        "descr": np.lib.format.dtype_to_descr(values.dtype),
-                        "fortran_order": False,
-                        "shape": (n_rows, *values.shape[1:]),
-                    }
+                    descr, shape = np.lib.format.dtype_to_descr(values.dtype), (n_rows, *values.shape[1:])
+                    header = {"descr": descr, "fortran_order": False, "shape": shape}
                     np.lib.format.write_array_header_1_0(files[name], header)
                 files[name].write(np.ascontiguousarray(values, dtype=dtypes[name]).tobytes())

@@ -47,7 +47,7 @@ def predict_to(
 
     Each block is kept as a part in a folder beside `path` (``<path>.parts``). If the process ends before all are done,
     however it ends, the same call goes on with the blocks that are not there. At the end the parts become one result,
-    and are removed.
+    and are removed. While one process works on a path, another is refused.
 
     Parameters
     ----------
@@ -123,7 +123,8 @@ def predict_to(
                         np.savez(stream, **columns)
                 if progress is not None:
                     progress(block.stop, len(views))
-            write_columns(target, (_read_part(parts.path(number)) for number in range(len(blocks))), len(views))
+            kept = (_read_part(parts.path(number)) for number in range(len(blocks)))
+            write_columns(target, kept, len(views), overwrite)
         parts.clear()
     return target
 
