@@ -7,10 +7,12 @@ import os
 import subprocess
 import sys
 from pathlib import Path
+from typing import IO
 
 import pytest
 
-from anchorview.core.locks import LOCK, InUseError, hold, hold_folder
+from anchorview.core import locks
+from anchorview.core.locks import LOCK, InUseError, hold, hold_folder, lock
 from support.processes import started
 
 pytestmark = pytest.mark.skipif(sys.platform == "win32", reason="no locks")
@@ -86,13 +88,28 @@ def test_a_folder_that_its_holders_remove_is_held_by_one_at_a_time(tmp_path: Pat
     assert (tmp_path / "count").read_text() == "120"
 
 
+def test_a_file_that_is_removed_while_it_is_taken(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """By the one who held it, between opening and locking: others would find another file, and lock that."""
+    path, removed = tmp_path / "lock", []
+
+    def remove_first(stream: IO[bytes], **options: bool) -> bool:
+        if not removed:
+            removed.append(path)
+            path.unlink()
+        return lock(stream, **options)
+
+    monkeypatch.setattr(locks, "lock", remove_first)
+    with hold(path), pytest.raises(InUseError):
+        hold(path)
+
+
 def test_a_folder_that_is_removed_while_it_is_taken(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """By the one who held it: between making the folder and opening its lock, and between opening and locking."""
+    """By the one who held it, between making the folder and opening its lock."""
     folder, removed = tmp_path / "held", []
     mkdir = Path.mkdir
 
-    def remove_at_once(self: Path, **options: bool) -> None:
-        mkdir(self, **options)
+    def remove_at_once(self: Path) -> None:
+        mkdir(self)
         if not removed:
             removed.append(self)
             self.rmdir()
