@@ -118,3 +118,13 @@ def test_a_folder_that_is_removed_while_it_is_taken(tmp_path: Path, monkeypatch:
     hold_folder(folder, folder).close()
     assert removed == [folder]
     assert (folder / LOCK).is_file()
+
+
+def test_what_is_no_folder_cannot_be_held(tmp_path: Path) -> None:
+    (tmp_path / "file").write_text("mine")
+    (tmp_path / "link").symlink_to(tmp_path / "nowhere")
+    for name in ("file", "link"):
+        with pytest.raises((NotADirectoryError, FileExistsError), match=name):
+            hold_folder(tmp_path / name, tmp_path)
+    with pytest.raises(FileNotFoundError, match="no/folder"):
+        hold_folder(tmp_path / "no" / "folder", tmp_path)

@@ -81,8 +81,11 @@ def hold(path: Path, shown: Path | None = None, in_use: str = IN_USE) -> IO[byte
 def hold_folder(folder: Path, shown: Path) -> IO[bytes]:
     """Hold a folder, made if it does not exist, by a file in it; whoever holds it may remove both."""
     while True:
-        with suppress(FileExistsError):  # not exist_ok=True: another process may remove it while that looks
-            folder.mkdir()
+        try:
+            folder.mkdir()  # not exist_ok=True: another process may remove it while that looks
+        except FileExistsError:
+            if folder.is_symlink() and not folder.is_dir():  # to nowhere, or to a file
+                raise
         with suppress(FileNotFoundError):  # who held it has just removed it
             return hold(folder / LOCK, shown)
 
