@@ -44,19 +44,7 @@ def check_target(path: Path, overwrite: bool) -> None:
 
 
 def write_columns(path: Path, parts: Iterable[Columns], n_rows: int, overwrite: bool) -> None:
-    """Write columns, part by part, under another name, and give them their name when they are whole.
-
-    Parameters
-    ----------
-    path : Path
-        The file or folder.
-    parts : iterable of mapping
-        Columns of consecutive rows, at least one part.
-    n_rows : int
-        Rows of all parts together.
-    overwrite : bool
-        Whether what is there may be replaced.
-    """
+    """Write columns of consecutive rows, part by part, to a file or folder that gets its name when it is whole."""
     if is_parquet(path):
         return _write_parquet(path, parts, overwrite)
     with naming_file(path), NewFolder(path, overwrite) as folder:
