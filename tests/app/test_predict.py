@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 from pathlib import Path
 from typing import Any
 
@@ -11,6 +12,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
+from anchorview.app.label_parts import label_parts
 from anchorview.app.predicting import Predictor
 from support.command import invoke, quick, read_csv, refused, reviews, write_csv
 
@@ -121,7 +123,7 @@ def test_blocks_that_are_done_are_not_done_again(model: Path, tmp_path: Path) ->
     assert "rows 400 to 409: Column 'price' held numbers at the fit and now holds text such as 'dear'" in line
     parts = tmp_path / ".labels.csv.parts"
     kept = {part.name: part.stat().st_mtime_ns for part in parts.glob("*.parquet")}
-    assert sorted(kept) == ["000000.parquet", "000001.parquet"]
+    assert sorted(kept) == ["part-0000000.parquet", "part-0000001.parquet"]
     refused(*words, code=3)
     assert {part.name: part.stat().st_mtime_ns for part in parts.glob("*.parquet")} == kept
     assert not (tmp_path / "labels.csv").exists()
@@ -158,6 +160,14 @@ def test_after_an_interrupt_it_says_how_to_go_on(model: Path, tmp_path: Path, mo
     assert invoke(*words).exit_code == 0
     assert calls == [20]
     assert len(read_csv(tmp_path / "labels.csv")) == 60
+
+
+def test_another_process_that_labels_to_the_same_file(model: Path, tmp_path: Path) -> None:
+    path, out = write_csv(tmp_path / "new.csv", new_reviews(9)), tmp_path / "labels.csv"
+    with label_parts(out, "the same"):
+        line = refused("predict", model, path, "-o", out, code=1)
+    assert line.startswith(f"Another process is writing {out} (process {os.getpid()} on ")
+    assert line.endswith("; wait for it.")
 
 
 def test_bad_input(model: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

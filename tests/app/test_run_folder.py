@@ -14,8 +14,9 @@ from pathlib import Path
 
 import pytest
 
-from anchorview.app.errors import CommandError, UsageError
+from anchorview.app.errors import UsageError
 from anchorview.app.run_folder import RunFolder
+from anchorview.core.locks import InUseError
 from support.command import invoke, quick, refused, reviews, write_csv
 from support.processes import started
 
@@ -25,38 +26,10 @@ def write_run(folder: Path, text: str = "{}") -> None:
     (folder / "run.json").write_text(text)
 
 
-def test_nothing_is_there_until_all_is(tmp_path: Path) -> None:
-    with RunFolder(tmp_path / "run", False) as folder:
-        (folder.path / "run.json").write_text("new")
-        assert not (tmp_path / "run").exists()
-        folder.finish()
-    assert [path.name for path in tmp_path.iterdir()] == ["run"]
-    assert [path.name for path in (tmp_path / "run").iterdir()] == ["run.json"]
-
-
-def test_an_error_leaves_nothing(tmp_path: Path) -> None:
-    write_run(tmp_path / "run", "old")
-    with pytest.raises(RuntimeError), RunFolder(tmp_path / "run", True) as folder:
-        (folder.path / "run.json").write_text("new")
-        raise RuntimeError
-    assert [path.name for path in tmp_path.iterdir()] == ["run"]
-    assert (tmp_path / "run" / "run.json").read_text() == "old"
-
-
-def test_an_older_run_is_replaced_when_the_new_one_is_whole(tmp_path: Path) -> None:
-    write_run(tmp_path / "run", "old")
-    with RunFolder(tmp_path / "run", True) as folder:
-        (folder.path / "run.json").write_text("new")
-        assert (tmp_path / "run" / "run.json").read_text() == "old"
-        folder.finish()
-    assert (tmp_path / "run" / "run.json").read_text() == "new"
-    assert [path.name for path in tmp_path.iterdir()] == ["run"]
-
-
 def test_two_runs_to_one_folder(tmp_path: Path) -> None:
     with RunFolder(tmp_path / "run", False) as first:
         (first.path / "run.json").write_text("first")
-        with pytest.raises(CommandError, match=f"Another run is writing to .*process {os.getpid()}"):
+        with pytest.raises(InUseError, match=f"Another run is writing to .*process {os.getpid()}"):
             RunFolder(tmp_path / "run", True).__enter__()
         first.finish()
     assert (tmp_path / "run" / "run.json").read_text() == "first"
@@ -64,25 +37,27 @@ def test_two_runs_to_one_folder(tmp_path: Path) -> None:
         RunFolder(tmp_path / "run", False).__enter__()
 
 
-def test_what_a_killed_run_left_is_cleared(tmp_path: Path) -> None:
-    part = tmp_path / ".run.part"
-    part.mkdir()
-    (part / "half").mkdir()
-    (part / "labels.csv").write_text("half")
-    write_run(tmp_path / ".run.old", "old")  # it was killed between the two renames
+def test_only_runs_are_replaced(tmp_path: Path) -> None:
+    write_run(tmp_path / "run", "old")
     with RunFolder(tmp_path / "run", True) as folder:
-        assert [path.name for path in folder.path.iterdir()] == [".lock"]
-        assert (tmp_path / "run" / "run.json").read_text() == "old"
         (folder.path / "run.json").write_text("new")
         folder.finish()
-    assert [path.name for path in tmp_path.iterdir()] == ["run"]
+    assert (tmp_path / "run" / "run.json").read_text() == "new"
+    (tmp_path / "run" / "run.json").unlink()
+    (tmp_path / "run" / "thesis.txt").write_text("years of work")
+    with pytest.raises(UsageError, match="is not the folder of a run"):
+        RunFolder(tmp_path / "run", True).check()
 
 
 def test_places_where_nothing_can_be_written(tmp_path: Path) -> None:
     (tmp_path / "file").write_text("mine")
-    for target, message in (("no/run", "does not exist"), ("file", "not a folder"), ("link", "not a folder")):
-        if target == "link":
-            (tmp_path / "link").symlink_to(tmp_path)
+    (tmp_path / "link").symlink_to(tmp_path)
+    for target, message in (
+        ("no/run", "does not exist"),
+        ("file", "not a folder"),
+        ("link", "not a folder"),
+        ("/", "cannot be the folder of a run"),
+    ):
         with pytest.raises(UsageError, match=message):
             RunFolder(tmp_path / target, True).check()
 

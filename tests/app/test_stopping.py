@@ -14,7 +14,6 @@ import numpy as np
 import pytest
 
 from anchorview import save
-from anchorview.report.files import replacing
 from support.command import invoke, quick, reviews, write_csv
 from support.models import fitted
 from support.processes import started
@@ -119,44 +118,10 @@ def test_nohup_is_heeded(tmp_path: Path) -> None:
 
 # What SIGKILL leaves
 
-KILLED = """
-import os, signal, sys
-from pathlib import Path
-from anchorview.report.files import replacing
-with replacing(Path(sys.argv[1])) as stream:
-    stream.write(b"half")
-    stream.flush()
-    if sys.argv[2] == "die":
-        os.kill(os.getpid(), signal.SIGKILL)
-    print("writing", flush=True)
-    sys.stdin.readline()
-"""
-
 
 def test_leftovers_of_a_model_that_was_not_written(tmp_path: Path) -> None:
-    path = tmp_path / "m.anchorview"
-    subprocess.run([sys.executable, "-c", KILLED, str(path), "die"], check=False)
-    (tmp_path / ".12.other.anchorview.part").write_bytes(b"of another file")
     (tmp_path / f".{os.getppid()}.m.anchorview.part").write_bytes(b"the number belongs to somebody else by now")
-    assert len(list(tmp_path.glob(".*.m.anchorview.part"))) == 2
-    save(fitted("plain")[0], path)
-    assert sorted(item.name for item in tmp_path.iterdir()) == [".12.other.anchorview.part", "m.anchorview"]
-
-
-def test_a_part_that_is_being_written_is_left_alone(tmp_path: Path) -> None:
-    path = tmp_path / "m.anchorview"
-    command = [sys.executable, "-c", KILLED, str(path), "live"]
-    with started(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE) as process:
-        assert process.stdin is not None
-        assert process.stdout is not None
-        assert process.stdout.readline() == "writing\n"
-        with replacing(path) as stream:
-            stream.write(b"mine")
-        assert len(list(tmp_path.glob(".*.part"))) == 1
-        process.stdin.write("\n")
-        process.stdin.close()
-        assert process.wait() == 0
-    assert path.read_bytes() == b"half"  # the last one to finish
+    save(fitted("plain")[0], tmp_path / "m.anchorview")
     assert [item.name for item in tmp_path.iterdir()] == ["m.anchorview"]
 
 

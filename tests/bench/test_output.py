@@ -11,8 +11,8 @@ from pathlib import Path
 import pytest
 
 from anchorview.bench.output import Output
+from anchorview.core import files
 from anchorview.core.locks import InUseError
-from anchorview.report import files
 from anchorview.report.document import Section, Table
 from support.processes import started
 

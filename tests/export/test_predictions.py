@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import copy
 import pickle
 import signal
 import subprocess
@@ -15,6 +16,7 @@ import pyarrow.parquet as pq
 import pytest
 
 from anchorview import FSSMSC, AnchorViewClassifier, Views, datasets, open_rows
+from anchorview.core.locks import InUseError
 from anchorview.engine.sources.base import SourceError
 from anchorview.export import predict_to, save_results
 from support import predict_slowly
@@ -129,6 +131,46 @@ def test_a_work_that_is_killed_twice_goes_on_where_it_stopped(made: Any, tmp_pat
     assert sorted(item.name for item in tmp_path.iterdir()) == ["out.parquet", "whole.parquet"]
 
 
+def test_a_second_process_is_told_who_predicts_to_the_same_path(made: Any, tmp_path: Path) -> None:
+    result = tmp_path / "out"
+    command = [sys.executable, str(Path(predict_slowly.__file__)), str(made.folder), str(result), "slowly"]
+    with started(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE) as process:
+        assert process.stdout is not None
+        assert process.stdout.readline() == "40\n"
+        with pytest.raises(InUseError, match=rf"Another process is writing {result} \(process {process.pid} on "):
+            predict_to(made.model, made.stored, result, block_rows=40)
+    predict_to(made.model, made.stored, result, block_rows=40)  # the other was killed
+    np.testing.assert_array_equal(np.load(result / "label.npy"), made.labels)
+
+
+@pytest.mark.parametrize("name", ["out", "out.parquet"])
+@pytest.mark.parametrize("when", ["while it is put together", "before its parts are removed"])
+def test_a_work_that_is_killed_at_its_end(made: Any, tmp_path: Path, name: str, when: str) -> None:
+    """The next call puts the parts together, or finds that this is done; none is predicted again, nothing is left."""
+    result = tmp_path / name
+    command = [sys.executable, str(Path(predict_slowly.__file__)), str(made.folder), str(result), when]
+    assert subprocess.run(command, check=False, stdout=subprocess.DEVNULL).returncode == -signal.SIGKILL
+    assert result.exists() == (when == "before its parts are removed")
+    assert len(list((tmp_path / f"{name}.parts").glob("part-*"))) == 5
+    model = copy.copy(made.model)
+    model._iter_probabilities = None  # not to be called
+    predict_to(model, made.stored, result, block_rows=40)
+    found = np.load(result / "label.npy") if name == "out" else pq.read_table(result).column("label").to_pylist()
+    np.testing.assert_array_equal(found, made.labels)
+    assert [item.name for item in tmp_path.iterdir()] == [name]
+
+
+def test_results_of_a_fit_that_was_killed_while_it_wrote_them(made: Any, tmp_path: Path) -> None:
+    code = "import os, pickle, signal, sys; from anchorview.export import columns, save_results\n"
+    code += "columns.NewFolder.finish = lambda self: os.kill(os.getpid(), signal.SIGKILL)\n"
+    code += "save_results(pickle.loads(open(sys.argv[1], 'rb').read()), sys.argv[2])"
+    command = [sys.executable, "-c", code, str(made.folder / "model.pkl"), str(tmp_path / "out")]
+    assert subprocess.run(command, check=False).returncode == -signal.SIGKILL
+    assert sorted(item.name for item in tmp_path.iterdir()) == [".out.lock", ".out.part"]
+    save_results(made.model, tmp_path / "out")
+    assert [item.name for item in tmp_path.iterdir()] == ["out"]
+
+
 class StopError(Exception):
     pass
 
@@ -162,7 +204,7 @@ def test_nothing_of_the_users_is_replaced(made: Any, tmp_path: Path) -> None:
     path = tmp_path / "out"
     path.mkdir()
     (path / "thesis.txt").write_text("years of work")
-    with pytest.raises(FileExistsError, match="is there already; pass overwrite=True"):
+    with pytest.raises(FileExistsError, match="exists; choose another name, or pass overwrite=True"):
         predict_to(made.model, made.stored, path)
     with pytest.raises(FileExistsError, match=r"holds other files than results \(thesis.txt\)"):
         predict_to(made.model, made.stored, path, overwrite=True)

@@ -9,6 +9,7 @@ from typing import Annotated
 import typer
 
 from .errors import DataError, UsageError
+from .output_path import check_output_path
 from .speaking import say
 
 
@@ -54,10 +55,7 @@ def export(
         raise UsageError("--suggested and --least-sure both choose rows; give one of them.")
     if to is None and output.suffix.lower() not in _OF_SUFFIX:
         raise UsageError(f"{output} ends in none of {', '.join(_OF_SUFFIX)}; say what to write: --to.")
-    if output.exists() and not force:
-        raise UsageError(f"{output} exists; choose another file (-o), or replace it: --force.")
-    if not output.absolute().parent.is_dir():
-        raise UsageError(f"The folder {output.absolute().parent} does not exist; create it first.")
+    check_output_path(output, force)
     record = read_record(run)
     form = to or _OF_SUFFIX[output.suffix.lower()]
     try:

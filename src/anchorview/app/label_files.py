@@ -13,8 +13,8 @@ from typing import Any
 import numpy as np
 
 from ..core.arrays import Matrix
+from ..core.files import check_output, replacing
 from ..readers.suggest import suggest_rows
-from ..report.files import replacing
 from .csv_cells import mark_text
 from .label_studio import make_tasks
 
@@ -134,8 +134,7 @@ def write_labels(
     """
     if form not in FORMATS:
         raise ValueError(f"There is no format {form!r}; there are {', '.join(FORMATS)}.")
-    if path.exists() and not overwrite:
-        raise FileExistsError(f"{path} exists; choose another name, or allow that it is replaced.")
+    check_output(path, overwrite=overwrite)
     counted = _Count(rows)
     if form == "label-studio":
         pieces = _tasks(make_tasks(counted, columns, label_column=label_column, id_column=id_column))

@@ -13,8 +13,8 @@ from zipfile import BadZipFile, ZipFile
 from sklearn.utils.validation import check_is_fitted
 
 from ..core.checks import check_number, shorten
+from ..core.files import check_output, replacing
 from ..core.free_memory import available_memory
-from ..report.files import replacing
 from .model_arrays import describe_array, new_member, write_array
 from .model_checks import check_model
 from .model_classes import LAST_STEPS, RENAMED, name_of
@@ -76,10 +76,7 @@ def save(model: Any, path: str | os.PathLike[str], *, rows: bool = False, overwr
     _check_savable(model, rows)
     if path.is_dir():
         raise IsADirectoryError(f"{path} is a folder; name a file in it, such as {path / 'model.anchorview'}.")
-    if path.exists() and not overwrite:
-        raise FileExistsError(f"{path} exists; choose another name, or pass overwrite=True.")
-    if not path.parent.is_dir():
-        raise FileNotFoundError(f"There is no folder {path.parent} to write {path.name} to; create it first.")
+    check_output(path, overwrite=overwrite)
     writer = TreeWriter(rows)
     tree = writer.write(model, type(model).__name__)
     check_model(model, rows=False)  # what a cluster holds of the rows cannot be looked at

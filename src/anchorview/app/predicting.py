@@ -15,6 +15,7 @@ from typing import Any
 import numpy as np
 
 from ..core.arrays import Mask
+from ..core.partial_results import PartialResults
 from ..core.ticker import time_left, watch
 from ..data.table_views import TableViews
 from ..data.validation import find_present
@@ -25,8 +26,9 @@ from .inputs.columns import FIRST_LINE, column_matrix
 from .inputs.gathering import gather
 from .inputs.matrices import table_ids
 from .inputs.tables import TABLES, check_readable, require, suffix_of, table_names
-from .kept_blocks import KeptBlocks
+from .label_parts import add_part, label_parts, put_together
 from .model_file import ModelFileError, load
+from .output_path import check_output_path
 from .progress import Reporter
 from .results import predicted_labels
 from .settings import NO_ID, RunSettings
@@ -198,23 +200,26 @@ def run_predict(request: Request, output: Path, force: bool, reporter: Reporter)
     with reporter.working():
         predictor = Predictor(request.model, request.views, request.id)
         blocks = predictor.blocks(request.files, request.block_rows) if request.files else _gathered(request, predictor)
-        n_rows, n_new, start = 0, 0, time.perf_counter()
+        n_rows, n_new, n_blocks, start = 0, 0, 0, time.perf_counter()
         n_all = count_rows(request.files)
         reporter.step(f"labelling about {n_all:,} rows" if n_all else "labelling rows")
         with (
             watch(reporter.line),
-            KeptBlocks(output, request.fingerprint()) as parts,
+            label_parts(output, request.fingerprint()) as parts,
             _telling_how_to_go_on(parts),
         ):
-            for number, (file, ids, read) in enumerate(blocks):
-                if not parts.has(number):
+            if parts.differs:
+                parts.clear()
+            for file, ids, read in blocks:
+                if not parts.has(n_blocks):
                     rows, unseen = read()
                     labels = predictor.label(ids, rows)
-                    parts.add(number, _with_file(labels, file) if len(request.files) > 1 else labels, unseen)
+                    add_part(parts, n_blocks, _with_file(labels, file) if len(request.files) > 1 else labels, unseen)
                     n_new += len(ids)
+                n_blocks += 1
                 n_rows += len(ids)
                 reporter.line(rows_labelled(n_rows, n_all, n_new, time.perf_counter() - start))
-            return parts.finish() | {"notes": predictor.notes}
+            return put_together(parts, n_blocks) | {"notes": predictor.notes}
 
 
 def rows_labelled(n_done: int, n_all: int, n_new: int, seconds: float) -> str:
@@ -234,10 +239,7 @@ def _check_paths(request: Request, output: Path, force: bool) -> None:
     """Refuse what cannot be read or written, before anything is."""
     if output.suffix.lower() not in (".csv", ".parquet"):
         raise UsageError(f"{output} must end in .csv or .parquet.")
-    if not output.absolute().parent.is_dir():
-        raise UsageError(f"The folder {output.absolute().parent} does not exist; create it first.")
-    if output.exists() and not force:
-        raise UsageError(f"{output} exists; choose another file (-o), or replace it: --force.")
+    check_output_path(output, force)
     wrong = [path for path in request.files if suffix_of(path) not in TABLES]
     if wrong:
         raise UsageError(f"{wrong[0]} is no table; name it in a view: --view NAME={wrong[0]}.")
@@ -249,7 +251,7 @@ def _check_paths(request: Request, output: Path, force: bool) -> None:
 
 
 @contextmanager
-def _telling_how_to_go_on(parts: KeptBlocks) -> Iterator[None]:
+def _telling_how_to_go_on(parts: PartialResults) -> Iterator[None]:
     """Say on an interrupt that what is done is kept."""
     try:
         yield

@@ -8,6 +8,7 @@ from typing import Annotated
 import typer
 
 from .errors import UsageError
+from .output_path import check_output_path
 from .speaking import say
 
 
@@ -25,10 +26,7 @@ def report(
     path = run / "report.html" if output is None else output
     if output is not None and path.suffix.lower() != ".html":
         raise UsageError(f"{path} must end in .html.")
-    if output is not None and path.exists() and not force:
-        raise UsageError(f"{path} exists; choose another file (-o), or replace it: --force.")
-    if not path.absolute().parent.is_dir():
-        raise UsageError(f"The folder {path.absolute().parent} does not exist; create it first.")
+    check_output_path(path, force or output is None)
     from ..report.run_page import write_run_page
 
     write_run_page(summary, path)

@@ -25,6 +25,7 @@ from .options import (
     ViewOption,
     settings_of,
 )
+from .output_path import check_output_path
 from .speaking import in_markup, say_json
 
 _SHOWN = 15  # settings printed
@@ -61,8 +62,8 @@ def tune(
     settings = settings_of(config, locals())
     if output is not None and output.suffix.lower() != ".csv":
         raise UsageError(f"{output} must end in .csv.")
-    if output is not None and output.exists() and not force:
-        raise UsageError(f"{output} exists; choose another file (-o), or replace it: --force.")
+    if output is not None:
+        check_output_path(output, force)
     reporter = Reporter(quiet=as_json)
     rows = search_table(settings, reporter)
     if output is not None:

@@ -8,7 +8,7 @@ import io
 from pathlib import Path
 from typing import Any
 
-from ..report.files import replace_file
+from ..core.files import replace_file
 from .csv_cells import mark_text
 from .errors import DataError
 from .fitting import fit, make_model, read

@@ -7,12 +7,11 @@ import os
 import warnings
 from collections.abc import Callable
 from pathlib import Path
-from types import TracebackType
 from typing import IO, Any, Self
 
+from ..core.files import remove_parts, replace_file
 from ..core.locks import InUseError, hold
 from ..report.document import Section
-from ..report.files import remove_parts, replace_file
 from ..report.markup import markdown, section_markdown, to_latex, to_markdown
 from ..report.page import make_page
 from .environment import describe_environment
@@ -21,6 +20,10 @@ from .records import Records
 RECORDS = "records.jsonl"
 LOCK = "records.lock"
 _PARTS = ("sections", "tables", "figures")
+_IN_USE = (
+    "{path} is in use by another anchorview bench ({holder}). Wait until it has ended; what it finishes is then not "
+    "computed again. Or give another folder with --out."
+)
 
 
 class Output:
@@ -49,17 +52,13 @@ class Output:
         self._check_place()
         self._read_records()  # a file of others is refused before anything is written
         self.figures = folder / "figures"
-        self._lock: IO[bytes] | None = None
 
     def __enter__(self) -> Self:
         try:
             self.folder.mkdir(parents=True, exist_ok=True)
-            self._lock = hold(self.folder / LOCK)
-        except InUseError as error:
-            raise InUseError(
-                f"{self.folder} is in use by another anchorview bench ({error}). Wait until it has ended; what it "
-                "finishes is then not computed again. Or give another folder with --out."
-            ) from None
+            self._lock: IO[bytes] = hold(self.folder / LOCK, self.folder, _IN_USE)
+        except InUseError:  # it says what to do
+            raise
         except OSError as error:
             raise self._cannot_write(error) from None
         try:
@@ -84,10 +83,7 @@ class Output:
         reason = error.strerror or error
         return ValueError(f"{self.folder} cannot hold the results ({reason}); give another folder with --out.")
 
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
-        assert self._lock is not None
+    def __exit__(self, *error: object) -> None:
         self._lock.close()
 
     def _open(self) -> None:

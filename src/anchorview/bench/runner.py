@@ -6,7 +6,6 @@ import hashlib
 import json
 from collections.abc import Sequence
 from dataclasses import dataclass
-from types import TracebackType
 from typing import Any, Self
 
 from rich.console import Console
@@ -83,11 +82,9 @@ class Runner:
             self._worker.__enter__()
         return self
 
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
+    def __exit__(self, *error: object) -> None:
         if self._own:
-            self._worker.__exit__(kind, error, trace)
+            self._worker.__exit__(*error)
 
     def value(self, run: Run) -> dict[str, Any] | None:
         """Return what a run gave, None if it was not made or broke a limit."""

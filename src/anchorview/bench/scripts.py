@@ -10,6 +10,7 @@ from functools import cached_property, lru_cache, partial
 from pathlib import Path
 from typing import Any
 
+from ..core.files import replace_file
 from ..datasets import make_multiview_subspaces
 from ..report.tables import mean_and_spread
 from .environment import environment_line
@@ -229,7 +230,7 @@ def write_report(path: Path, title: str, parts: Sequence[str]) -> str:
     """
     text = "\n\n".join([f"# {title}", environment_line(), *(part for part in parts if part)]) + "\n"
     path.parent.mkdir(parents=True, exist_ok=True)
-    path.write_text(text)
+    replace_file(path, text)
     return text
 
 

@@ -15,13 +15,13 @@ import json
 import os
 import subprocess
 import sys
-import tempfile
 import threading
 import time
 from pathlib import Path
-from types import TracebackType
 from typing import Any, Self
 
+from ..core.files import replace_file
+from ..core.folders import ScratchFolder
 from .process import JobResult, load_target, reset_peak, resident_bytes
 
 _POLL_SECONDS = 0.02
@@ -56,14 +56,12 @@ class Worker:
         self._process: subprocess.Popen[bytes] | None = None
 
     def __enter__(self) -> Self:
-        self._folder = tempfile.TemporaryDirectory()
+        self._folder = ScratchFolder("anchorview-bench-")
         return self
 
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
+    def __exit__(self, *error: object) -> None:
         self._stop()
-        self._folder.cleanup()
+        self._folder.remove()
 
     def run(self, target: str, kwargs: dict[str, Any], *, fresh: bool = False) -> JobResult:
         """Run a job and return its value and what it cost.
@@ -73,7 +71,7 @@ class Worker:
         if fresh:
             self._stop()
         process = self._process if self._process is not None and self._process.poll() is None else self._start()
-        out = Path(self._folder.name, "out.json")
+        out = self._folder.path / "out.json"
         out.unlink(missing_ok=True)
         start = time.perf_counter()
         assert process.stdin is not None
@@ -89,7 +87,7 @@ class Worker:
             if process.poll() is not None and not out.exists():
                 self._process = None
                 status = "memory" if process.returncode == -9 else "error"  # -9: the system's own killer
-                text = Path(self._folder.name, "stderr.txt").read_text(errors="replace")[-2000:]
+                text = (self._folder.path / "stderr.txt").read_text(errors="replace")[-2000:]
                 return JobResult(status, None, seconds, peak, text or f"exit code {process.returncode}")
             peak = max(peak, resident_bytes(process.pid))
             over_memory = self.memory_limit is not None and peak > self.memory_limit
@@ -105,7 +103,7 @@ class Worker:
         return JobResult(answer["status"], answer["value"], answer["seconds"], peak, answer["message"])
 
     def _start(self) -> subprocess.Popen[bytes]:
-        with Path(self._folder.name, "stderr.txt").open("w") as stream:
+        with (self._folder.path / "stderr.txt").open("w") as stream:
             self._process = subprocess.Popen(
                 [sys.executable, "-m", "anchorview.bench.worker", str(os.getpid())],
                 stdin=subprocess.PIPE,
@@ -150,9 +148,7 @@ def _main(parent: int) -> None:
             status, message = "error", f"{type(error).__name__}: {error}"
         seconds, peak = time.perf_counter() - start, resident_bytes(peak=True)
         answer = {"status": status, "value": value, "message": message, "seconds": seconds, "peak": peak}
-        out = Path(job["out"])
-        out.with_suffix(".part").write_text(json.dumps(answer))
-        out.with_suffix(".part").rename(out)
+        replace_file(Path(job["out"]), json.dumps(answer))
 
 
 if __name__ == "__main__":

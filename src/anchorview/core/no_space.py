@@ -24,14 +24,7 @@ class NoSpaceError(OSError):
 
 @contextmanager
 def naming_file(path: Path, shown: Path | None = None) -> Iterator[None]:
-    """Say of a disk that is full which file could not be written.
-
-    Parameters
-    ----------
-    path : Path
-        The file.
-    shown : Path, optional
-        What it is called, if it is first written under another name.
+    """Say of a disk that is full which file could not be written: `shown`, if it is first written under another name.
 
     Examples
     --------

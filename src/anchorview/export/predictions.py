@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -12,11 +12,11 @@ from sklearn.utils.validation import check_is_fitted
 
 from ..core.checks import check_number
 from ..core.digest import content_key
+from ..core.partial_results import PartialResults
 from ..data.views import Views
 from ..engine.blocks import row_blocks
 from ..engine.sources.base import StoredRows
 from .columns import Columns, as_plain, check_target, write_columns
-from .parts import PartFolder
 
 _SAMPLE = 1000  # rows of an array in memory that tell it from another
 _OF_MODEL = (
@@ -47,7 +47,7 @@ def predict_to(
 
     Each block is kept as a part in a folder beside `path` (``<path>.parts``). If the process ends before all are done,
     however it ends, the same call goes on with the blocks that are not there. At the end the parts become one result,
-    and are removed.
+    and are removed. While one process works on a path, another is refused.
 
     Parameters
     ----------
@@ -97,37 +97,44 @@ def predict_to(
     folder = target.with_name(f"{target.name}.parts")
     check_target(target, overwrite or folder.exists())
     views: Views = model._read_views(X, reset=False)
-    manifest = {
+    work = {
         "rows": len(views),
         "model": _key_of_model(model),
         "source": _key_of_rows(views),
         "block_rows": int(block_rows),
         "probabilities": bool(probabilities),
     }
-    parts = PartFolder(folder, manifest, resume=resume)
     blocks = row_blocks(len(views), int(block_rows))
-    if parts.is_put_together(target, len(blocks)):
-        parts.remove()
-        return target
-    check_target(target, overwrite)
-    for number, block in enumerate(blocks):
-        if not parts.has(number):
-            columns = _predict_block(model, views, block, probabilities)
-            views.check_unchanged()
-            parts.write(number, columns)
-        if progress is not None:
-            progress(block.stop, len(views))
-
-    def all_parts() -> Iterator[Columns]:
-        for number in range(len(blocks)):
-            yield parts.read(number)
-
-    write_columns(target, all_parts(), len(views), scratch=parts.folder)
-    parts.remove()
+    with PartialResults(folder, target, work, ".npz") as parts:
+        if not resume:
+            parts.clear()
+        elif parts.differs:
+            raise ValueError(
+                f"{folder} holds parts of another work, with another {' and '.join(parts.differs)}: they cannot be put "
+                "together with new ones. Pass resume=False to start anew, or write to another path."
+            )
+        if not parts.are_put_together(len(blocks)):
+            check_target(target, overwrite)
+            for number, block in enumerate(blocks):
+                if not parts.has(number):
+                    columns = _predict_block(model, views, block, probabilities)
+                    views.check_unchanged()
+                    with parts.writing(number) as stream:
+                        np.savez(stream, **columns)
+                if progress is not None:
+                    progress(block.stop, len(views))
+            kept = (_read_part(parts.path(number)) for number in range(len(blocks)))
+            write_columns(target, kept, len(views), overwrite)
+        parts.clear()
     return target
 
 
-def _predict_block(model: Any, views: Views, block: slice, probabilities: bool) -> Columns:
+def _read_part(path: Path) -> Columns:
+    with np.load(path) as stored:
+        return {name: stored[name] for name in stored.files}
+
+
+def _predict_block(model: Any, views: Views, block: slice, probabilities: bool) -> dict[str, Any]:
     """Return the columns of one block of rows."""
     rows = views[block]
     try:

@@ -61,5 +61,5 @@ def save_results(model: Any, path: str | os.PathLike[str], *, overwrite: bool = 
             # An embedding that stayed on a cluster is fetched.
             yield {name: np.asarray(values[block]) for name, values in found.items()}
 
-    write_columns(target, parts(), n_rows)
+    write_columns(target, parts(), n_rows, overwrite)
     return target

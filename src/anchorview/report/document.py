@@ -9,7 +9,7 @@ from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from typing import Any
 
-from .files import replace_file
+from ..core.files import replace_file
 
 
 @dataclass

@@ -11,7 +11,7 @@ import numpy as np
 import numpy.typing as npt
 
 from ..core.colours import distinct_colours
-from .files import replace_file
+from ..core.files import replace_file
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

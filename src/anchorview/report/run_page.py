@@ -11,7 +11,7 @@ from importlib.resources import files
 from pathlib import Path
 from typing import Any
 
-from .files import replace_file
+from ..core.files import replace_file
 from .run_map import RowMap, bokeh_scripts, load_bokeh, make_map
 from .run_sections import (
     classes_part,

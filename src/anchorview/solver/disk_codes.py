@@ -7,6 +7,7 @@ from typing import Any
 
 from scipy import sparse
 
+from ..core.folders import ScratchFolder
 from ..engine.sources.base import SourceError
 from ..engine.sources.csr import CsrFiles
 from ..engine.sources.csr_writer import CsrWriter
@@ -15,9 +16,9 @@ from ..engine.sources.csr_writer import CsrWriter
 class DiskCodes(CsrFiles):
     """Codes in a temporary folder. Indexing reads rows into memory, as a csr_array; so does pickle, with all rows."""
 
-    def __init__(self, folder: tempfile.TemporaryDirectory[str]) -> None:
+    def __init__(self, folder: ScratchFolder) -> None:
         self._folder = folder  # removed with this object
-        super().__init__(folder.name)
+        super().__init__(folder.path)
 
     def __reduce__(self) -> Any:
         return sparse.csr_array, (self[:],)
@@ -40,7 +41,7 @@ class DiskCodeStack:
     def __init__(self, n_columns: int) -> None:
         self.n_columns = n_columns
         try:
-            self._folder = tempfile.TemporaryDirectory(prefix="anchorview-codes-", ignore_cleanup_errors=True)
+            self._folder = ScratchFolder("anchorview-codes-")
         except OSError as error:
             raise SourceError(
                 f"Codes cannot be written to {tempfile.gettempdir()}: {error.strerror or error}. Set TMPDIR to a "
@@ -51,7 +52,7 @@ class DiskCodeStack:
     def add(self, block: sparse.csr_array) -> None:
         """Append the rows of a block."""
         if self._writer is None:
-            self._writer = CsrWriter(self._folder.name, self.n_columns, block.dtype)
+            self._writer = CsrWriter(self._folder.path, self.n_columns, block.dtype)
         self._writer.add(block)
 
     def codes(self) -> sparse.csr_array | DiskCodes:

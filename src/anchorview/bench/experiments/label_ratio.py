@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from pathlib import Path
 
+from ...core.files import file_name
 from ...report.document import Figure, Section, Table
 from ...report.figures import draw_curves
-from ...report.files import file_name
 from ..methods import OURS, WITH_LABELS
 from ..runner import Run, Runner
 from ..settings import Settings

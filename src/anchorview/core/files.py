@@ -1,22 +1,46 @@
-"""Files that are replaced in one step, so that neither a reader nor a crash ever meets half of one."""
+"""Files that are replaced in one step, so that no reader and no crash ever meets half of one; where they may go."""
 
 from __future__ import annotations
 
 import os
 import re
-import sys
+import stat
 import zlib
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import BinaryIO
 
-from ..core.locks import is_same, lock
-from ..core.no_space import naming_file
+from .locks import HAS_LOCKS, is_same, lock
+from .no_space import naming_file
 
 _PART = ".part"
 _AS_IT_IS = os.O_RDWR | os.O_CREAT | getattr(os, "O_BINARY", 0)
-_HAS_LOCKS = sys.platform != "win32"  # where an open file cannot get another name either
+
+
+def check_output(path: Path, *, overwrite: bool, folder: bool = False) -> None:
+    """Raise an error, before any work, if a file or a folder cannot be written; one replaces only its like.
+
+    Examples
+    --------
+    >>> check_output(Path("no-such-folder/labels.csv"), overwrite=False)
+    Traceback (most recent call last):
+    FileNotFoundError: There is no folder no-such-folder to write labels.csv to; create it first.
+    """
+    mode = None
+    with suppress(FileNotFoundError, NotADirectoryError):
+        mode = os.lstat(path).st_mode
+    if mode is not None:
+        if not overwrite:
+            raise FileExistsError(f"{path} exists; choose another name, or pass overwrite=True.")
+        if folder and not stat.S_ISDIR(mode):
+            raise NotADirectoryError(f"{path} is a file or a link, so no folder replaces it; choose another name.")
+        if not folder and path.is_dir():
+            raise IsADirectoryError(f"{path} is a folder; name a file in it.")
+    if not path.parent.is_dir():
+        raise FileNotFoundError(f"There is no folder {path.parent} to write {path.name} to; create it first.")
+    if not os.access(path.parent, os.W_OK | os.X_OK):
+        raise PermissionError(f"The folder {path.parent} cannot be written to; choose another path.")
 
 
 def replace_file(path: Path, content: str | bytes) -> None:
@@ -39,12 +63,7 @@ def replace_file(path: Path, content: str | bytes) -> None:
 def replacing(path: Path, *, overwrite: bool = True) -> Iterator[BinaryIO]:
     """Give a stream to write a file with; the file gets its name when it is whole and on the disk.
 
-    Parameters
-    ----------
-    path : Path
-        The file.
-    overwrite : bool
-        Whether a file of this name may be replaced; if not, one that appears in the meantime is an error.
+    Unless a file of this name may be replaced, one that appears in the meantime is an error.
     """
     part = path.with_name(f".{os.getpid()}.{path.name}{_PART}")
     _remove_leftovers(path)
@@ -53,9 +72,9 @@ def replacing(path: Path, *, overwrite: bool = True) -> Iterator[BinaryIO]:
             yield stream
             stream.flush()
             os.fsync(stream.fileno())
-            if _HAS_LOCKS:  # named while it is locked: what nobody has locked is taken for a leftover
+            if HAS_LOCKS:  # named while it is locked: what nobody has locked is taken for a leftover
                 _give_name(part, path, overwrite)
-        if not _HAS_LOCKS:
+        if not HAS_LOCKS:
             _give_name(part, path, overwrite)
     except BaseException:
         part.unlink(missing_ok=True)
@@ -67,7 +86,7 @@ def _open_locked(part: Path) -> BinaryIO:
     while True:
         stream = os.fdopen(os.open(part, _AS_IT_IS, 0o666), "wb")
         lock(stream)
-        if not _HAS_LOCKS or is_same(stream, part):  # nobody has taken it for a leftover in between
+        if is_same(stream, part):  # nobody has taken it for a leftover in between
             stream.truncate(0)  # of another thread, perhaps, until it was locked
             return stream
         stream.close()
