@@ -30,8 +30,8 @@ from anchorview.bench.methods import METHODS as KNOWN
 from anchorview.bench.methods import Method, for_data
 from anchorview.bench.protocol import label_fraction, run_once
 from anchorview.bench.records import Records
-from anchorview.bench.scripts import DataSets, Runs, add_draws, describe_result, make_parser, warm_up
-from anchorview.bench.sources import Source, load
+from anchorview.bench.scripts import DataSets, Runs, add_draws, make_parser, result_line, warm_up
+from anchorview.bench.sources import Source, load_dataset
 from anchorview.bench.worker import Worker
 from anchorview.core.arrays import is_sparse
 from rivals import DEFAULTS, RIVALS, Rival
@@ -48,7 +48,7 @@ METHODS = [*OURS, *RIVALS, *DEFAULTS]
 
 def job_fit(place: str, method: str, seed: int, fraction: float) -> dict[str, float]:
     """Fit on one draw of labels and return scores and seconds; runs in a child."""
-    data = load(place)
+    data = load_dataset(place)
     target = np.unique(data.target, return_inverse=True)[1]
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")  # fewer landmarks than asked for, a round too few: not twenty times
@@ -121,7 +121,7 @@ def compute(plan: list[Fit], runs: Runs) -> None:
                 job = partial(worker.run, f"{Path(__file__).resolve()}:job_fit", arguments)
                 result = runs.get_job(key, job, n_rows=fit.source.describe().n_rows, **about)
                 assert result is not None
-                print(f"{number}/{len(plan)} {fit}: {describe_result(result)}", flush=True)
+                print(f"{number}/{len(plan)} {fit}: {result_line(result)}", flush=True)
             if result is not None and result["status"] in ("time", "memory"):
                 hopeless.add(kind)
 

@@ -28,8 +28,8 @@ from anchorview.bench.child import run_job
 from anchorview.bench.paper import DATA
 from anchorview.bench.protocol import cluster_once, run_once
 from anchorview.bench.records import Records
-from anchorview.bench.scripts import DataSets, Runs, add_draws, describe_result, make_parser, warm_up
-from anchorview.bench.sources import load
+from anchorview.bench.scripts import DataSets, Runs, add_draws, make_parser, result_line, warm_up
+from anchorview.bench.sources import load_dataset
 from baselines_fits import GRID_DRAWS, LARGE, METHODS, SYNTHETIC, Fit, RecordedFits, grid_of, large_settings
 from baselines_tables import write_tables
 
@@ -43,7 +43,7 @@ def job_fit(
     if place == SYNTHETIC:
         data = datasets.make_multiview_subspaces(30_000, 10, (100, 60, 40), noise=0.3, random_state=0)
     else:
-        data = load(place)
+        data = load_dataset(place)
     chosen = METHODS[method]
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")  # a round too few is no reason to say so twenty times
@@ -78,7 +78,7 @@ class Maker:
         job = partial(run_job, f"{Path(__file__).resolve()}:job_fit", arguments, environment=share, **LIMITS)
         result = self.runs.get_job(self.recorded.key(fit, seed), job)
         assert result is not None
-        print(f"{fit.data} {fit.method} {fit.settings or ''} seed {seed}: {describe_result(result)}", flush=True)
+        print(f"{fit.data} {fit.method} {fit.settings or ''} seed {seed}: {result_line(result)}", flush=True)
         return bool(result["status"] == "ok")
 
 

@@ -95,13 +95,13 @@ def overlapping(n: int) -> tuple[Any, Any]:
 
 def compare_bounds(n: int) -> None:
     """Print processor seconds and accuracy of fits that compare rows with all labelled ones, and with some."""
-    from anchorview import fssmsc
+    from anchorview.fitting import learning
 
     (first, second), target = overlapping(n + 5000)
-    usual, lines = fssmsc.MAX_READ, []
+    usual, lines = learning.MAX_READ, []
     for rule in ("nearest", "knn"):
         for most in (usual, 10**9):
-            fssmsc.MAX_READ = most
+            learning.MAX_READ = most
             model = FSSMSC(random_state=0, **FIT | {"readers": rule, "n_neighbors": 15})
             seconds, _ = processor_seconds(lambda fit=model.fit: fit([first[:n], second[:n]], target[:n]))
             took, found = processor_seconds(lambda read=model.predict: read([first[n:], second[n:]]))

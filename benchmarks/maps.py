@@ -25,7 +25,7 @@ import numpy.typing as npt
 from sklearn.manifold import TSNE, trustworthiness
 
 from anchorview import FSSMSC, datasets
-from anchorview.bench.sources import find_sources, load
+from anchorview.bench.sources import find_sources, load_dataset
 from anchorview.core.arrays import unit_rows
 from anchorview.features.neighbours import nearest_rows
 from anchorview.plotting import map_to_plane, plot_summary
@@ -56,7 +56,7 @@ def timed(function: Callable[..., Any], *arguments: Any, **options: Any) -> tupl
 
 
 def compare(name: str, place: str, out: Path | None) -> list[str]:
-    data = load(place)
+    data = load_dataset(place)
     y = datasets.hide_labels(data.target, 0.05, random_state=0)
     model, fit_seconds = timed(FSSMSC(random_state=0).fit, data.views, y)
     class_ids = np.unique(data.target, return_inverse=True)[1]

@@ -13,7 +13,7 @@ from sklearn.linear_model import LogisticRegression
 from anchorview import FSSMSC, ActiveSet, Views, datasets
 from anchorview.bench.child import reset_peak, resident_bytes, run_job
 from anchorview.bench.scripts import Result, Runs
-from anchorview.bench.sources import load
+from anchorview.bench.sources import load_dataset
 from anchorview.features.scaling import fit_scaling
 from anchorview.report.tables import markdown_table
 from realdata_scores import fit_and_score, mean_of, score, table_row
@@ -62,7 +62,7 @@ def _run_logistic(views: Views, y: Any, target: Any, scaling: str, seed: int) ->
 
 def job_memory(place: str, scaling: str) -> dict[str, float]:
     """Fit, and return the memory of the process before and at most; runs in a child."""
-    data = load(place)
+    data = load_dataset(place)
     y = datasets.hide_labels(data.target, 0.01, random_state=0)
     before = reset_peak()
     FSSMSC(scaling=scaling, random_state=0).fit(data.views, y)

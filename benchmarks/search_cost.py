@@ -31,7 +31,7 @@ import numpy as np
 from anchorview import FSSMSC, AnchorViewClassifier
 from anchorview.bench.protocol import label_fraction
 from anchorview.bench.scripts import DataSets, add_draws, environment_line, make_parser, warm_up
-from anchorview.bench.sources import load
+from anchorview.bench.sources import load_dataset
 from anchorview.datasets import hide_labels
 from anchorview.report.tables import markdown_table
 from short_texts import make_short_texts
@@ -48,7 +48,7 @@ def read(place: str, n_rows: int) -> tuple[Any, Any]:
         return make_short_texts()
     if place == "synthetic":
         return load_rows("synthetic", n_rows)[:2]
-    data = load(place)
+    data = load_dataset(place)
     return data.views, np.unique(data.target, return_inverse=True)[1]
 
 

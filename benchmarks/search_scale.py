@@ -25,7 +25,7 @@ import numpy as np
 from anchorview import FSSMSC, AnchorViewClassifier
 from anchorview.bench.protocol import label_fraction
 from anchorview.bench.scripts import DataSets, add_draws, environment_line, make_parser, warm_up
-from anchorview.bench.sources import load
+from anchorview.bench.sources import load_dataset
 from anchorview.datasets import hide_labels
 from anchorview.report.tables import markdown_table
 from speed_jobs import accuracy_of, load_rows
@@ -69,7 +69,7 @@ def main() -> None:
         rows += [row for seed in range(options.draws) for row in run("synthetic", views, target, seed, options)]
         del views
     if options.fashion is not None:
-        data = load(str(options.fashion / "fashion.npz"))
+        data = load_dataset(str(options.fashion / "fashion.npz"))
         target = np.unique(data.target, return_inverse=True)[1]
         rows += [row for seed in range(options.draws) for row in run("fashion", data.views, target, seed, options)]
     sets = DataSets(options.data, options.sets)

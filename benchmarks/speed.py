@@ -21,7 +21,7 @@ from typing import Any
 
 from anchorview.bench.child import run_job
 from anchorview.bench.records import Records
-from anchorview.bench.scripts import DataSets, Runs, describe_result, make_parser
+from anchorview.bench.scripts import DataSets, Runs, make_parser, result_line
 from speed_report import ACCURACY, Measured, write_tables
 
 JOBS = Path(__file__).with_name("speed_jobs.py").resolve()
@@ -71,7 +71,7 @@ def run(plan: list[Task], runs: Runs) -> Measured:
         arguments = {"place": place, "n": task.n, **task.options}
         result = runs.get_job(task.key(), partial(run_job, f"{JOBS}:job_{task.method}", arguments, **LIMITS))
         if result is not None:
-            print(f"{task.data} n={task.n:,} {task.method}: {describe_result(result)}", flush=True)
+            print(f"{task.data} n={task.n:,} {task.method}: {result_line(result)}", flush=True)
             if result["value"]:
                 measured[task.data, task.method, task.n] = result["value"]
     return measured

@@ -20,7 +20,7 @@ from anchorview import load as load_model
 from anchorview import save as save_model
 from anchorview.bench.child import reset_peak, resident_bytes
 from anchorview.bench.protocol import average, label_fraction, repeat
-from anchorview.bench.sources import load
+from anchorview.bench.sources import load_dataset
 from anchorview.features.scaling import fit_scaling
 
 # The defaults of that time.
@@ -35,7 +35,7 @@ def load_rows(place: str, n: int) -> tuple[Any, Any, Any]:
         data = datasets.make_multiview_subspaces(n, 10, (100, 60, 40), noise=0.3, nonnegative=True, random_state=0)
         views, target = data.views, data.target
     else:
-        data = load(place)
+        data = load_dataset(place)
         rows = np.sort(np.random.default_rng(0).permutation(len(data.target))[:n])
         views, target = data.views[rows], data.target[rows]
     return views, target, datasets.hide_labels(target, label_fraction(n), random_state=0)
@@ -189,6 +189,6 @@ def job_poisson(place: str, n: int) -> dict[str, Any]:
 
 def job_accuracy(place: str, n: int, m: int = 500, draws: int = 20) -> dict[str, Any]:
     """Repeat the accuracy table of benchmarks/core.py: 5 % labels, defaults."""
-    data = load(place)
+    data = load_dataset(place)
     mean = average(repeat(lambda seed: FSSMSC(n_landmarks=m, random_state=seed), data.views, data.target, range(draws)))
     return {"seconds": mean["seconds"][0], **{name: mean[name][0] for name in ("acc", "nmi", "ari")}}

@@ -1,18 +1,26 @@
-"""How the house stands: root modules, files and switches of a fit, the layers, doubled names, repeated blocks.
+"""How the house stands: budgets (files and switches of a call, doubled names, lines), layers, repeated blocks.
 
     python scripts/house.py                      # of this checkout
     python scripts/house.py ../old/src           # of another one, for comparison
+    python scripts/house.py --write              # and record it: scripts/house.json and docs/architecture.md
 
 *Files* are the package's files whose functions run during one call; *switches* count how often the next function to run
 for the first time is in another file than the one before: how often a reader of the call turns to another file.
 The second call is followed, on the built-in digits with one thread, so that imports do not count.
+
+tests/contracts/test_house.py fails when a measure is worse than recorded. Who makes one worse for a good reason runs
+`--write` and gives the reason in the commit; who makes one better runs it too, so that it stays better.
 """
 
 from __future__ import annotations
 
 import ast
+import json
+import os
+import re
 import subprocess
 import sys
+import tomllib
 from collections import Counter
 from collections.abc import Callable
 from itertools import pairwise
@@ -20,6 +28,24 @@ from pathlib import Path
 from typing import Any
 
 HERE = Path(__file__).resolve().parent.parent
+PACKAGE = HERE / "src" / "anchorview"
+PAGE = HERE / "docs" / "architecture.md"
+RECORD = HERE / "scripts" / "house.json"  # what was measured last: the most that the test allows
+GOALS = {
+    "`FSSMSC.fit`: files": 40,
+    "`FSSMSC.fit`: switches": 130,
+    "`FSSMSC.fit`: switches before scaling starts": 20,
+    "`FSSMSC.predict`: files": 16,
+    "`FSSMSC.predict`: switches": 40,
+    "`AnchorViewClassifier.fit`: files": 45,
+    "`AnchorViewClassifier.fit`: switches": 150,
+    "doubled names": 0,
+    "lines of the longest estimator file": 400,
+    "lines of source": 36_500,
+}
+ESTIMATORS = ("base.py", "classifier.py", "fssmsc.py")
+# Python 3.12 runs these within their function, 3.11 as functions of their own.
+COMPREHENSIONS = ("<listcomp>", "<dictcomp>", "<setcomp>")
 
 
 def follow(call: Callable[[], Any], package: Path) -> list[tuple[str, str, int]]:
@@ -29,7 +55,7 @@ def follow(call: Callable[[], Any], package: Path) -> list[tuple[str, str, int]]
 
     def note(frame: Any, event: str, _: Any) -> None:
         code = frame.f_code
-        if event == "call" and code.co_filename.startswith(root):
+        if event == "call" and code.co_filename.startswith(root) and code.co_name not in COMPREHENSIONS:
             seen.setdefault((code.co_filename.removeprefix(root), code.co_qualname, code.co_firstlineno))
 
     sys.setprofile(note)
@@ -108,27 +134,90 @@ def broken_contracts(package: Path) -> str:
     if package.parent != HERE / "src":
         return "no contract there"
     command = [str(Path(sys.executable).parent / "lint-imports"), "--no-cache"]
-    done = subprocess.run(command, cwd=HERE, capture_output=True, text=True)
+    environment = {**os.environ, "PYTHONPATH": str(package.parent)}  # not the checkout that is installed
+    done = subprocess.run(command, cwd=HERE, env=environment, capture_output=True, text=True)
     return next((line for line in done.stdout.splitlines() if line.startswith("Contracts:")), done.stderr.strip())
 
 
+def measure_text(package: Path) -> dict[str, int]:
+    """Return the measures that are taken from the text of the files."""
+    lines = {path: len(path.read_text().splitlines()) for path in package.rglob("*.py")}
+    return {
+        "doubled names": len(doubled_names(package)),
+        "lines of the longest estimator file": max(lines.get(package / name, 0) for name in ESTIMATORS),
+        "lines of source": sum(lines.values()),
+    }
+
+
+def measure_calls(package: Path) -> dict[str, int]:
+    """Return the measures for which estimators are fitted; some ten seconds."""
+    measured = {}
+    for name, (before, call) in calls().items():
+        before()
+        functions = follow(call, package)
+        measured[f"`{name}`: files"] = len({function[0] for function in functions})
+        measured[f"`{name}`: switches"] = count_switches(functions)
+        if name == "FSSMSC.fit":
+            start = next(i for i, function in enumerate(functions) if function[1] == "fit_scaling")
+            measured[f"`{name}`: switches before scaling starts"] = count_switches(functions[:start])
+    return measured
+
+
+def recorded() -> dict[str, int]:
+    """Return what was measured when `--write` ran last."""
+    record: dict[str, int] = json.loads(RECORD.read_text())
+    return record
+
+
+def worse(measured: dict[str, int]) -> list[str]:
+    """Return a line for each measure that is worse than recorded."""
+    limits = recorded()
+    return [f"{name}: {value:,}, was {limits[name]:,}" for name, value in measured.items() if value > limits[name]]
+
+
+def budget_table(record: dict[str, int]) -> str:
+    """Return goals and record as a Markdown table."""
+    rows = [f"| {name} | {goal:,} | {record[name]:,} |" for name, goal in GOALS.items()]
+    return "\n".join(["| | goal, at most | now |", "|:--|--:|--:|", *rows])
+
+
+def layer_list() -> str:
+    """Return the layers of the import contract in pyproject.toml, the highest first."""
+    contracts = tomllib.loads((HERE / "pyproject.toml").read_text())["tool"]["importlinter"]["contracts"]
+    layers = next(contract["layers"] for contract in contracts if contract["type"] == "layers")
+    return "\n".join(["```", *layers, "```"])
+
+
+def page_text(record: dict[str, int]) -> str:
+    """Return docs/architecture.md with the blocks between its markers made anew."""
+    page = PAGE.read_text()
+    for name, block in {"layers": layer_list(), "budgets": budget_table(record)}.items():
+        start, end = f"<!-- {name}: written by scripts/house.py -->\n", f"\n<!-- end of {name} -->"
+        page, n_found = re.subn(f"(?s){re.escape(start)}.*?{re.escape(end)}", lambda _: start + block + end, page)  # noqa: B023
+        if n_found != 1:
+            raise SystemExit(f"{PAGE} needs the lines {start.strip()!r} and {end.strip()!r} once, and has {n_found}.")
+    return page
+
+
 def main() -> None:
-    source = Path(sys.argv[1] if len(sys.argv) > 1 else HERE / "src").resolve()
+    writes = "--write" in sys.argv[1:]
+    others = [argument for argument in sys.argv[1:] if argument != "--write"]
+    if others and (writes or len(others) > 1 or others[0].startswith("-")):
+        raise SystemExit(f"Not understood: {' '.join(sys.argv[1:])}; see the first lines of {__file__}.")
+    source = Path(others[0] if others else HERE / "src").resolve()
     sys.path.insert(0, str(source))
     package = source / "anchorview"
     print(f"modules at the root: {len([path for path in package.glob('*.py') if path.name != '__init__.py'])}")
     print(f"files: {len(list(package.rglob('*.py')))}")
-    for name, (before, call) in calls().items():
-        before()
-        functions = follow(call, package)
-        print(f"{name}: {len({function[0] for function in functions})} files, {count_switches(functions)} switches")
-        if name == "FSSMSC.fit":
-            start = next(i for i, function in enumerate(functions) if function[1] == "fit_scaling")
-            print(f"  of them before scaling starts: {count_switches(functions[:start])}")
+    measured = measure_calls(package) | measure_text(package)
+    for name, goal in GOALS.items():
+        print(f"{name.replace('`', '')}: {measured[name]:,} (goal: at most {goal:,})")
+    print(f"names defined twice: {', '.join(doubled_names(package)) or 'none'}")
     print(f"import contracts: {broken_contracts(package)}")
-    doubled = doubled_names(package)
-    print(f"doubled names: {len(doubled)} {', '.join(doubled)}")
     print(f"repeated blocks of six lines or more: {repeated_blocks(package)}")
+    if writes:
+        RECORD.write_text(json.dumps({name: measured[name] for name in GOALS}, indent=2, ensure_ascii=False) + "\n")
+        PAGE.write_text(page_text(measured))
 
 
 if __name__ == "__main__":

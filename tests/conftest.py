@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterator
+from inspect import ismodule
 from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
@@ -17,6 +18,27 @@ from threadpoolctl import threadpool_limits
 from anchorview import FSSMSC, datasets
 
 matplotlib.use("Agg")
+STARTERS = {"subprocess", "multiprocessing", "support.browser", "support.dask_clusters", "support.processes"}
+
+
+def pytest_addoption(parser: pytest.Parser) -> None:
+    parser.addoption("--cpu", action="store_true", help="print processor seconds by folder, file and test")
+
+
+def pytest_configure(config: pytest.Config) -> None:
+    if config.getoption("--cpu"):
+        from support.cpu import CpuReport
+
+        config.pluginmanager.register(CpuReport())
+
+
+@pytest.hookimpl(tryfirst=True)  # before tests are left out by their marks
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """Mark the tests of modules that start processes, clusters or a browser."""
+    for item in items:
+        used = vars(getattr(item, "module", None) or object).values()
+        if any((value.__name__ if ismodule(value) else getattr(value, "__module__", "")) in STARTERS for value in used):
+            item.add_marker("processes")
 
 
 @pytest.fixture(scope="session", autouse=True)

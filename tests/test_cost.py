@@ -64,15 +64,17 @@ def test_an_estimate_from_data_changes_nothing() -> None:
 
 CASES = {
     "non-negative": {},
-    "signed": {"signed": True},
     "float64": {"dtype": np.float64},
-    "all-labelled": {"labelled": 1.0},
     "signed-all-labelled": {"signed": True, "labelled": 1.0, "n_rows": 25_000},
     "sparse": {"is_sparse": True},
     "many-classes": {"n_classes": 30},
     "missing": {"missing": True},
     "codes-in-files": {"memory_limit": 0},
     "admm": {"solver": "admm"},
+}
+MORE_CASES = {
+    "signed": {"signed": True},
+    "all-labelled": {"labelled": 1.0},
     "admm-all-labelled": {"solver": "admm", "labelled": 1.0, "n_rows": 25_000},
 }
 
@@ -102,10 +104,10 @@ def make_rows(
 
 
 @pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")
-@pytest.mark.parametrize("case", CASES)
+@pytest.mark.parametrize("case", [*CASES, *(pytest.param(case, marks=pytest.mark.thorough) for case in MORE_CASES)])
 def test_a_fit_takes_what_the_estimate_says(case: str) -> None:
     """By the arrays that NumPy allocates; benchmarks/memory.py looks at processes, at sizes where it matters."""
-    settings = dict(CASES[case])
+    settings = dict((CASES | MORE_CASES)[case])
     solver = settings.pop("solver", "active_set")
     scaling = {"scaling": "lsa"} if settings.get("is_sparse") else {}
     limit, n_rows = settings.pop("memory_limit", None), settings.pop("n_rows", 50_000)
@@ -189,8 +191,15 @@ def test_limits_of_the_process(limit: str) -> None:
         resource.setrlimit(which, before)
 
 
-@pytest.mark.parametrize("kind", [FSSMSC, AnchorViewClassifier])
-@pytest.mark.parametrize("signed", [False, True])
+@pytest.mark.parametrize(
+    ("kind", "signed"),
+    [
+        (FSSMSC, False),
+        (AnchorViewClassifier, True),
+        pytest.param(FSSMSC, True, marks=pytest.mark.thorough),
+        pytest.param(AnchorViewClassifier, False, marks=pytest.mark.thorough),
+    ],
+)
 def test_wide_rows_take_what_the_estimate_says(kind: Any, signed: bool) -> None:
     """The choice and the search hold wide rows, landmarks and products: more than the codes."""
     rng = np.random.default_rng(0)

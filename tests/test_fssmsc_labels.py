@@ -21,7 +21,7 @@ def test_above_a_number_of_labels_some_of_each_class_are_compared_with(
     model = FSSMSC(n_landmarks=40, random_state=0, **{**CHOSEN, "readers": readers}).fit(data.views, y)
     embedding = model.embedding_
     assert len(neighbours(model).reference) == 450 and "compared with" not in model.status_
-    monkeypatch.setattr("anchorview.fssmsc.MAX_READ", 100)
+    monkeypatch.setattr("anchorview.fitting.learning.MAX_READ", 100)
     kept = neighbours(model.fit(data.views, y))
     assert 90 <= len(kept.reference) <= 108 and np.bincount(kept.class_ids).min() >= 20
     assert "Rows are compared with about 100 of 450 labelled ones." in model.status_

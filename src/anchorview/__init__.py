@@ -14,6 +14,7 @@ __all__ = [
     "ActiveSet",
     "AnchorViewClassifier",
     "Constraints",
+    "ImageViews",
     "LabelHidingKFold",
     "ModelFileError",
     "PerView",
@@ -33,6 +34,7 @@ if TYPE_CHECKING:
     from . import baselines, datasets, metrics, plotting
     from .app.model_file import ModelFileError, load, save
     from .classifier import AnchorViewClassifier
+    from .data.image_views import ImageViews
     from .data.per_view import PerView
     from .data.table_views import TableViews
     from .data.views import Views
@@ -51,6 +53,7 @@ _MODULE_OF = {
     "LabelHidingKFold": "model_selection",
     "ModelFileError": "app.model_file",
     "PerView": "data.per_view",
+    "ImageViews": "data.image_views",
     "TableViews": "data.table_views",
     "Views": "data.views",
     "load": "app.model_file",

@@ -27,6 +27,7 @@ from .features.auto import FOR_SPARSE
 from .features.magnitude import check_magnitude, is_unscaled
 from .features.products import ViewCrossProducts
 from .features.scaling import ViewsScaler, check_finite
+from .fitting.given import FitInput
 from .readers.held_out_labels import HeldOutLabels
 from .readers.suggest import check_request, code_coordinates, restrict, suggest_rows
 from .readers.top_two import TopTwo
@@ -48,49 +49,9 @@ OF_FITTED_ROWS = (  # attributes about the single rows of a fit: predictions do 
     "held_out_",
     "label_quality_",
     "_likely_class_ids",
+    "label_source_",
+    "_audit",
 )
-
-
-@dataclass(frozen=True)
-class FitInput:
-    """What a fit is given, read and checked once.
-
-    Parameters
-    ----------
-    views : Views
-        The rows.
-    present : ndarray of bool of shape (n_rows, n_views), or None
-        Which rows have which view; None if all have all.
-    empty : ndarray of bool of shape (n_rows,), or None
-        Rows without any view; None if there are none.
-    weights : ndarray of shape (n_rows,), or None
-        Weight of each row in sums over rows: what the user gave, times the share of views that the row has.
-    sample_weight : ndarray of shape (n_rows,), or None
-        What the user gave.
-    known : Supervision
-        Labels and pairs.
-    n_counted : int
-        Number of rows of positive weight.
-    """
-
-    views: Views
-    present: Presence
-    empty: Mask | None
-    weights: Weights
-    sample_weight: Weights
-    known: Supervision
-    n_counted: int
-
-    def take(self, rows: Rows) -> FitInput:
-        """Return what is given of some rows (ascending), all labelled ones among them."""
-
-        def some(array: Any) -> Any:
-            return None if array is None else array[rows]
-
-        weights = some(self.weights)
-        n_counted = len(rows) if weights is None else int(np.count_nonzero(weights))
-        about_rows = some(self.present), some(self.empty), weights, some(self.sample_weight)
-        return FitInput(self.views[rows], *about_rows, self.known.take(rows), n_counted)
 
 
 class MultiViewClassifier(
@@ -125,6 +86,12 @@ class MultiViewClassifier(
     _scaler: ViewsScaler
     _encoder: Encoder
     _class_order: Rows | None = None  # number, in the fit, of each class of `classes_`; None if they are the same
+
+    def __getstate__(self) -> dict[str, Any]:
+        """Return the state without what only `update` needs: the rows of the fit, which belong to the user."""
+        state: dict[str, Any] = dict(super().__getstate__())
+        state.pop("_prepared", None)
+        return state
 
     if not TYPE_CHECKING:  # or any name would be an attribute to type checkers
 
@@ -213,6 +180,12 @@ class MultiViewClassifier(
         if not (views.is_stored or views.is_on_cluster):  # one more pass over a store may take as long as the fit
             check_magnitude(views, present, unscaled=is_unscaled(self.scaling))
         y, sample_weight = column_of(X, y, "y"), column_of(X, sample_weight, "sample_weight")
+        return self._read_labels_of(views, present, empty, y, sample_weight, constraints)
+
+    def _read_labels_of(
+        self, views: Views, present: Presence, empty: Mask | None, y: Any, sample_weight: Any, constraints: Any
+    ) -> FitInput:
+        """Read and check labels, weights and pairs of rows."""
         weights = given_weights = check_weights(sample_weight, len(views), views.ids)
         counted = None if weights is None else weights > 0
         known = read_supervision(y, constraints, views, empty, self.unlabelled, counted)

@@ -9,16 +9,16 @@ from typing import Any, Self
 
 import numpy as np
 
-from .base import FitInput, MultiViewClassifier
+from .base import MultiViewClassifier
 from .core.arrays import ClassIds, Matrix, Presence, Rows
 from .core.checks import (
     COUNT,
     SHARED,
-    Choice,
     Flag,
     Mark,
     Names,
     Number,
+    OneOf,
     Options,
     Rule,
     check_parameters,
@@ -37,7 +37,8 @@ from .engine.blocks import count_threads, one_blas_thread, row_blocks
 from .features.auto import resolve_scaling
 from .features.representation import Representation
 from .features.scaling import check_finite
-from .plan import count_landmarks
+from .fitting.given import FitInput
+from .fitting.spec import count_landmarks
 from .readers.averaging import average_temperature, settle
 from .solver.codes import CodeStack
 from .supervision.conflicts import count_violations
@@ -67,7 +68,7 @@ _RULES: dict[str, Rule] = {
     "n_averaged": COUNT,
     "n_splits": Number(2, integer=True),
     "n_repeats": Number(1, integer=True, optional=True),
-    "on_empty": Choice(("error", "drop")),
+    "on_empty": OneOf(("error", "drop")),
     "unlabelled": Mark(),
     "search_options": Options(),
     "warm_start": Flag(),

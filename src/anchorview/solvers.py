@@ -7,13 +7,13 @@ from typing import Any
 
 from sklearn.base import BaseEstimator
 
-from .core.checks import COUNT, WEIGHT, Choice, Flag, Parts, Rule, check_parameters, shorten
+from .core.checks import COUNT, WEIGHT, Flag, OneOf, Parts, Rule, check_parameters, shorten
 from .solver.weights import UNITS
 
 __all__ = ["ADMM", "ActiveSet"]
 
 OMITTABLE = ("l1", "must_link", "cannot_link", "smoothness", "coupling")
-_SHARED: dict[str, Rule] = {"max_iter": COUNT, "tol": WEIGHT, "units": Choice(UNITS), "omit": Parts(OMITTABLE)}
+_SHARED: dict[str, Rule] = {"max_iter": COUNT, "tol": WEIGHT, "units": OneOf(UNITS), "omit": Parts(OMITTABLE)}
 
 
 class ActiveSet(BaseEstimator):
@@ -89,9 +89,9 @@ class ADMM(BaseEstimator):
 
     name = "admm"
     _rules = _SHARED | {
-        "mode": Choice(("paper", "released")),
+        "mode": OneOf(("paper", "released")),
         "fixed_step": Flag(),
-        "dtype": Choice(("auto", "float32", "float64")),
+        "dtype": OneOf(("auto", "float32", "float64")),
     }
 
     def __init__(

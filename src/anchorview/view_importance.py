@@ -117,8 +117,8 @@ def measure_views(
     rng = make_random_state(random_state)
     if not usable.any():
         raise ValueError("No row of X has a view, so there is nothing to measure.")
-    drawn = draw_rows(np.flatnonzero(usable), max_rows, rng)
-    labelled = draw_rows(np.flatnonzero(usable & (class_ids >= 0)), max_rows, rng)
+    drawn = _draw_rows(np.flatnonzero(usable), max_rows, rng)
+    labelled = _draw_rows(np.flatnonzero(usable & (class_ids >= 0)), max_rows, rng)
     rows = np.union1d(drawn, labelled)
     views = views[rows]
     present = np.ones((len(rows), len(views.names)), dtype=bool) if present is None else present[rows]
@@ -178,7 +178,7 @@ def measure_unlabelled(model: Any, X: Any, labelled: Mask, *, max_rows: int = MA
     usable = np.ones(len(views), dtype=bool) if empty is None else ~empty
     hidden = usable & ~labelled
     rows = np.flatnonzero(hidden if hidden.any() else usable)
-    return measure_views(model, views[draw_rows(rows, max_rows, np.random.RandomState(0))])
+    return measure_views(model, views[_draw_rows(rows, max_rows, np.random.RandomState(0))])
 
 
 def _check_can_leave_out(model: Any) -> None:
@@ -191,7 +191,7 @@ def _check_can_leave_out(model: Any) -> None:
         )
 
 
-def draw_rows(rows: Rows, n_rows: int, rng: np.random.RandomState) -> Rows:
+def _draw_rows(rows: Rows, n_rows: int, rng: np.random.RandomState) -> Rows:
     """Return the rows, or a sample of them, in order."""
     return rows if len(rows) <= n_rows else np.sort(rng.choice(rows, n_rows, replace=False))
 

@@ -22,7 +22,7 @@ from anchorview import datasets
 from anchorview.app.cli import app
 from anchorview.bench.experiments.common import Summary, alike_cells
 from anchorview.bench.experiments.label_ratio import label_ratios
-from anchorview.bench.jobs import fit
+from anchorview.bench.jobs import fit_once
 from anchorview.bench.methods import METHODS
 from anchorview.bench.output import Output
 from anchorview.report.document import Section, Table
@@ -128,7 +128,7 @@ def test_scores_are_those_of_the_methods(everything: Path, data: Path) -> None:
     table = (everything / "tables" / "comparison-lead.md").read_text()
     assert f"{gaps.mean():+.1f} ± {gaps.std(ddof=1) / np.sqrt(2):.1f}" in table
 
-    again = fit(str(data / "tiny.npz"), "MVAR", {}, 1, 0.1)
+    again = fit_once(str(data / "tiny.npz"), "MVAR", {}, 1, 0.1)
     assert again["acc"] == next(e["result"]["value"]["acc"] for e in runs if e["key"]["seed"] == 1)
     assert all(e["result"]["environment"] for e in runs)
 
@@ -265,8 +265,8 @@ def test_data_is_read_in_the_child(data: Path, tmp_path: Path, monkeypatch: pyte
     def fail(place: str) -> None:
         raise AssertionError("read in the parent")
 
-    monkeypatch.setattr("anchorview.bench.sources.load", fail)
-    monkeypatch.setattr("anchorview.bench.jobs.load", fail)
+    monkeypatch.setattr("anchorview.bench.sources.load_dataset", fail)
+    monkeypatch.setattr("anchorview.bench.jobs.load_dataset", fail)
     large = tmp_path / "large.npz"
     np.savez(large, y=np.arange(20) % 2, v0=np.ones((20, 800_000)))  # 128 MB
     done = invoke("flops", "--data", str(large), "--memory-limit", "0.2", "--out", str(tmp_path / "p"))

@@ -13,7 +13,8 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
-from anchorview.app.inputs.contents import RowPlaces, find_lines
+from anchorview.app.inputs.row_places import RowPlaces
+from anchorview.app.inputs.tables import find_lines
 from anchorview.app.run_record import read_summary
 from support.command import invoke, quick, read_csv, reviews, write_csv
 

@@ -239,7 +239,7 @@ def test_the_time_of_a_fit_is_told_from_two_small_ones(tmp_path: Path, monkeypat
     def remember(model: object, data: RunData) -> None:
         sizes.append(len(data.views))
 
-    monkeypatch.setattr(checking, "fit", remember)
+    monkeypatch.setattr(checking, "fit_to_data", remember)
     path = write_csv(tmp_path / "reviews.csv", reviews(600))
     done = invoke("fit", path, "--label", "topic", "--check", "--json")
     assert done.exit_code == 0, done.output

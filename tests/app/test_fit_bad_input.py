@@ -41,6 +41,11 @@ def test_a_missing_file(folder: Path) -> None:
     assert "no.toml" in refused("fit", "--config", "no.toml", "-o", "run", code=2)
 
 
+def test_nothing_named(folder: Path) -> None:
+    assert refused("fit", code=2).startswith("Name a table and the folder for the results: anchorview fit rows.csv")
+    assert refused("fit", "reviews.csv", code=2) == "Name the folder for the results: -o run."
+
+
 def test_files_that_are_something_else(folder: Path) -> None:
     (folder / "a.parquet").write_bytes(b"PAR1 but not really")
     assert "a.parquet cannot be read" in fit_refused("a.parquet", "--label", "topic")
@@ -63,8 +68,6 @@ def test_a_line_that_cannot_be_parsed(folder: Path) -> None:
     (folder / "bad.csv").write_text("text,topic\ngood thing,a\none,two,three\n")
     line = fit_refused("bad.csv", "--label", "topic")
     assert line == "bad.csv: line 3: 2 cells were expected, as in the first line, and 3 found: one,two,three"
-    (folder / "latin.csv").write_bytes("text,topic\nsch\xf6n,a\n".encode("latin1"))
-    assert "latin.csv: column 'text' is not UTF-8" in fit_refused("latin.csv", "--label", "topic")
     (folder / "twice.csv").write_text("a,a,topic\n1,2,x\n")
     assert "twice.csv: line 1 names a column twice: 'a'" in fit_refused("twice.csv", "--label", "topic")
     (folder / "headless.csv").write_text("1,2\n3,4\n")

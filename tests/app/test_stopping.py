@@ -44,8 +44,15 @@ def left_in(folder: Path) -> list[str]:
     return sorted(str(path.relative_to(folder)) for path in folder.rglob("*") if path.name != "tmp")
 
 
-@pytest.mark.parametrize(("number", "code"), [(signal.SIGTERM, 143), (signal.SIGHUP, 129)])
-@pytest.mark.parametrize("stage", ["fitting", "report"])
+@pytest.mark.parametrize(
+    ("number", "code", "stage"),
+    [
+        (signal.SIGTERM, 143, "fitting"),
+        (signal.SIGHUP, 129, "report"),
+        pytest.param(signal.SIGTERM, 143, "report", marks=pytest.mark.thorough),
+        pytest.param(signal.SIGHUP, 129, "fitting", marks=pytest.mark.thorough),
+    ],
+)
 def test_a_fit_that_is_ended_leaves_nothing(number: int, code: int, stage: str, tmp_path: Path) -> None:
     table = write_csv(tmp_path / "reviews.csv", reviews())
     words = ["fit", table, "--label", "topic", "-o", tmp_path / "run", "--config", quick(tmp_path)]
@@ -75,11 +82,10 @@ def test_codes_on_disk_go_too(tmp_path: Path) -> None:
     assert left_in(tmp_path) == ["quick.toml", "x.npy", "y.npy"]
 
 
-def test_a_prediction_and_a_search_that_are_ended(tmp_path: Path) -> None:
+def test_a_prediction_and_a_search_that_are_ended(raw_run: Path, tmp_path: Path) -> None:
     table = write_csv(tmp_path / "reviews.csv", reviews())
-    assert invoke("fit", table, "--label", "topic", "-o", tmp_path / "run", "--config", quick(tmp_path)).exit_code == 0
     large = write_csv(tmp_path / "large.csv", reviews(30_000))
-    words = ["predict", tmp_path / "run" / "model.anchorview", large, "-o", tmp_path / "new.csv", "--block-rows", 100]
+    words = ["predict", raw_run / "model.anchorview", large, "-o", tmp_path / "new.csv", "--block-rows", 100]
     before = left_in(tmp_path)
     code, rest = end_at(words, "labelling about", signal.SIGTERM, tmp_path)
     assert code == 143, rest
@@ -163,15 +169,12 @@ def test_a_file_that_cannot_be_written_whole_is_named(tmp_path: Path) -> None:
     assert left_in(tmp_path) == ["quick.toml", "reviews.csv"]
 
 
-def test_labels_that_do_not_fit_are_named(tmp_path: Path) -> None:
+def test_labels_that_do_not_fit_are_named(raw_run: Path, tmp_path: Path) -> None:
     table = write_csv(tmp_path / "reviews.csv", reviews())
-    assert invoke("fit", table, "--label", "topic", "-o", tmp_path / "run", "--config", quick(tmp_path)).exit_code == 0
-    done = limited(
-        3000, "predict", tmp_path / "run" / "model.anchorview", table, "-o", tmp_path / "new.csv", folder=tmp_path
-    )
+    done = limited(3000, "predict", raw_run / "model.anchorview", table, "-o", tmp_path / "new.csv", folder=tmp_path)
     assert done.returncode == 1, done.stderr
     assert "cannot be written: files may not become so large here" in done.stderr
     assert not (tmp_path / "new.csv").exists()
-    done = limited(3000, "export", tmp_path / "run", "-o", tmp_path / "tasks.json", folder=tmp_path)
+    done = limited(3000, "export", raw_run, "-o", tmp_path / "tasks.json", folder=tmp_path)
     assert done.stderr.startswith(f"Error: {tmp_path}/tasks.json cannot be written: "), done.stderr
     assert not list(tmp_path.glob("*tasks*"))

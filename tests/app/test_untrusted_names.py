@@ -3,21 +3,16 @@
 from __future__ import annotations
 
 import json
-import os
 import re
 import shutil
-import subprocess
-import sys
 from pathlib import Path
-from typing import Any
 
 import pyarrow as pa
 import pytest
 
 from anchorview.app import speaking
 from anchorview.app.csv_cells import mark_table, mark_text, unmark_table, unmark_text
-from anchorview.app.inputs.blocks import table_blocks
-from anchorview.app.inputs.tables import read_table, table_names
+from anchorview.app.inputs.tables import read_table, table_blocks, table_names
 from anchorview.app.progress import Reporter
 from anchorview.core.printable import printable
 from support.command import invoke, quick, read_csv, reviews, write_csv
@@ -156,12 +151,7 @@ def test_labels_that_are_formulas_come_back(tmp_path: Path) -> None:
 # Where files were
 
 
-def run_command(*words: Any, folder: Path) -> Any:
-    command = [sys.executable, "-m", "anchorview", *map(str, words)]
-    return subprocess.run(command, cwd=folder, capture_output=True, text=True, env={**os.environ})
-
-
-def test_results_say_no_absolute_path_and_can_be_moved(tmp_path: Path) -> None:
+def test_results_say_no_absolute_path_and_can_be_moved(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     project = tmp_path / "project"
     (project / "data").mkdir(parents=True)
     columns = reviews()
@@ -169,8 +159,9 @@ def test_results_say_no_absolute_path_and_can_be_moved(tmp_path: Path) -> None:
     table = write_csv(project / "data" / "table.csv", columns)
     write_csv(project / "labels.csv", labels)
     words = ("fit", table, "--id", "id", "--labels", project / "labels.csv", "--label", "topic")
-    done = run_command(*words, "--config", quick(tmp_path), "-o", project / "run", folder=tmp_path)
-    assert done.returncode == 0, done.stderr
+    monkeypatch.chdir(tmp_path)
+    done = invoke(*words, "--config", quick(tmp_path), "-o", project / "run")
+    assert done.exit_code == 0, done.output
     for name in ("run.json", "run.toml", "report.html"):
         assert str(tmp_path) not in (project / "run" / name).read_text(), name
     record = json.loads((project / "run" / "run.json").read_text())
@@ -179,9 +170,10 @@ def test_results_say_no_absolute_path_and_can_be_moved(tmp_path: Path) -> None:
     elsewhere = tmp_path / "elsewhere"
     elsewhere.mkdir()
     shutil.move(project, elsewhere / "moved")
-    again = run_command("fit", "--config", "moved/run/run.toml", "-o", "again", folder=elsewhere)
-    assert again.returncode == 0, again.stderr
+    monkeypatch.chdir(elsewhere)
+    again = invoke("fit", "--config", "moved/run/run.toml", "-o", "again")
+    assert again.exit_code == 0, again.output
     first, second = (elsewhere / name / "labels.csv" for name in ("moved/run", "again"))
     assert first.read_text() == second.read_text()
-    exported = run_command("export", "moved/run", "-o", "a.csv", "--column", "text", folder=elsewhere)
-    assert exported.returncode == 0, exported.stderr
+    exported = invoke("export", "moved/run", "-o", "a.csv", "--column", "text")
+    assert exported.exit_code == 0, exported.output

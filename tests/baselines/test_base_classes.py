@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import ast
+import re
 from typing import Any
 
 import numpy as np
@@ -93,6 +95,18 @@ def test_labelled_rows_keep_their_label_and_the_others_get_one() -> None:
     assert set(model.labels_[20:]) == {"high"} and "high" not in set(model.labels_[:20])
     np.testing.assert_array_equal(model.fit_predict(Views([rows]), y)[20:], "high")
     assert model.view_names_ == ["view0"] and model.n_features_in_ == 3
+
+
+@pytest.mark.parametrize("name", baselines.__all__)
+def test_the_docstring_has_every_parameter_once_with_its_default(name: str) -> None:
+    method = getattr(baselines, name)
+    section = method.__doc__.split("Parameters\n----------\n")[1].split("\n\n")[0]
+    documented = dict(re.findall(r"^(\w+) : (.*)$", section, re.MULTILINE))
+    parameters = method().get_params()
+    assert documented.keys() == parameters.keys() and len(re.findall(r"^\w", section, re.MULTILINE)) == len(parameters)
+    for parameter, default in parameters.items():
+        stated = re.findall(", default=(.*)", documented[parameter])
+        assert [ast.literal_eval(text) for text in stated] == ([] if default is None else [default]), parameter
 
 
 def test_errors_of_the_base_classes() -> None:

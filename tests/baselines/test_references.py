@@ -17,7 +17,7 @@ from sklearn.semi_supervised import LabelSpreading
 from anchorview import Views, datasets
 from anchorview.baselines import BestViewSpectral, ConcatKMeans, ConcatLabelSpreading, ConcatLogisticRegression
 from anchorview.baselines._best_setting import best_setting
-from anchorview.baselines._concat import side_by_side, view_factors
+from anchorview.baselines._concat import concatenate_views, view_factors
 from anchorview.baselines._graphs import degrees, knn_graph
 from anchorview.baselines.best_view_spectral import connect, leading_eigenvectors
 
@@ -48,14 +48,14 @@ def features(views: Views) -> Any:
 def test_views_side_by_side() -> None:
     rows = np.random.RandomState(0).rand(20, 5)
     views = [rows[:, :3] * 50, sparse.csr_array(rows[:, 3:])]
-    found = side_by_side(views, view_factors(views, True))
+    found = concatenate_views(views, view_factors(views, True))
     assert sparse.issparse(found)
     variance = found.toarray().var(axis=0)
     np.testing.assert_allclose([variance[:3].sum(), variance[3:].sum()], 1.0)
-    plain = side_by_side([rows, rows], view_factors([rows, rows], False))
+    plain = concatenate_views([rows, rows], view_factors([rows, rows], False))
     np.testing.assert_array_equal(plain, np.hstack([rows, rows]))
     constant = [np.ones((4, 2)), sparse.csr_array(np.full((4, 2), 0.1)), sparse.csr_array((4, 2))]
-    assert np.isfinite(side_by_side(constant, view_factors(constant, True)).toarray()).all()
+    assert np.isfinite(concatenate_views(constant, view_factors(constant, True)).toarray()).all()
 
 
 def test_where_nothing_can_be_hidden_the_first_setting_is_taken() -> None:

@@ -7,7 +7,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from anchorview.bench.jobs import choose_setting, fit
+from anchorview.bench.jobs import choose_setting, fit_once
 from anchorview.bench.methods import METHODS
 from anchorview.datasets import hide_labels, load_npz, make_multiview_subspaces
 from anchorview.metrics import clustering_report
@@ -30,7 +30,7 @@ def test_only_rows_whose_label_was_hidden_are_scored(place: str) -> None:
     data = load_npz(place)
     y = hide_labels(data.target, 0.4, random_state=3)
     labels = METHODS["Logistic"].make({"C": 1.0}, 3, 3).fit(data.views, y).labels_
-    found = fit(place, "Logistic", {"C": 1.0}, seed=3, fraction=0.4)
+    found = fit_once(place, "Logistic", {"C": 1.0}, seed=3, fraction=0.4)
     expected = report(data.target[y == -1], labels[y == -1])
     assert {name: found[name] for name in expected} == pytest.approx(expected)
     assert found["acc"] < report(data.target, labels)["acc"] - 3
@@ -39,7 +39,7 @@ def test_only_rows_whose_label_was_hidden_are_scored(place: str) -> None:
 def test_methods_without_labels_are_scored_on_all_rows_there_too(place: str) -> None:
     data = load_npz(place)
     labels = METHODS["k-means"].make({}, 3, 3).fit(data.views).labels_
-    found = fit(place, "k-means", {}, seed=3, fraction=0.4)
+    found = fit_once(place, "k-means", {}, seed=3, fraction=0.4)
     expected = report(data.target, labels)
     assert {name: found[name] for name in expected} == pytest.approx(expected)
 

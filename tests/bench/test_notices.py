@@ -50,10 +50,10 @@ def test_a_run_keeps_what_the_fit_said(data: Any) -> None:
 
 
 def test_a_job_keeps_what_the_fit_said() -> None:
-    told = jobs.fit("synthetic:150", "AMGL", {"max_iter": 1}, 0, 0.2)
+    told = jobs.fit_once("synthetic:150", "AMGL", {"max_iter": 1}, 0, 0.2)
     assert any(line.startswith("ConvergenceWarning: AMGL stopped at max_iter=1") for line in told["warnings"])
     assert trouble(told) == "†"
-    fewer = jobs.fit("synthetic:150", "FSSMSC", {"n_landmarks": 30, "n_clusters": 12}, 0, 0.2)
+    fewer = jobs.fit_once("synthetic:150", "FSSMSC", {"n_landmarks": 30, "n_clusters": 12}, 0, 0.2)
     assert "UserWarning" in fewer["warnings"][0] and trouble(fewer) == "§"
     assert Outcome.FEWER_CLASSES.value in fewer["fit_status"]
 

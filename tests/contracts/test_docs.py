@@ -55,17 +55,18 @@ def test_a_wrong_example_is_found():
     assert "Expected" in run(">>> 1 + 1\n3\n", {})
 
 
-# Four seconds each; test_relabel.py and test_view_importance.py try the same on less.
+# By default the first example after a page's preparation; the long ones take four seconds each, and test_relabel.py and
+# test_view_importance.py try the same on less.
 LONG = (">>> noisy = y.copy()", ">>> from anchorview.view_importance import measure_views")
 EXAMPLES = [
     pytest.param(
         page,
         block,
         id=f"{page}: {block.splitlines()[0][4:44]}",
-        marks=[pytest.mark.slow] if block.startswith(LONG) else [],
+        marks=[pytest.mark.slow] if block.startswith(LONG) else [pytest.mark.thorough] if number else [],
     )
     for page, blocks in BLOCKS.items()
-    for block in blocks[1:]
+    for number, block in enumerate(blocks[1:])
 ]
 
 

@@ -10,6 +10,7 @@ from pathlib import Path
 import pytest
 
 import anchorview
+import house
 from support.processes import run
 
 ROOT = Path(__file__).parents[2]
@@ -79,3 +80,30 @@ def test_documents_that_are_named_are_there(path: Path) -> None:
     assert not re.search(r"\bdesign[ ,]+(\d|document)", text, flags=re.IGNORECASE)
     named = re.findall(r"\b(?:benchmarks|docs|scripts|tests)/[\w/.-]*\.(?:py|md|json|toml)\b", text)
     assert [name for name in named if not (ROOT / name).exists()] == []
+
+
+def test_files_are_no_worse_than_recorded() -> None:
+    """If this is worse for a good reason: python scripts/house.py --write, and give the reason in the commit."""
+    assert house.recorded().keys() == house.GOALS.keys()
+    assert house.worse(house.measure_text(house.PACKAGE)) == []
+
+
+@pytest.mark.thorough  # fits both estimators twice, the second time under a profiler
+def test_calls_are_no_worse_than_recorded() -> None:
+    """If this is worse for a good reason: python scripts/house.py --write, and give the reason in the commit."""
+    assert house.worse(house.measure_calls(Path(anchorview.__file__).parent)) == []
+
+
+def test_page_has_the_recorded_budgets_and_the_layers_of_the_contract() -> None:
+    """After a change of either: python scripts/house.py --write."""
+    assert house.PAGE.read_text() == house.page_text(house.recorded())
+
+
+def test_page_shows_the_tree() -> None:
+    """Every room and root module has a line in docs/architecture.md, and no line names a file that is gone."""
+    tree = house.PAGE.read_text().partition("```\nanchorview/")[2].partition("```")[0]
+    rooms = {f"{path.parent.name}/" for path in PACKAGE.glob("*/__init__.py")}
+    roots = {path.name for path in PACKAGE.glob("*.py")}
+    assert sorted(name for name in rooms | roots if name not in tree.replace("/", "/ ").split()) == []
+    files = {path.name for path in MODULES}
+    assert sorted(set(re.findall(r"[\w]+\.py\b", tree)) - files) == []

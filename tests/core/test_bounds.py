@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from anchorview.core.checks import Choice, Number, check_number, check_parameters, is_missing
+from anchorview.core.checks import Number, OneOf, check_number, check_parameters, is_missing
 
 
 @pytest.mark.parametrize("value", [2, 2.0, np.float32(2.5), np.int64(3)])
@@ -31,10 +31,10 @@ def test_strict_bounds_and_integers() -> None:
 
 
 def test_a_table_of_rules() -> None:
-    rules: dict[str, Number | Choice] = {
+    rules: dict[str, Number | OneOf] = {
         "depth": Number(1, integer=True, optional=True),
-        "kind": Choice(("a", "b")),
-        "start": Choice(("random",), or_array=True),
+        "kind": OneOf(("a", "b")),
+        "start": OneOf(("random",), or_array=True),
     }
     good = {"depth": None, "kind": "a", "start": np.zeros(2)}
     check_parameters(SimpleNamespace(**good), rules)

@@ -16,13 +16,13 @@ from anchorview import ADMM, FSSMSC, ActiveSet, AnchorViewClassifier, LabelHidin
 from anchorview import classifier as classifier_module
 from anchorview import fssmsc as fssmsc_module
 from anchorview.core.checks import (
-    Choice,
     ColumnCuts,
     Flag,
     Jobs,
     Mark,
     Names,
     Number,
+    OneOf,
     Options,
     Parts,
     Seed,
@@ -143,8 +143,8 @@ def test_numbers_of_numpy_are_numbers(model: Any) -> None:
         (Number(0), [0, 1e15], [1.1e15, math.inf, -math.inf]),
         (Number(0, or_text=("cv",), optional=True), ["cv", None, 2], ["CV", b"cv"]),
         (Number(1, integer=True, several=True), [3, [3, 4], (5,), np.array([5, 6])], [[], [0], [3, "4"], {3}, "34"]),
-        (Choice(("a", None)), ["a", None, np.str_("a")], ["b", False, 0, ["a"], np.array(["a"])]),
-        (Choice(("a",), or_array=True), ["a", np.eye(2), [[1.0]]], [3, np.array(3), {}, None]),
+        (OneOf(("a", None)), ["a", None, np.str_("a")], ["b", False, 0, ["a"], np.array(["a"])]),
+        (OneOf(("a",), or_array=True), ["a", np.eye(2), [[1.0]]], [3, np.array(3), {}, None]),
         (Flag(), [True, np.False_], [0, 1, "yes", None]),
         (Flag(or_level=True), [True, 0, 2], [-1, 2**40, 1.0, "2"]),
         (Seed(), [0, 2**32 - 1, None, np.random.RandomState(0), np.random.default_rng(0)], [-1, 2**32, "0", 0.0, True]),
@@ -178,7 +178,7 @@ def test_what_an_error_says() -> None:
         message(Number(0, 1, or_text=("cv",)), 7)
         == "knob must be a number of at least 0 and at most 1, or 'cv'; got 7."
     )
-    assert message(Choice(("a", "b")), "c") == "knob='c' is not known; choose one of 'a', 'b'."
+    assert message(OneOf(("a", "b")), "c") == "knob='c' is not known; choose one of 'a', 'b'."
 
 
 def test_what_was_given_is_shown_in_short() -> None:

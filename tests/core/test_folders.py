@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gc
 import json
 import os
 import platform
@@ -12,6 +13,7 @@ from pathlib import Path
 
 import pytest
 
+from anchorview.core import folders
 from anchorview.core.folders import NewFolder, ScratchFolder
 from anchorview.core.locks import LOCK, InUseError
 from support.processes import started
@@ -209,3 +211,17 @@ def test_only_own_folders_of_this_machine_are_removed(temporary: Path) -> None:
         kept.append("some-user")
     ScratchFolder("some-").remove()
     assert names(temporary) == kept
+
+
+def test_a_temporary_folder_goes_if_it_is_interrupted_while_it_is_made(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def interrupt(*_: object) -> None:
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(tempfile, "tempdir", str(tmp_path))
+    monkeypatch.setattr(folders, "hold", interrupt)
+    with pytest.raises(KeyboardInterrupt):
+        folders.ScratchFolder("anchorview-some-")
+    gc.collect()
+    assert list(tmp_path.iterdir()) == []

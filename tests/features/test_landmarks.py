@@ -22,9 +22,9 @@ from anchorview.features.landmarks import (
     Sample,
     _assign,
     _cluster_means,
-    _fill_empty,
     _squared_distances,
     choose_landmarks,
+    fill_empty,
     kmeans_labels,
 )
 from anchorview.features.scaling import fit_scaling
@@ -113,7 +113,7 @@ def test_no_cluster_is_empty(rows: npt.NDArray[np.float64], data: Any) -> None:
 def test_empty_clusters_take_the_farthest_rows_but_no_last_one() -> None:
     labels = np.array([0, 0, 0, 1, 0])
     rows, centres = np.sqrt([[1.0], [4.0], [3.0], [9.0], [2.0]]), np.zeros((4, 1))  # squared distances 1, 4, 3, 9, 2
-    _fill_empty(Sample(rows), centres, labels)
+    fill_empty(labels, len(centres), _squared_distances(Sample(rows), np.arange(len(rows)), centres, labels))
     assert labels.tolist() == [0, 2, 3, 1, 0]
 
 

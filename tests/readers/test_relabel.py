@@ -174,7 +174,13 @@ def test_a_class_s_only_row_is_not_judged(data: Any) -> None:
     assert row not in model.relabelled_ and model.labels_[row] == 7
 
 
-@pytest.mark.parametrize("readers", ["auto", *COMBINATIONS])
+ALONE, TOGETHER = (min(COMBINATIONS, key=size) for size in (len, lambda names: -len(names)))
+OTHERS = [names for names in COMBINATIONS if names not in (ALONE, TOGETHER)]
+
+
+@pytest.mark.parametrize(
+    "readers", ["auto", ALONE, TOGETHER, *(pytest.param(names, marks=pytest.mark.thorough) for names in OTHERS)]
+)
 def test_all_readers_learn_from_the_corrected_labels(noisy: Noisy, readers: Any) -> None:
     """Not only what reads the embedding: a fit is that of the corrected labels, down to what is chosen by them."""
     options = {"n_landmarks": 60, "random_state": 0, "n_jobs": 1, "readers": readers, "ridge": 3.0}

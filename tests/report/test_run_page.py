@@ -20,6 +20,7 @@ from anchorview.report.run_map import MOST_ROWS, choose_rows, make_map
 from anchorview.report.run_page import make_run_page, write_run_page
 from anchorview.report.run_sections import map_part
 from anchorview.report.run_summary import RunSummary, summarise_run
+from anchorview.report.run_tables import class_name
 from support.runs import NASTY, SETTLED, fit_small, grid, nasty_summary
 
 VOID = {"meta", "link", "input", "br", "img"}
@@ -241,3 +242,10 @@ def test_no_folder_of_an_absolute_path_is_shown() -> None:
     assert "ada" not in Outline(page).text and all(
         name in page for name in ("reviews.csv", "labels.csv", "may/emb.npy")
     )
+
+
+def test_names_of_classes_break_between_their_words() -> None:
+    assert class_name("paid_by_card") == "<bdi>paid_<wbr>by_<wbr>card</bdi>"
+    long = "a_" * 150
+    assert f'title="{long}"' in class_name(long) and "_<wbr>a" in class_name(long)
+    assert class_name("<b_>") == "<bdi>&lt;b_<wbr>&gt;</bdi>"

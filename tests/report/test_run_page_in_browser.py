@@ -272,6 +272,27 @@ def test_rows_show_their_contents_line_guesses_and_a_reason(tab: Tab, many: tupl
                 assert words.endswith(f"{summary.classes[preferred]} {summary.classes[given]} {percent(quality)}")
 
 
+def test_on_a_phone_a_reason_has_the_whole_width(tab: Tab, many: tuple[Path, RunSummary]) -> None:
+    tab.resize(390, 844)
+    tab.open(many[0])
+    tab.wait_for(READY)
+    widths = "[...document.querySelectorAll('#part-next .rows td')].map((cell) => cell.getBoundingClientRect().width)"
+    assert min(tab.evaluate(widths)) > 300
+
+
+@pytest.mark.parametrize("width", [1280, 390])
+def test_a_class_stays_beside_its_colour(tab: Tab, many: tuple[Path, RunSummary], width: int) -> None:
+    tab.resize(width, 844)
+    tab.open(many[0])
+    tab.wait_for(READY)
+    below = """[...document.querySelectorAll(".chip")].filter((chip) => {
+      const colour = chip.querySelector(".swatch").getBoundingClientRect()
+      return chip.querySelector("bdi").getClientRects()[0].top > colour.bottom
+    })"""
+    assert tab.evaluate("document.querySelectorAll('.chip').length") > 0
+    assert tab.evaluate(f"{below}.length") == 0
+
+
 def test_names_stand_on_the_map_where_there_is_room(tab: Tab, many: tuple[Path, RunSummary]) -> None:
     names = "document.getElementById('map').dataset.names"
     assert tab.wait_for(f"Number({names}) >= 1")

@@ -17,7 +17,7 @@ from anchorview.solver.coverage import cover_landmarks
 from anchorview.solver.laplacian import quadratic_forms
 from anchorview.solver.objective import CodeSums, embedding_matrices
 from anchorview.solver.problem import Problem
-from anchorview.solver.trace_ratio import left_out, solve_trace_ratio
+from anchorview.solver.trace_ratio import not_embedded, solve_trace_ratio
 from anchorview.supervision.known import label_laplacians
 from support.processes import run
 
@@ -52,7 +52,7 @@ def test_rows_of_every_part_get_the_class_of_their_part(labelled_parts: int) -> 
     problem, sums, codes, truth, ids = parts_of_a_graph(labelled_parts)
     first = solve_trace_ratio(*embedding_matrices(problem, sums), K, tol=1e-3).embedding
     covered = cover_landmarks(first, problem, sums)
-    assert not left_out(covered.embedding).any()
+    assert not not_embedded(covered.embedding).any()
     assert np.mean(nearest_class(codes, covered.embedding, problem.labelled, ids) == truth) > 0.95
     assert (Outcome.ROWS_NOT_LINKED in covered.outcomes) == (labelled_parts < N_PARTS)
 
@@ -84,11 +84,11 @@ def test_noise_of_landmarks_left_out_is_removed() -> None:
     problem, sums, *_ = parts_of_a_graph(N_PARTS)
     first = np.linalg.qr(np.random.default_rng(0).normal(size=(len(problem.gram), K)))[0].T
     first[:, 5:9] *= 1e-9
-    assert np.flatnonzero(left_out(first)).tolist() == [5, 6, 7, 8]
+    assert np.flatnonzero(not_embedded(first)).tolist() == [5, 6, 7, 8]
     covered = cover_landmarks(first, problem, sums).embedding
     np.testing.assert_array_equal(covered[:K, 5:9], 0.0)
     np.testing.assert_array_equal(np.delete(covered[:K], range(5, 9), axis=1), np.delete(first, range(5, 9), axis=1))
-    assert np.linalg.norm(covered[K:, 5:9]) > 0.5 and not left_out(covered).any()
+    assert np.linalg.norm(covered[K:, 5:9]) > 0.5 and not not_embedded(covered).any()
 
 
 def test_rounding_does_not_decide() -> None:

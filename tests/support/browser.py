@@ -89,11 +89,30 @@ class Tab:
         theme = {"name": "prefers-color-scheme", "value": "dark" if dark else "light"}
         self.send("Emulation.setEmulatedMedia", features=[theme])
 
-    def open(self, page: Path) -> None:
-        """Open a file."""
+    def open(self, page: Path | str) -> None:
+        """Open a file, or an address."""
         self.events.clear()
-        self.send("Page.navigate", url=page.as_uri())
+        self.send("Page.navigate", url=page if isinstance(page, str) else page.as_uri())
         self.wait_for("document.readyState === 'complete'")
+
+    def press(self, key: str, *, code: str = "", shift: bool = False) -> None:
+        """Press a key: a letter, a digit, or one with a name such as "Backspace"."""
+        code = code or (f"Digit{key}" if key.isdigit() else key)
+        text = key if len(key) == 1 else "\r" if key == "Enter" else ""
+        about = {"key": key, "code": code, "modifiers": 8 if shift else 0}
+        numbers = {"Enter": 13, "Backspace": 8, "Tab": 9, "Escape": 27}
+        if key in numbers:
+            about["windowsVirtualKeyCode"] = numbers[key]
+        self.send("Input.dispatchKeyEvent", type="keyDown", text=text, **about)
+        self.send("Input.dispatchKeyEvent", type="keyUp", **about)
+
+    def drag(self, places: list[tuple[float, float]]) -> None:
+        """Draw a line with the mouse button held."""
+        button = {"button": "left", "buttons": 1, "clickCount": 1}
+        self.send("Input.dispatchMouseEvent", type="mousePressed", x=places[0][0], y=places[0][1], **button)
+        for x, y in places[1:]:
+            self.send("Input.dispatchMouseEvent", type="mouseMoved", x=x, y=y, **button)
+        self.send("Input.dispatchMouseEvent", type="mouseReleased", x=places[-1][0], y=places[-1][1], **button)
 
     def move_mouse(self, x: float, y: float) -> None:
         """Point at a place of the window."""

@@ -33,6 +33,7 @@ def text_summary(n_classes: int = 18, n_rows: int = 540) -> RunSummary:
     rng = np.random.RandomState(0)
     truth = rng.randint(n_classes, size=n_rows)
     kinds = [f"{'a rather long name of ' * (number % 3)}kind{number}" for number in range(n_classes)]
+    kinds = [kind.replace(" ", "_") if number % 2 else kind for number, kind in enumerate(kinds)]
     texts = [
         " ".join(
             [f"word{number}", *(f"extra{one}" for one in rng.randint(40, size=6)), f"thing{rng.randint(n_classes)}"]

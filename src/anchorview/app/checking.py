@@ -12,7 +12,7 @@ from sklearn.base import clone
 from ..core.arrays import Rows, is_sparse
 from ..datasets import make_multiview_subspaces
 from ..fssmsc import FSSMSC
-from .fitting import fit, make_model, memory_of, read
+from .fitting import fit_to_data, make_model, memory_of, read
 from .inputs.gathering import RunData
 from .inputs.labels import RunLabels
 from .progress import Reporter
@@ -90,7 +90,7 @@ def _seconds(model: Any, data: RunData, rows: Rows) -> float:
     values = None if data.labels.values is None else data.labels.values[rows]
     some = RunData(data.views[rows], None, RunLabels(values, data.labels.place), data.settings)
     start = time.perf_counter()
-    fit(clone(model), some)
+    fit_to_data(clone(model), some)
     return time.perf_counter() - start
 
 

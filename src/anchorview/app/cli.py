@@ -17,8 +17,10 @@ from .doctor_command import doctor
 from .errors import EXIT_CODES, FAILED, CommandError
 from .export import export
 from .fit import fit
+from .label import label
 from .predict import predict
 from .report import report
+from .serve import serve
 from .speaking import say
 from .stopping import exit_code, heed_signals
 from .tune import tune
@@ -68,7 +70,7 @@ def _version(value: bool) -> None:
         raise typer.Exit
 
 
-for _command in (fit, predict, tune, report, export):
+for _command in (fit, label, predict, tune, report, export, serve):
     app.command(epilog=EXIT_CODES)(_command)
 app.add_typer(bench_app, name="bench")
 app.add_typer(data_app, name="data")

@@ -12,9 +12,10 @@ import numpy as np
 from ..core.arrays import Matrix
 from .errors import DataError
 from .inputs.matrices import table_ids
-from .inputs.tables import TABLES, read_table, suffix_of, table_names
+from .inputs.tables import read_table, table_names
 from .run_folder import CODES
 from .settings import NO_ID
+from .sources import TABLES, check_readable, map_files, suffix_of
 
 
 def columns_of_run(record: dict[str, Any]) -> dict[str, str | None]:
@@ -53,14 +54,17 @@ def further_columns(
         Names of columns; by default those that were text, if the table is still there.
     """
     settings = record["settings"]
-    path = None if settings["table"] is None else Path(os.path.normpath(run.resolve() / settings["table"]))
+    folder = run.resolve()
+    path = None
+    if settings["table"] is not None:
+        path = map_files(Path(settings["table"]), lambda file: Path(os.path.normpath(folder / file)))
     if path is None or suffix_of(path) not in TABLES:
         if wanted:
             raise DataError("The run was not made on a table, so there are no columns to take along.")
         return None
     if wanted is None:
         texts = [name for name, kind in settings["columns"].items() if kind == "text"]
-        if not texts or not path.is_file():
+        if not texts or not _is_there(path):
             return None
         wanted = texts
     names = table_names(path)
@@ -75,3 +79,11 @@ def further_columns(
     ids = table_ids(table, id_column, str(path)).tolist() if id_column else range(table.num_rows)
     rows = table.select(list(wanted)).to_pylist()
     return dict(zip(ids, rows, strict=True))
+
+
+def _is_there(path: Path) -> bool:
+    try:
+        check_readable(path)
+    except DataError:
+        return False
+    return True

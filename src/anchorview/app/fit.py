@@ -15,15 +15,20 @@ from .options import (
     ConfigOption,
     FastOption,
     IdOption,
+    ImageEncoderOption,
     JobsOption,
     JsonOption,
     LabelOption,
+    LabelsFromFoldersOption,
     LabelsOption,
     MemoryOption,
     OnConflictOption,
     OrderOption,
     SeedOption,
+    SheetOption,
+    SqlTableOption,
     TableArgument,
+    TextEncoderOption,
     UnlabelledOption,
     ViewOption,
     settings_of,
@@ -33,6 +38,8 @@ from .speaking import say, say_json
 
 def fit(
     table: TableArgument = None,
+    sheet: SheetOption = None,
+    sql_table: SqlTableOption = None,
     view: ViewOption = None,
     id: IdOption = None,
     label: LabelOption = None,
@@ -42,6 +49,9 @@ def fit(
     column: ColumnOption = None,
     order: OrderOption = None,
     assume_order: AssumeOrderOption = False,
+    labels_from_folders: LabelsFromFoldersOption = False,
+    image_encoder: ImageEncoderOption = None,
+    text_encoder: TextEncoderOption = None,
     output: Annotated[
         Path | None, typer.Option("-o", "--output", help="Folder for the results; it must be new.")
     ] = None,
@@ -61,8 +71,10 @@ def fit(
 ) -> None:
     """Label every row of a table, or of several files, from the few labels there are.
 
-    One table: anchorview fit reviews.csv --label topic -o run
+    One table: anchorview fit reviews.csv --label topic -o run  (or .xlsx, .jsonl, .csv.gz, .sqlite, 'logs/*.csv')
     Its columns are recognised: text, numbers, categories, dates, lists of numbers.
+
+    A folder of photos: anchorview fit photos/ --labels labels.csv -o run
 
     Columns of one table as views:
     anchorview fit rows.parquet --view text=emb_* --view image=img_0..img_511 --id id --label label -o run
@@ -85,6 +97,8 @@ def fit(
             say_json(found)
         return
     if settings.output is None:
+        if settings.table is None and not settings.views:
+            raise UsageError("Name a table and the folder for the results: anchorview fit rows.csv -o run.")
         raise UsageError("Name the folder for the results: -o run.")
     from .fitting import run_fit
 

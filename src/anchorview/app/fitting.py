@@ -15,21 +15,21 @@ import numpy as np
 
 from ..classifier import AnchorViewClassifier
 from ..core.no_space import NoSpaceError
-from ..core.progress import Outcome
 from ..core.ticker import watch
 from ..cost.estimate import MemoryEstimate
 from ..data.validation import find_present
 from ..fssmsc import FSSMSC
 from ..readers.suggest import code_coordinates
 from .errors import CommandError, DataError
-from .inputs.contents import RowPlaces, read_contents
+from .inputs.contents import read_contents
 from .inputs.gathering import RunData, gather
 from .inputs.label_checks import check_labels, notes_on_classes
-from .inputs.tables import require
+from .inputs.row_places import RowPlaces
 from .progress import Reporter
 from .run_folder import CODES, MARK, RunFolder
 from .run_record import write_record
 from .settings import NO_ID, RunSettings
+from .sources import import_extra, name_of
 from .view_spec import ViewSpec, parse_views
 
 MODEL, EMBEDDING, PAGE, SETTINGS = "model.anchorview", "embedding.npy", "report.html", "run.toml"
@@ -42,7 +42,7 @@ _NOT_SETTLED = "stopped before they converged"  # what the tuner says of its log
 
 
 @dataclasses.dataclass
-class Run:
+class FinishedRun:
     """What a run has made: for the last words, and for machines."""
 
     folder: Path
@@ -56,12 +56,12 @@ def read(settings: RunSettings, reporter: Reporter) -> RunData:
     data = gather(settings)
     check_labels(data.labels, settings.clusters)
     data.notes += [*data.labels.notes, *notes_on_classes(data.labels.counts)]
-    for line in describe(data):
+    for line in describe_input(data):
         reporter.say(line)
     return data
 
 
-def describe(data: RunData) -> list[str]:
+def describe_input(data: RunData) -> list[str]:
     """Say in words what was read."""
     views = data.views
     said = [f"{len(views):,} rows; {len(views.names)} view{'s' if len(views.names) > 1 else ''}:"]
@@ -104,9 +104,9 @@ def make_model(settings: RunSettings, data: RunData) -> Any:
         return kind().set_params(**{**common, **settings.parameters})
 
 
-def fit(model: Any, data: RunData) -> None:
+def fit_to_data(model: Any, data: RunData) -> None:
     """Fit; what the data are to blame for is an error of the data."""
-    with _blaming_the_data():
+    with _blaming_the_data(None if data.file is None else RowPlaces(data.file, len(data.views))):
         model.fit(data.views, _labels_of(data))
 
 
@@ -115,22 +115,25 @@ def _labels_of(data: RunData) -> Any:
 
 
 @contextmanager
-def _blaming_the_data() -> Iterator[None]:
-    """Turn errors of an estimator into those of the command."""
+def _blaming_the_data(places: RowPlaces | None = None) -> Iterator[None]:
+    """Turn errors of an estimator into those of the command, with the place of the row that they name."""
     try:
         yield
     except MemoryError as error:
         raise CommandError(str(error) or "The memory is not enough.") from None
     except (ValueError, TypeError) as error:
         message = " ".join(str(error).split())
+        message = message if places is None else places.add_to(message)
         raise DataError(message.replace("use FSSMSC.", "label more rows, or use the plain model: --fast.")) from None
 
 
-def run_fit(settings: RunSettings, output: Path, force: bool, reporter: Reporter, *, with_page: bool = True) -> Run:
+def run_fit(
+    settings: RunSettings, output: Path, force: bool, reporter: Reporter, *, with_page: bool = True
+) -> FinishedRun:
     """Make a run: nothing is written to `output` unless everything is."""
-    require("pyarrow", "Labels are written by pyarrow")
+    import_extra("pyarrow", "Labels are written by pyarrow")
     if with_page:
-        require("bokeh", "The report is drawn by bokeh")
+        import_extra("bokeh", "The report is drawn by bokeh")
     folder = RunFolder(output, force)
     folder.check()
     seconds: dict[str, float] = {}
@@ -143,7 +146,7 @@ def run_fit(settings: RunSettings, output: Path, force: bool, reporter: Reporter
         if settings.fast and data.labels.counts and settings.clusters is None:
             reporter.say(LEFT_OUT)
         reporter.step("fitting")
-        fit(model, data)
+        fit_to_data(model, data)
         seconds |= {f"fit: {name}": value for name, value in model.stage_seconds_.items()}
         settings = dataclasses.replace(data.settings, columns=_columns(data) or settings.columns)
         try:
@@ -156,7 +159,7 @@ def run_fit(settings: RunSettings, output: Path, force: bool, reporter: Reporter
             raise CommandError(f"{folder.target} cannot be written: {error.strerror or error}.") from None
         except ValueError as error:  # numbers beyond what a model can hold
             raise DataError(f"The fit has given no usable model ({error}); are there extreme numbers?") from None
-    return Run(folder.target, record, has_converged(model))
+    return FinishedRun(folder.target, record, has_converged(model))
 
 
 def _write(
@@ -237,7 +240,8 @@ def _write(
 
 def has_converged(model: Any) -> bool:
     """Tell whether everything in a fit has converged, by what it says of itself."""
-    return Outcome.MAX_ITER.value not in model.status_ and _NOT_SETTLED not in model.status_
+    report = getattr(model, "_report", None)
+    return _NOT_SETTLED not in model.status_ if report is None else bool(report.has_converged)
 
 
 def memory_of(data: RunData, model: Any, *, count: bool = True) -> MemoryEstimate:
@@ -268,14 +272,14 @@ def _columns(data: RunData) -> dict[str, str]:
 
 def _source(settings: RunSettings) -> str:
     return (
-        settings.table.name
+        name_of(settings.table)
         if settings.table is not None
         else ", ".join(str(_named_only(spec)) for spec in parse_views(settings.views))
     )
 
 
 def _files(settings: RunSettings) -> dict[str, str]:
-    named = {} if settings.table is None else {"table": settings.table.name}
+    named = {} if settings.table is None else {"table": name_of(settings.table)}
     for number, path in enumerate(settings.labels):
         named["labels" if number == 0 else f"labels {number + 1}"] = path.name
     return named | {

@@ -16,7 +16,8 @@ from ..base import OF_FITTED_ROWS
 LAST_STEPS = ("FSSMSC", "AnchorViewClassifier")
 
 _SEARCH = ("_judged", "_folds", "_seed", "_sampled", "_data_fingerprint")  # what warm_start goes on from
-_NEVER = ("_left_out", "_metadata_request", "_stop_words_id")
+_OF_THIS_MACHINE = ("text_encoder", "text_cache", "image_encoder", "image_folder", "unreadable_")
+_NEVER = ("_left_out", "_metadata_request", "_stop_words_id", "_prepared", "_report", "_audit")
 
 
 @dataclass(frozen=True)
@@ -58,9 +59,12 @@ TABLE: dict[str, Storable] = {
     ),
     "Judgement": Storable("anchorview.tuning.search_data", times=("seconds",)),
     "Pipeline": Storable("sklearn.pipeline", without=(*_NEVER, "memory")),  # a folder of pickles is not to be trusted
+    # Encoders are named by the encoders of columns, with their fingerprints; folders are those of one machine.
+    "TableViews": Storable("anchorview.data.table_views", without=(*_NEVER, *_OF_THIS_MACHINE)),
     **_ours(
         PerView="data.per_view",
-        TableViews="data.table_views",
+        ImageColumn="data.image_column",
+        TextVectors="data.text_vectors",
         ColumnKind="data.column_kinds",
         TextEncoder="data.column_encoders",
         ListEncoder="data.column_encoders",
@@ -131,7 +135,7 @@ def class_named(name: Any) -> type:
     return found
 
 
-def name_of(kind: type) -> str | None:
+def storable_name(kind: type) -> str | None:
     """Return the name that a class has in the table; None if it is not there. Subclasses are other classes."""
     name = kind.__name__
     return name if name in TABLE and class_named(name) is kind else None

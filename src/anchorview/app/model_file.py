@@ -17,7 +17,7 @@ from ..core.files import check_output, replacing
 from ..core.free_memory import available_memory
 from .model_arrays import describe_array, new_member, write_array
 from .model_checks import check_model
-from .model_classes import LAST_STEPS, RENAMED, name_of
+from .model_classes import LAST_STEPS, RENAMED, storable_name
 from .model_reading import MANIFEST, ModelFileError, array_name, open_model, read_arrays, read_manifest
 from .model_tree import TreeReader, TreeWriter
 
@@ -167,9 +167,9 @@ def _as_path(path: Any) -> Path:
 
 def _check_savable(model: Any, rows: bool) -> None:
     """Raise an error unless this is a fitted model that a file can hold, with its rows if they are asked for."""
-    name = name_of(type(model))
+    name = storable_name(type(model))
     last = model.steps[-1][1] if name == "Pipeline" else model
-    if name_of(type(last)) not in LAST_STEPS:
+    if storable_name(type(last)) not in LAST_STEPS:
         raise TypeError(
             "A model file holds a fitted FSSMSC or AnchorViewClassifier, or a Pipeline that ends with one; "
             f"got {shorten(model)}."

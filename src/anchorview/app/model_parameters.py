@@ -174,7 +174,7 @@ RULES: dict[str, dict[str, Rule]] = {
 }
 
 
-def check_parameters(kind: type, parameters: Mapping[str, Any]) -> None:
+def check_transformer_parameters(kind: type, parameters: Mapping[str, Any]) -> None:
     """Raise a ValueError that names a parameter of a transformer of scikit-learn with a value that is not listed."""
     rules = RULES.get(kind.__name__)
     if rules is None or not kind.__module__.startswith("sklearn."):

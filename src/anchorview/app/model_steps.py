@@ -10,8 +10,10 @@ import numpy as np
 from ..data.column_encoders import CategoryEncoder, ListEncoder, TextEncoder
 from ..data.column_kinds import LEFT_OUT, USED, ColumnKind
 from ..data.columns import DATE_FORMATS
+from ..data.image_column import ImageColumn
 from ..data.number_encoder import NumberColumn, NumberEncoder
-from .model_classes import LAST_STEPS, name_of
+from ..data.text_vectors import TextVectors
+from .model_classes import LAST_STEPS, storable_name
 from .model_parameters import is_vocabulary
 from .model_values import is_count, is_number, require
 
@@ -62,7 +64,7 @@ def check_steps(pipeline: Any) -> None:
     last = steps[-1][1]
     for name, step in steps[:-1]:
         check_transformer(step, f"step {name!r:.80}", None)
-    if len(steps) > 1 and name_of(type(steps[-2][1])) == "TableViews":
+    if len(steps) > 1 and storable_name(type(steps[-2][1])) == "TableViews":
         sizes = {view: len(features) for view, features in steps[-2][1]._features.items()}
         fitted = dict(zip(last.view_names_, last.view_sizes_, strict=True))
         require(sizes == fitted, "views of the table")
@@ -72,7 +74,7 @@ def check_transformer(step: Any, where: str, n_features: int | None) -> None:
     """Raise a ValueError if a step is no transformer, is not fitted, or its arrays do not fit one another."""
     if step is None or step == "passthrough":
         return
-    name = name_of(type(step))
+    name = storable_name(type(step))
     require(name is not None and name not in LAST_STEPS and hasattr(step, "transform"), where)
     if name == "TableViews":
         _check_table(step, where)
@@ -116,7 +118,7 @@ def _check_fitted(step: Any, name: str, where: str, n_features: int | None) -> N
 def _check_words(step: Any, where: str) -> None:
     require(isinstance(step.vocabulary_, Mapping) and is_vocabulary(step.vocabulary_), f"vocabulary_ of {where}")
     if hasattr(step, "_tfidf"):
-        require(name_of(type(step._tfidf)) == "TfidfTransformer", f"_tfidf of {where}")
+        require(storable_name(type(step._tfidf)) == "TfidfTransformer", f"_tfidf of {where}")
         _check_fitted(step._tfidf, "TfidfTransformer", where, len(step.vocabulary_))
 
 
@@ -166,6 +168,14 @@ def _table_part(encoder: Any, where: str) -> tuple[list[str], int]:
         for terms in (encoder.words, encoder.characters):
             require(isinstance(terms, list) and is_vocabulary(terms) and len(set(terms)) == len(terms), where)
         return [encoder.column], len(encoder.words) + len(encoder.characters)
+    if isinstance(encoder, TextVectors):
+        require(is_count(encoder.n_features), where)
+        require(isinstance(encoder.encoder, str) and isinstance(encoder.fingerprint, str), where)
+        return [encoder.column], encoder.n_features
+    if isinstance(encoder, ImageColumn):
+        require(isinstance(encoder.sizes, dict) and all(map(is_count, encoder.sizes.values())), where)
+        require(isinstance(encoder.encoder, str), where)
+        return [encoder.column], sum(encoder.sizes.values())
     if isinstance(encoder, ListEncoder):
         require(is_count(encoder.n_features), where)
         return [encoder.column], encoder.n_features

@@ -21,8 +21,8 @@ from sklearn.base import BaseEstimator
 
 from .former_names import translate_fitted, translate_parameters, translate_setting
 from .model_arrays import KINDS, check_dtype, parse_dtype
-from .model_classes import TABLE, class_named, name_of
-from .model_parameters import check_parameters
+from .model_classes import TABLE, class_named, storable_name
+from .model_parameters import check_transformer_parameters
 
 _MANY = 32  # items of one type from which a list becomes an array
 _SPARSE = {kind.__name__: kind for kind in (sparse.csr_array, sparse.csc_array, sparse.csr_matrix, sparse.csc_matrix)}
@@ -75,7 +75,7 @@ class TreeWriter:
             return self._sparse(value, where)
         if isinstance(value, np.random.RandomState):
             return {"random_state": self.write(value.get_state(legacy=True), where)}
-        if name_of(type(value)) is not None:
+        if storable_name(type(value)) is not None:
             return self._object(value, where)
         if hasattr(value, "__array__") and not isinstance(value, type):  # an array, a pandas Index …
             return self._array(np.asarray(value), where)
@@ -142,10 +142,10 @@ class TreeWriter:
 
     def _object(self, value: Any, where: str) -> Any:
         if isinstance(value, Enum):
-            return {"enum": [name_of(type(value)), value.name]}
+            return {"enum": [storable_name(type(value)), value.name]}
         if id(value) in self._numbers:
             return {"again": self._numbers[id(value)]}
-        name = name_of(type(value))
+        name = storable_name(type(value))
         assert name is not None
         body = self._estimator(value, name, where) if isinstance(value, BaseEstimator) else self._fields(value, where)
         self._numbers[id(value)] = len(self._numbers)
@@ -164,7 +164,7 @@ class TreeWriter:
         given, state = value.get_params(deep=False), vars(value)
         parameters = {key: item for key, item in given.items() if key not in about.without}
         try:
-            check_parameters(type(value), parameters)
+            check_transformer_parameters(type(value), parameters)
         except ValueError as error:
             raise TypeError(f"{where}: {error}. Keep the model with pickle or joblib instead.") from None
         fitted = {
@@ -324,7 +324,7 @@ class TreeReader:
         parameters = {name: self.read(item) for name, item in body["parameters"].items()}
         if about.without and set(parameters) & set(about.without):
             raise ValueError(f"{kind.__name__} is stored without {sorted(set(parameters) & set(about.without))}")
-        check_parameters(kind, parameters)
+        check_transformer_parameters(kind, parameters)
         made = kind(**translate_parameters(kind.__name__, parameters))
         fitted: dict[str, Any] = {}
         for name, item in body["fitted"].items():

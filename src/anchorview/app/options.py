@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from enum import StrEnum
+from functools import partial
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -10,6 +11,7 @@ import typer
 
 from .errors import UsageError
 from .settings import ERROR, LATER, RunSettings, read_settings
+from .sources import join_files, map_files, with_part
 
 
 class OnConflict(StrEnum):
@@ -20,11 +22,15 @@ class OnConflict(StrEnum):
 
 
 TableArgument = Annotated[
-    Path | None,
+    list[Path] | None,
     typer.Argument(
-        help="The table: .csv, .tsv (.gz), .parquet; or a data set: .h5ad, .h5mu, .npz, .mat.", show_default=False
+        help="The table, a file or several: .csv, .tsv, .jsonl (also .gz, .zst), .xlsx, .parquet, .feather, .sqlite; "
+        "or a data set: .h5ad, .h5mu, .npz, .mat; or a folder of photos.",
+        show_default=False,
     ),
 ]
+SheetOption = Annotated[str | None, typer.Option("--sheet", help="Sheet of an Excel file; by default the first.")]
+SqlTableOption = Annotated[str | None, typer.Option("--table", help="Table of an SQLite file, if it has several.")]
 ViewOption = Annotated[
     list[str] | None,
     typer.Option(
@@ -47,7 +53,8 @@ ColumnOption = Annotated[
     typer.Option(
         "--column",
         metavar="NAME=KIND",
-        help="What a column of the table is: text, number, category, boolean, date, list or ignore; can be repeated.",
+        help="What a column of the table is: text, number, category, boolean, date, list, image or ignore; can be "
+        "repeated.",
     ),
 ]
 OrderOption = Annotated[
@@ -65,7 +72,8 @@ LabelOption = Annotated[str | None, typer.Option(help="Column of labels; empty c
 LabelsOption = Annotated[
     list[Path] | None,
     typer.Option(
-        help="File of labels: .csv, .tsv or .parquet with ids, .npy, or .json of Label Studio; can be repeated, and "
+        help="File of labels: .csv, .tsv or .parquet with ids, .npy, .json of Label Studio, or .labels.jsonl of the "
+        "labelling page; can be repeated, and "
         "joined with --label: a later one goes before an earlier one.",
     ),
 ]
@@ -74,6 +82,13 @@ OnConflictOption = Annotated[
 ]
 UnlabelledOption = Annotated[str | None, typer.Option(help="A value that means 'no label'.")]
 ConfigOption = Annotated[Path | None, typer.Option(help="A .toml file with settings; options go before it.")]
+LabelsFromFoldersOption = Annotated[
+    bool, typer.Option("--labels-from-folders", help="Photos are labelled by the name of the folder they are in.")
+]
+TextEncoderOption = Annotated[
+    str | None, typer.Option(help="What encodes text by meaning: auto, wordllama, or the folder of a model.")
+]
+ImageEncoderOption = Annotated[Path | None, typer.Option(help="An .onnx network that encodes photos.")]
 FastOption = Annotated[bool, typer.Option("--fast", help="The plain model: no search and no average, less accurate.")]
 ClustersOption = Annotated[int | None, typer.Option(min=2, help="Number of clusters; works without labels.")]
 MemoryOption = Annotated[float | None, typer.Option(min=0.001, help="GB that the fit may take beyond the input.")]
@@ -81,6 +96,7 @@ SeedOption = Annotated[int | None, typer.Option(min=0, max=2**31 - 1, help="Rand
 JobsOption = Annotated[int | None, typer.Option(min=1, help="Threads; by default one for each core.")]
 JsonOption = Annotated[bool, typer.Option("--json", help="Write the result as JSON, and nothing else, to stdout.")]
 
+_PART_OPTIONS = {"sheet": "--sheet", "sql_table": "--table"}
 _NAMES = {"view": "views", "column": "columns"}
 _FIELDS = (
     "table",
@@ -93,6 +109,9 @@ _FIELDS = (
     "column",
     "order",
     "assume_order",
+    "labels_from_folders",
+    "image_encoder",
+    "text_encoder",
     "fast",
     "clusters",
     "memory_limit",
@@ -107,6 +126,13 @@ def settings_of(config: Path | None, given: dict[str, Any]) -> RunSettings:
     """Return the settings of a configuration file, if there is one, with the options that were given."""
     settings = RunSettings() if config is None else read_settings(config)
     options = {_NAMES.get(name, name): given[name] for name in _FIELDS if name in given}
+    options["table"] = join_files(options["table"]) if options.get("table") else None
+    for option in ("sheet", "sql_table"):
+        part, table = given.get(option), options["table"] or settings.table
+        if part is not None and table is None:
+            raise UsageError("--sheet and --table name a part of a file; name the file first.")
+        if part is not None and table is not None:
+            options["table"] = map_files(table, partial(with_part, part=part, option=_PART_OPTIONS[option]))
     if options.get("columns"):
         options["columns"] = dict(map(_kind_of_column, options["columns"]))
     return settings.override(options)

@@ -7,7 +7,17 @@ from typing import Annotated
 
 import typer
 
-from .options import AssumeOrderOption, IdOption, JsonOption, OrderOption, ViewOption
+from .options import (
+    AssumeOrderOption,
+    IdOption,
+    ImageEncoderOption,
+    JsonOption,
+    OrderOption,
+    SheetOption,
+    SqlTableOption,
+    TextEncoderOption,
+    ViewOption,
+)
 from .speaking import say_json
 
 _OUTPUT = Path("labels.csv")
@@ -18,10 +28,14 @@ def predict(
     model: Annotated[Path, typer.Argument(help="The folder of a run, or its model.anchorview.")],
     files: Annotated[list[Path] | None, typer.Argument(help="Tables with the columns of the fit.")] = None,
     output: Annotated[Path, typer.Option("-o", "--output", help="File for the labels: .csv or .parquet.")] = _OUTPUT,
+    sheet: SheetOption = None,
+    sql_table: SqlTableOption = None,
     view: ViewOption = None,
     id: IdOption = None,
     order: OrderOption = None,
     assume_order: AssumeOrderOption = False,
+    image_encoder: ImageEncoderOption = None,
+    text_encoder: TextEncoderOption = None,
     force: Annotated[bool, typer.Option("--force", help="Replace the file if it exists.")] = False,
     block_rows: Annotated[int, typer.Option(min=1, help="Rows that are read and labelled together.")] = 20_000,
     as_json: JsonOption = False,
@@ -34,10 +48,13 @@ def predict(
     """
     from .predicting import Request, run_predict
     from .progress import Reporter
+    from .sources import with_part
 
     reporter = Reporter(quiet=as_json)
     path = model / MODEL if model.is_dir() else model
-    request = Request(path, files or [], view or [], id, block_rows, order, assume_order)
+    for option, part in (("--sheet", sheet), ("--table", sql_table)):
+        files = [with_part(file, part, option) for file in files or []]
+    request = Request(path, files or [], view or [], id, block_rows, order, assume_order, image_encoder, text_encoder)
     done = run_predict(request, output, force, reporter)
     if as_json:
         say_json(done)

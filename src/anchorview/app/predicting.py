@@ -21,17 +21,17 @@ from ..data.table_views import TableViews
 from ..data.validation import find_present
 from ..data.views import Views
 from .errors import DataError, UsageError
-from .inputs.blocks import count_rows, table_blocks
-from .inputs.columns import FIRST_LINE, column_matrix
+from .inputs.columns import column_matrix
 from .inputs.gathering import gather
 from .inputs.matrices import table_ids
-from .inputs.tables import TABLES, check_readable, require, suffix_of, table_names
+from .inputs.tables import FIRST_LINE, count_rows, table_blocks, table_names
 from .label_parts import add_part, label_parts, put_together
 from .model_file import ModelFileError, load
 from .output_path import check_output_path
 from .progress import Reporter
 from .results import predicted_labels
 from .settings import NO_ID, RunSettings
+from .sources import LINES, PHOTOS, TABLES, check_readable, files_of, import_extra, split_part, suffix_of
 from .view_spec import choose_columns, parse_views
 
 Encoded = tuple[Views, dict[str, Any]]  # views, and what was ignored in them
@@ -141,12 +141,13 @@ class Predictor:
 
     def _views(self, table: Any, path: Path, start: int) -> Encoded:
         if self.table is not None:
+            self.table.image_folder = path if suffix_of(path) == PHOTOS else files_of(path)[0].parent
             try:
                 encoded = self.table.encode(table)
             except ValueError as error:
                 raise DataError(f"{path}, rows {start} to {start + table.num_rows - 1}: {error}") from None
             return encoded.views, {name: [one.what, one.count, one.total] for name, one in encoded.unseen.items()}
-        line = 0 if suffix_of(path) == ".parquet" else start + FIRST_LINE
+        line = start + FIRST_LINE if suffix_of(path) in LINES[:2] else 0
         groups = self._groups(path)
         arrays = {name: column_matrix(table, group, str(path), line) for name, group in groups.items()}
         views = Views(arrays)
@@ -174,6 +175,10 @@ class Request:
         Whose order files without ids have: a view, or a file of ids.
     assume_order : bool
         Whether they have that of the first file with ids.
+    image_encoder : Path or None
+        The network that encodes photos, if one did so at the fit.
+    text_encoder : str or None
+        The folder of the model that encodes text, if one did so at the fit.
     """
 
     model: Path
@@ -183,10 +188,13 @@ class Request:
     block_rows: int
     order: str | None = None
     assume_order: bool = False
+    image_encoder: Path | None = None
+    text_encoder: str | None = None
 
     def fingerprint(self) -> str:
         """Return what changes if the model, a file, or what is read of it does."""
-        paths = [self.model, *self.files, *(spec.path for spec in parse_views(self.views) if spec.path is not None)]
+        files = [split_part(file)[0] for path in self.files for file in files_of(path)]
+        paths = [self.model, *files, *(spec.path for spec in parse_views(self.views) if spec.path is not None)]
         known = [(str(path.resolve()), path.stat().st_size, path.stat().st_mtime_ns) for path in paths if path.exists()]
         return hashlib.sha256(
             json.dumps([known, self.views, self.id, self.block_rows, self.order]).encode()
@@ -195,10 +203,14 @@ class Request:
 
 def run_predict(request: Request, output: Path, force: bool, reporter: Reporter) -> dict[str, Any]:
     """Label the rows of files, and write one table of labels; what was done before an interrupt is not done again."""
-    require("pyarrow", "Labels are written by pyarrow")
+    import_extra("pyarrow", "Labels are written by pyarrow")
     _check_paths(request, output, force)
     with reporter.working():
         predictor = Predictor(request.model, request.views, request.id)
+        if predictor.table is not None and request.image_encoder is not None:
+            predictor.table.image_encoder = str(request.image_encoder)
+        if predictor.table is not None and request.text_encoder is not None:
+            predictor.table.text_encoder = request.text_encoder
         blocks = predictor.blocks(request.files, request.block_rows) if request.files else _gathered(request, predictor)
         n_rows, n_new, n_blocks, start = 0, 0, 0, time.perf_counter()
         n_all = count_rows(request.files)

@@ -8,10 +8,12 @@ import os
 import re
 import tomllib
 from dataclasses import dataclass, field
+from functools import partial
 from pathlib import Path
 from typing import Any
 
 from .errors import UsageError
+from .sources import map_files
 from .view_spec import parse_views
 
 _TYPES: dict[str, tuple[type, ...]] = {
@@ -25,6 +27,9 @@ _TYPES: dict[str, tuple[type, ...]] = {
     "order": (str,),
     "assume_order": (bool,),
     "columns": (dict,),
+    "labels_from_folders": (bool,),
+    "image_encoder": (str,),
+    "text_encoder": (str,),
     "fast": (bool,),
     "clusters": (int,),
     "memory_limit": (int, float),
@@ -34,7 +39,7 @@ _TYPES: dict[str, tuple[type, ...]] = {
     "output": (str,),
     "parameters": (dict,),
 }
-_PATHS = ("table", "output")
+_PATHS = ("table", "output", "image_encoder")
 LATER, ERROR = "later", "error"  # what is done where sources of labels disagree
 NO_ID = "none"  # as the name of the column of ids: rows are numbered
 
@@ -63,6 +68,12 @@ class RunSettings:
         Whether they have the order of the first file with ids.
     columns : dict of str to str
         What columns of a raw table are.
+    labels_from_folders : bool
+        Whether the folder that a photo is in is its label.
+    image_encoder : Path or None
+        An .onnx file that encodes photos.
+    text_encoder : str or None
+        What encodes text: "auto", "wordllama", or the folder of a model.
     fast : bool
         The plain model in place of the tuned one.
     clusters : int or None
@@ -89,6 +100,9 @@ class RunSettings:
     order: str | None = None
     assume_order: bool = False
     columns: dict[str, str] = field(default_factory=dict)
+    labels_from_folders: bool = False
+    image_encoder: Path | None = None
+    text_encoder: str | None = None
     fast: bool = False
     clusters: int | None = None
     memory_limit: float | None = None
@@ -128,7 +142,8 @@ class RunSettings:
         ]
         return dataclasses.replace(
             self,
-            table=None if self.table is None else _seen_from(folder, self.table),
+            table=None if self.table is None else map_files(self.table, partial(_seen_from, folder)),
+            image_encoder=None if self.image_encoder is None else _seen_from(folder, self.image_encoder),
             labels=[_seen_from(folder, path) for path in self.labels],
             views=[str(spec) for spec in specs],
             order=str(_seen_from(folder, Path(str(self.order)))) if self._order_is_file() else self.order,
@@ -165,7 +180,7 @@ def read_settings(path: Path) -> RunSettings:
             raise UsageError(f"{path}: {name} = {value!r} is not of the right type ({_TYPES[name][0].__name__}).")
     if values.get("on_conflict", LATER) not in (LATER, ERROR):
         raise UsageError(f"{path}: on_conflict = {values['on_conflict']!r} must be {LATER!r} or {ERROR!r}.")
-    values |= {name: path.parent / values[name] for name in _PATHS if name in values}
+    values |= {name: map_files(Path(values[name]), path.parent.joinpath) for name in _PATHS if name in values}
     if "labels" in values:
         listed = [values["labels"]] if isinstance(values["labels"], str) else values["labels"]
         values["labels"] = [path.parent / str(name) for name in listed]

@@ -13,14 +13,19 @@ from .options import (
     ColumnOption,
     ConfigOption,
     IdOption,
+    ImageEncoderOption,
     JobsOption,
     JsonOption,
     LabelOption,
+    LabelsFromFoldersOption,
     LabelsOption,
     OnConflictOption,
     OrderOption,
     SeedOption,
+    SheetOption,
+    SqlTableOption,
     TableArgument,
+    TextEncoderOption,
     UnlabelledOption,
     ViewOption,
     settings_of,
@@ -33,6 +38,8 @@ _SHOWN = 15  # settings printed
 
 def tune(
     table: TableArgument = None,
+    sheet: SheetOption = None,
+    sql_table: SqlTableOption = None,
     view: ViewOption = None,
     id: IdOption = None,
     label: LabelOption = None,
@@ -42,6 +49,9 @@ def tune(
     column: ColumnOption = None,
     order: OrderOption = None,
     assume_order: AssumeOrderOption = False,
+    labels_from_folders: LabelsFromFoldersOption = False,
+    image_encoder: ImageEncoderOption = None,
+    text_encoder: TextEncoderOption = None,
     output: Annotated[
         Path | None, typer.Option("-o", "--output", help="Write the whole table to this .csv file.")
     ] = None,

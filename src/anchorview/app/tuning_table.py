@@ -11,7 +11,7 @@ from typing import Any
 from ..core.files import replace_file
 from .csv_cells import mark_text
 from .errors import DataError
-from .fitting import fit, make_model, read
+from .fitting import fit_to_data, make_model, read
 from .progress import Reporter
 from .settings import RunSettings
 
@@ -32,7 +32,7 @@ def search_table(settings: RunSettings, reporter: Reporter) -> list[dict[str, An
             raise DataError("The search needs labels to judge by: --label COLUMN or --labels FILE.")
         model = make_model(settings, data)
         reporter.step("searching")
-        fit(model, data)
+        fit_to_data(model, data)
     found = model.cv_results_
     rows = []
     for number, parameters in enumerate(found["params"]):

@@ -10,7 +10,11 @@ from pathlib import Path
 
 from .errors import DataError, UsageError
 
-_FILE = re.compile(r"(.+?\.(?:npy|npz|csv|tsv|csv\.gz|tsv\.gz|parquet|mat|h5ad|h5mu|zarr))(?::(.*))?", re.IGNORECASE)
+_FILE = re.compile(
+    r"(.+?\.(?:npy|npz|(?:csv|tsv|jsonl|ndjson)(?:\.gz|\.zst|\.bz2)?|json|parquet|feather|arrow"
+    r"|(?:xlsx|xlsm|sqlite3?|db)(?:#[^:]+)?|mat|h5ad|h5mu|zarr))(?::(.*))?",
+    re.IGNORECASE,
+)
 _NUMBERED = re.compile(r"(.*?)(\d+)")
 
 

@@ -7,7 +7,7 @@ from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
-from typing import Any, ClassVar, Self
+from typing import Any, Self
 
 import numpy as np
 import numpy.typing as npt
@@ -15,16 +15,16 @@ from sklearn.base import BaseEstimator, ClusterMixin
 from sklearn.exceptions import ConvergenceWarning
 
 from ..core.arrays import AnyMatrix, ClassIds, Matrix, Rows
-from ..core.checks import SHARED, Names, Number, Rule, check_number, check_parameters, make_random_state
+from ..core.checks import Number, check_number, check_parameters, make_random_state
 from ..core.progress import CallbackSupportMixin, Iteration, Progress, with_callbacks
 from ..data.labels import encode_labels
-from ..data.reading import ColumnGroups
 from ..data.validation import column_of, read_views
 from ..data.views import Views
 from ..engine.blocks import count_threads, one_blas_thread
 from ..features.scaling import check_finite
 from ._graph_builder import GraphBuilder
 from ._matrix import one_hot
+from ._parameters import SharedParameters, method, parameter
 from ._scaling import check_scaling, scale_views
 
 
@@ -71,18 +71,12 @@ class Labels:
         return one_hot(self.class_ids[self.labelled], self.n_classes)
 
 
-class _MultiViewEstimator(CallbackSupportMixin, BaseEstimator, ABC):
+class _MultiViewEstimator(SharedParameters, CallbackSupportMixin, BaseEstimator, ABC):
     """Reading, checking and scaling of the views."""
 
-    views: ColumnGroups | None
-    scaling: str | Sequence[str]
-    random_state: int | np.random.RandomState | None
-    n_jobs: int | None
-    verbose: bool
     max_iter: int  # of methods that make rounds, as is `tol`
     tol: float
-    _rules: ClassVar[dict[str, Rule]] = {**SHARED, "scaling": Names()}  # methods add their own
-    _graphs: GraphBuilder = GraphBuilder()  # the bench sets one that keeps graphs from fit to fit
+    _graphs = GraphBuilder()  # the bench sets one that keeps graphs from fit to fit
     labels_: npt.NDArray[Any]
     n_iter_: int
     objective_history_: npt.NDArray[np.float64]
@@ -117,18 +111,10 @@ class _MultiViewEstimator(CallbackSupportMixin, BaseEstimator, ABC):
     def _iterate(
         self, task: Task, one_round: Callable[[], float], *, first_check: int = 2, expected: bool = False
     ) -> None:
-        """Repeat rounds until the objective settles, and `_record` them.
+        """Repeat rounds, each of which returns the objective, until that settles, and `_record` them.
 
-        Parameters
-        ----------
-        task : Task
-            Gets a report of each round.
-        one_round : callable
-            Makes a round and returns the objective.
-        first_check : int
-            The rounds end, from this one on, when the objective changes by no more than `tol` of itself.
-        expected : bool
-            Whether an end at `max_iter` needs no warning.
+        From round `first_check` on they end when the objective changes by no more than `tol` of itself. If an end at
+        `max_iter` is `expected` there is no warning.
         """
         history: list[float] = []
         while True:
@@ -153,14 +139,17 @@ class _MultiViewEstimator(CallbackSupportMixin, BaseEstimator, ABC):
             )
 
 
+@method
 class MultiViewClusterer(ClusterMixin, _MultiViewEstimator):
-    """A method without labels; subclasses implement `_cluster`."""
+    """A method without labels; subclasses implement `_cluster`.
 
-    n_clusters: int | None
-    _rules: ClassVar[dict[str, Rule]] = {
-        **_MultiViewEstimator._rules,
-        "n_clusters": Number(1, integer=True, optional=True),
-    }
+    Attributes
+    ----------
+    labels_ : ndarray of shape (n_rows,)
+        Cluster number of each row.
+    """
+
+    n_clusters: int | None = parameter(None, Number(1, integer=True, optional=True))
 
     @abstractmethod
     def _cluster(self, task: Task, n_clusters: int) -> ClassIds:
@@ -199,7 +188,15 @@ class MultiViewClusterer(ClusterMixin, _MultiViewEstimator):
 
 
 class SemiSupervisedMultiView(_MultiViewEstimator):
-    """A method that carries labels to the unlabelled rows of its input; subclasses implement `_classify`."""
+    """A method that carries labels to the unlabelled rows of its input; subclasses implement `_classify`.
+
+    Attributes
+    ----------
+    labels_ : ndarray of shape (n_rows,)
+        Class of each row; labelled rows keep theirs.
+    classes_ : ndarray
+        The labelled classes, sorted.
+    """
 
     classes_: npt.NDArray[Any]
 

@@ -23,16 +23,8 @@ def best_setting(
 ) -> Setting:
     """Return the setting that guesses most hidden labels, of equals the one with the largest likelihood of them.
 
-    Parameters
-    ----------
-    settings : sequence
-        What to choose from; the first of them if there is nothing to hide.
-    class_ids : ndarray of shape (n,)
-        Class of each row, −1 where it is not known.
-    folds : sequence of ndarray
-        From `split_labels`.
-    probabilities : callable
-        Takes a setting and class numbers of which a part is hidden, returns the probability of each class for all rows.
+    The rows of each fold are hidden in turn: they have class number −1 when `probabilities` is asked for the
+    probability of each class for all rows. If there is nothing to hide, the first setting is returned.
     """
     if not folds or len(settings) == 1:
         return settings[0]

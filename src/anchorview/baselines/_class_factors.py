@@ -39,31 +39,15 @@ def fixed_coefficients(targets: Matrix) -> Matrix:
 
 @dataclass
 class ClassFactors:
-    """The factors and the steps.
+    """The factors and the steps."""
 
-    Parameters
-    ----------
-    views : list of ndarray or csr_array of shape (n, d_p)
-        X_p.
-    graph : csr_array of shape (n, n)
-        S, the sum of the graphs of all views.
-    coefficients : ndarray of shape (n, n_classes)
-        First V, with V_l in its place.
-    bases : list of ndarray of shape (d_p, n_classes)
-        First U_p.
-    free : ndarray
-        Numbers of the unlabelled rows.
-    graph_weight, orthogonality : float
-        σ and μ.
-    """
-
-    views: list[AnyMatrix]
-    graph: sparse.csr_array
-    coefficients: Matrix
-    bases: list[Matrix]
-    free: Rows
-    graph_weight: float
-    orthogonality: float
+    views: list[AnyMatrix]  # X_p, (n, d_p)
+    graph: sparse.csr_array  # S, the sum of the graphs of all views
+    coefficients: Matrix  # V, (n, n_classes), with V_l in its place
+    bases: list[Matrix]  # U_p, (d_p, n_classes)
+    free: Rows  # numbers of the unlabelled rows
+    graph_weight: float  # σ
+    orthogonality: float  # μ
 
     def __post_init__(self) -> None:
         self._degree = degrees(self.graph)[:, None]

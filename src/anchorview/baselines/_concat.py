@@ -32,12 +32,12 @@ def _total_variance(rows: AnyMatrix) -> float:
     return float(squared_norms(rows - mean).mean())
 
 
-def side_by_side(views: list[AnyMatrix], factors: Matrix) -> AnyMatrix:
+def concatenate_views(views: list[AnyMatrix], factors: Matrix) -> AnyMatrix:
     """Return all features, times the factors of their views, as one array; as csr_array if some view is sparse.
 
     Examples
     --------
-    >>> side_by_side([np.array([[3.0, 4.0]]), np.array([[2.0]])], np.array([1.0, 10.0]))
+    >>> concatenate_views([np.array([[3.0, 4.0]]), np.array([[2.0]])], np.array([1.0, 10.0]))
     array([[ 3.,  4., 20.]])
     """
     parts = [rows * factor for rows, factor in zip(views, factors, strict=True)]

@@ -29,23 +29,9 @@ def conjugate_gradients(
 ) -> Solution:
     """Solve A X = B for each column of B, with the diagonal of A as preconditioner.
 
-    Parameters
-    ----------
-    apply : callable
-        Returns A X; A is symmetric and positive definite.
-    right : ndarray of shape (n, n_columns)
-        B.
-    diagonal : ndarray of shape (n,)
-        The diagonal of A.
-    start : ndarray of shape (n, n_columns), optional
-        A first guess. Every step lowers the energy ⟨X, A X⟩ / 2 − ⟨X, B⟩ of each column, so that the result is never
-        worse than the guess.
-    residual : ndarray of shape (n, n_columns), optional
-        B − A X of the guess, if the caller has it.
-    tol : float
-        The steps end when every column's residual is below this part of its right-hand side.
-    max_iter : int
-        Steps at most.
+    `apply` returns A X; A is symmetric and positive definite. `start` is a first guess, `residual` its B − A X if the
+    caller has it. Every step lowers the energy ⟨X, A X⟩ / 2 − ⟨X, B⟩ of each column, so that the result is never worse
+    than the guess. The steps end when every column's residual is below `tol` times its right-hand side.
 
     Examples
     --------

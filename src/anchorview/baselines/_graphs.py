@@ -38,8 +38,7 @@ def pkn_weights(distances: Matrix) -> Matrix:
     gaps = np.maximum(distances[:, -1:] - distances[:, :-1], 0.0)  # a weight below 0 would leave no graph
     total = gaps.sum(axis=1, keepdims=True)
     even = total <= 1e-12 * gaps.shape[1] * distances[:, -1:]
-    result: Matrix = np.where(even, 1.0 / gaps.shape[1], gaps / np.where(even, 1.0, total))
-    return result
+    return np.where(even, 1.0 / gaps.shape[1], gaps / np.where(even, 1.0, total))
 
 
 def knn_graph(

@@ -46,5 +46,4 @@ class InductiveMultiView(ClassifierMixin, SemiSupervisedMultiView):
         check_is_fitted(self)
         views = read_views(self, X, reset=False)
         check_finite(views)
-        labels: npt.NDArray[Any] = self.classes_[self._choose(self._new_rows.apply(views))]
-        return labels
+        return self.classes_[self._choose(self._new_rows.apply(views))]

@@ -9,6 +9,7 @@ from scipy import sparse
 
 from ..core.arrays import AnyMatrix, ClassIds, Matrix, as_dense, squared_norms
 from ..engine.blocks import map_blocks
+from ..features.landmarks import fill_empty
 from ._matrix import multiply
 
 _BLOCK_ENTRIES = 2**20  # similarities of one block: 8 MB
@@ -58,7 +59,7 @@ def _lloyd(
     for _ in range(max_iter):
         previous = labels
         labels, distances = _assign(rows, squared, centres, n_threads)
-        _fill_empty(labels, distances, n_clusters)
+        fill_empty(labels, n_clusters, distances)
         if np.array_equal(labels, previous):
             break
         centres = _means(rows, labels, n_clusters)
@@ -81,18 +82,6 @@ def _assign(rows: AnyMatrix, squared: Matrix, centres: Matrix, n_threads: int) -
     starts = range(0, rows.shape[0], step)
     parts = map_blocks(of_block, [slice(s, min(s + step, rows.shape[0])) for s in starts], n_threads)
     return np.concatenate([part[0] for part in parts]), np.concatenate([part[1] for part in parts])
-
-
-def _fill_empty(labels: ClassIds, distances: Matrix, n_clusters: int) -> None:
-    """Hand the rows farthest from their centres to clusters without rows, never a cluster's last one."""
-    counts = np.bincount(labels, minlength=n_clusters)
-    if counts.all():
-        return
-    farthest = iter(np.argsort(-distances, kind="stable"))
-    for cluster in np.flatnonzero(counts == 0):
-        row = next(row for row in farthest if counts[labels[row]] > 1)
-        counts[labels[row]] -= 1
-        labels[row], counts[cluster] = cluster, 1
 
 
 def _means(rows: AnyMatrix, labels: ClassIds, n_clusters: int) -> Matrix:

@@ -42,8 +42,7 @@ def unit_length(rows: AnyMatrix) -> AnyMatrix:
 def inverse(values: Matrix) -> Matrix:
     """Return one over each value, and 0 where the value is 0 (or so small that one over it overflows)."""
     small = np.abs(values) < 1e-300
-    result: Matrix = np.where(small, 0.0, 1.0 / np.where(small, 1.0, values))
-    return result
+    return np.where(small, 0.0, 1.0 / np.where(small, 1.0, values))
 
 
 def one_hot(class_ids: ClassIds, n_classes: int) -> Matrix:

@@ -42,21 +42,11 @@ class _ColumnMap:
 
 
 def _largest(rows: AnyMatrix) -> Matrix:
-    result: Matrix = as_dense(abs(rows).max(axis=0)).ravel().astype(np.float64)
-    return result
+    return as_dense(abs(rows).max(axis=0)).ravel().astype(np.float64)
 
 
 class NewRowScaling:
-    """The scaling of a fit, to be applied to other rows.
-
-    Parameters
-    ----------
-    views : Views
-        The rows of the fit.
-    scaled : list of ndarray or csr_array
-        What `scale_views` made of them.
-    scaling : str or sequence of str
-        The scaling that was used, one for all views or one per view.
+    """The scaling of a fit, read off its rows and what `scale_views` made of them, to be applied to other rows.
 
     Examples
     --------

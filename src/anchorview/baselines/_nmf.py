@@ -2,31 +2,34 @@
 
 from __future__ import annotations
 
-from typing import ClassVar
+from dataclasses import KW_ONLY
 
 import numpy as np
 
 from ..core.arrays import AnyMatrix, Matrix
-from ..core.checks import COUNT, WEIGHT, Rule
+from ..core.checks import COUNT
 from ..engine.blocks import map_blocks
 from ._base import SemiSupervisedMultiView, Task
 from ._matrix import multiply
+from ._parameters import method, parameter
 from ._scaling import check_nonnegative
 
 EPS = float(np.finfo(np.float64).eps)
 
 
+@method
 class NonnegativeFactorization(SemiSupervisedMultiView):
-    """A semi-supervised method on non-negative views, dense or sparse, in rounds until the objective settles."""
+    """A semi-supervised method on non-negative views, dense or sparse, in rounds until the objective settles.
 
-    n_neighbors: int
+    Parameters
+    ----------
+    n_neighbors : int
+        Neighbours of a row in the graph of a view.
+    """
 
-    _rules: ClassVar[dict[str, Rule]] = {
-        **SemiSupervisedMultiView._rules,
-        "n_neighbors": COUNT,
-        "max_iter": COUNT,
-        "tol": WEIGHT,
-    }
+    _: KW_ONLY
+    n_neighbors: int = parameter(5, COUNT)
+    max_iter: int = parameter(500, COUNT)
 
     def _check_views(self, task: Task) -> None:
         check_nonnegative(task.views, task.names, type(self).__name__)
@@ -34,8 +37,7 @@ class NonnegativeFactorization(SemiSupervisedMultiView):
 
 def ratio(wanted: Matrix, current: Matrix) -> Matrix:
     """Return a / b with both at least the machine's epsilon, so that 0 / 0 is 1: no reason to change."""
-    result: Matrix = np.maximum(wanted, EPS) / np.maximum(current, EPS)
-    return result
+    return np.maximum(wanted, EPS) / np.maximum(current, EPS)
 
 
 def update_basis(rows: AnyMatrix, coefficients: Matrix, gram: Matrix, basis: Matrix) -> Matrix:

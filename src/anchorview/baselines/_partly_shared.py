@@ -38,36 +38,18 @@ def split_components(n_components: int, n_views: int, common_ratio: float) -> li
 
 @dataclass
 class PartlyShared:
-    """The factors, and what is computed from them once and used by several steps.
+    """The factors, and what is computed from them once and used by several steps."""
 
-    Parameters
-    ----------
-    views : list of ndarray or csr_array of shape (n, d_p)
-        X_p.
-    graphs : list of csr_array of shape (n, n)
-        S_p.
-    blocks : list of ndarray
-        From `split_components`.
-    coefficients : ndarray of shape (n, n_components)
-        First V.
-    bases : list of ndarray of shape (d_p, number of components of the view)
-        First U_p.
-    labelled, targets : ndarray
-        Labelled rows and their Y.
-    label_weight, graph_weight, sparsity : float
-        β, μ and γ.
-    """
-
-    views: list[AnyMatrix]
-    graphs: list[sparse.csr_array]
-    blocks: list[Rows]
-    coefficients: Matrix
-    bases: list[Matrix]
+    views: list[AnyMatrix]  # X_p, (n, d_p)
+    graphs: list[sparse.csr_array]  # S_p, (n, n)
+    blocks: list[Rows]  # from `split_components`
+    coefficients: Matrix  # V, (n, n_components)
+    bases: list[Matrix]  # U_p, (d_p, number of components of the view)
     labelled: Rows
-    targets: Matrix
-    label_weight: float
-    graph_weight: float
-    sparsity: float
+    targets: Matrix  # Y, of the labelled rows
+    label_weight: float  # β
+    graph_weight: float  # μ
+    sparsity: float  # γ
 
     def __post_init__(self) -> None:
         n_components = self.coefficients.shape[1]

@@ -22,27 +22,11 @@ def harmonic(
     *,
     dense_rows: int = _DENSE_ROWS,
 ) -> Matrix:
-    """Return F with F_l given and F_u = −L_uu⁻¹ L_ul F_l.
+    """Return F with F_l given (`targets`, at least one row) and F_u = −L_uu⁻¹ L_ul F_l; `start` is a guess of F.
 
-    Parameters
-    ----------
-    laplacian : csr_array of shape (n, n)
-        Symmetric, positive semidefinite and singular only along connected components, as D − W and I − D^{−1/2} W
-        D^{−1/2} are.
-    labelled : ndarray of shape (n_labelled,)
-        Row numbers, at least one.
-    targets : ndarray of shape (n_labelled, n_classes)
-        Their rows of F.
-    start : ndarray of shape (n, n_classes), optional
-        A guess, such as F of the round before.
-    dense_rows : int
-        As for `solve_definite`.
-
-    Returns
-    -------
-    ndarray of shape (n, n_classes)
-        Rows of connected components without a labelled row, where F is not determined, hold the mean of `targets`:
-        the share of each class among the labelled rows.
+    The Laplacian is singular only along connected components, as D − W and I − D^{−1/2} W D^{−1/2} are. Rows of
+    components without a labelled row, where F is not determined, hold the mean of `targets`: the share of each class
+    among the labelled rows.
 
     Examples
     --------
@@ -86,20 +70,10 @@ def solve_definite(
     dense_rows: int = _DENSE_ROWS,
     max_iter: int = 2000,
 ) -> Matrix:
-    """Solve a sparse, positive definite system for several right-hand sides.
+    """Solve a sparse, positive definite system for several right-hand sides, from a first guess.
 
-    Parameters
-    ----------
-    matrix : csr_array of shape (n, n)
-        Symmetric and positive definite.
-    right : ndarray of shape (n, n_columns)
-        The right-hand sides.
-    start : ndarray of shape (n, n_columns), optional
-        A first guess.
-    dense_rows : int
-        Up to so many rows, a dense matrix is factorised.
-    max_iter : int
-        Steps of conjugate gradients, after which the matrix is factorised instead: slow, but sure.
+    Up to `dense_rows` rows a dense matrix is factorised; above, conjugate gradients make up to `max_iter` steps, after
+    which the sparse matrix is factorised instead: slow, but sure.
     """
     n = matrix.shape[0]
     if n <= dense_rows:

@@ -27,27 +27,10 @@ def weighted_ridge(
     tol: float = 1e-5,
     max_iter: int = 50,
 ) -> Matrix:
-    """Return W of shape (n_features, n_targets).
+    """Return W of shape (n_features, n_targets); weights and `penalty`, λ, are positive.
 
-    Parameters
-    ----------
-    rows : ndarray or csr_array of shape (n, n_features)
-        Features.
-    weights : ndarray of shape (n,)
-        Positive.
-    targets : ndarray of shape (n, n_targets)
-        What to predict.
-    penalty : float
-        λ, positive.
-    start : ndarray of shape (n_features, n_targets), optional
-        Where conjugate gradients begin. Each of their steps lowers the sum above, so the result is never worse than
-        `start`.
-    direct : int
-        Systems up to this size are factorised.
-    tol : float
-        Part of the right-hand side that conjugate gradients leave at most, unless they end at `max_iter`.
-    max_iter : int
-        Steps of conjugate gradients at most.
+    Systems up to size `direct` are factorised. Conjugate gradients begin at `start`; each of their steps lowers the sum
+    above, so the result is never worse. They leave at most `tol` of the right-hand side unless they end at `max_iter`.
 
     Examples
     --------

@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 from scipy import sparse
 
-from ..core.arrays import AnyMatrix, Matrix, as_dense, is_sparse, squared_norms
+from ..core.arrays import AnyMatrix, as_dense, is_sparse, squared_norms
 from ..data.views import Views
 from ._matrix import inverse, scale_each_column, scale_each_row
 
@@ -21,21 +21,10 @@ _LARGEST = 1e150  # its square is still a float64
 
 
 def scale_views(views: Views, scaling: Any) -> list[AnyMatrix]:
-    """Return every view as float64 array or csr_array, scaled.
-
-    Parameters
-    ----------
-    views : Views
-        Finite features.
-    scaling : str or sequence of str
-        One choice for all views, or one per view. "none": as given; "l2": rows of unit length; "sum": absolute values
-        of a row add up to 1; "standard": features with mean 0 and standard deviation 1; "minmax": features from 0 to 1;
-        "row_standard": rows with mean 0 and standard deviation 1. Constant features (rows) become 0.
+    """Return every view as float64 array or csr_array, scaled as `SharedParameters` says; constant features become 0.
 
     Examples
     --------
-    >>> import numpy as np
-    >>> from anchorview import Views
     >>> scale_views(Views([np.array([[0.0, 3.0], [4.0, 3.0], [1.0, 3.0]])]), "minmax")
     [array([[0.  , 0.  ],
            [1.  , 0.  ],
@@ -95,8 +84,7 @@ def _scale(array: Any, kind: str, name: str) -> AnyMatrix:
 def _as_float64(array: Any) -> AnyMatrix:
     if is_sparse(array):
         return sparse.csr_array(array, dtype=np.float64)
-    result: Matrix = np.ascontiguousarray(array, dtype=np.float64)
-    return result
+    return np.ascontiguousarray(array, dtype=np.float64)
 
 
 def _minmax(rows: AnyMatrix) -> AnyMatrix:
@@ -104,8 +92,7 @@ def _minmax(rows: AnyMatrix) -> AnyMatrix:
         return scale_each_column(rows, inverse(as_dense(abs(rows).max(axis=0)).ravel()))
     low = rows.min(axis=0)
     half = rows.max(axis=0) / 2 - low / 2  # halves: the difference itself could overflow
-    result: Matrix = (rows / 2 - low / 2) * inverse(half)
-    return result
+    return (rows / 2 - low / 2) * inverse(half)
 
 
 def _standard(rows: AnyMatrix) -> AnyMatrix:

@@ -15,7 +15,6 @@ def project_rows(points: Matrix) -> Matrix:
 
     Examples
     --------
-    >>> import numpy as np
     >>> project_rows(np.array([[0.5, 0.7, -1.0], [9.0, 0.0, 0.0]]))
     array([[0.4, 0.6, 0. ],
            [1. , 0. , 0. ]])

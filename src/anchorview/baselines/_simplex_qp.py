@@ -27,22 +27,10 @@ _TOLERANCE = 1e-13  # of signs, in units of the largest diagonal entry
 
 
 def minimize_on_simplex(hessian: Matrix, linear: Matrix, n_threads: int = 1) -> Matrix:
-    """Return the minimiser for each row of `linear`.
-
-    Parameters
-    ----------
-    hessian : ndarray of shape (m, m)
-        G, positive definite.
-    linear : ndarray of shape (n, m)
-        The vectors c.
-
-    Returns
-    -------
-    ndarray of shape (n, m)
+    """Return the minimiser for each row of `linear`, the vectors c; the Hessian G is positive definite.
 
     Examples
     --------
-    >>> import numpy as np
     >>> minimize_on_simplex(np.eye(3), np.array([[0.5, 0.7, -1.0]]))
     array([[0.4, 0.6, 0. ]])
     """

@@ -3,23 +3,22 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import ClassVar
+from dataclasses import KW_ONLY
 
 import numpy as np
 from scipy import sparse
 
 from ..core.arrays import ClassIds, Matrix
-from ..core.checks import COUNT, WEIGHT, Rule
-from ..data.reading import ColumnGroups
+from ..core.checks import COUNT, WEIGHT, Names
 from ._base import Labels, SemiSupervisedMultiView, Task
 from ._graphs import normalized_laplacian, pkn_graph
+from ._parameters import method, parameter
 from ._propagation import harmonic
-
-__all__ = ["AMGL"]
 
 _FLOOR = 1e-10  # of Tr(Fᵀ L_v F) / n: keeps the weight of a view on which F is perfectly smooth finite
 
 
+@method
 class AMGL(SemiSupervisedMultiView):
     """Auto-weighted multiple graph learning, the semi-supervised version.
 
@@ -31,39 +30,15 @@ class AMGL(SemiSupervisedMultiView):
     ----------
     n_neighbors : int, default=5
         Neighbours of a row in each graph.
-    views : sequence or mapping, optional
-        How to cut a 2-D `X` into views; see :class:`anchorview.Views`. Without it a 2-D `X` is one view.
-    scaling : {"standard", "l2", "minmax", "sum", "row_standard", "none"} or sequence, default="standard"
-        Scaling for all views, or one per view: features of mean 0 and deviation 1; rows of unit length; features from
-        0 to 1; rows whose absolute values add up to 1; rows of mean 0 and deviation 1 (sparse views are divided by the
-        deviation only); none.
-    max_iter : int, default=100
-        Rounds at most.
     tol : float, default=1e-8
         Relative change of the objective at which to stop, from the third round on.
-    random_state : int, RandomState or None, default=None
-        Not used: the method draws no random numbers.
-    n_jobs : int, optional
-        Threads; by default as many as BLAS uses. The result does not depend on it.
-    verbose : bool, default=False
-        Log each stage and round.
 
     Attributes
     ----------
-    labels_ : ndarray of shape (n_rows,)
-        Class of each row; labelled rows keep theirs.
-    classes_ : ndarray
-        The labelled classes, sorted.
     view_weights_ : ndarray of shape (n_views,)
         Weights of the graphs, which add up to 1.
-    n_iter_ : int
-        Rounds made.
     objective_history_ : ndarray
         Σ_v √Tr(Fᵀ L_v F) after each round; it never rises.
-    n_features_in_ : int
-        Features of all views together.
-    view_names_, view_sizes_ : list
-        Names and numbers of features of the views.
 
     Notes
     -----
@@ -101,35 +76,11 @@ class AMGL(SemiSupervisedMultiView):
     True
     """
 
-    view_weights_: Matrix
-
-    _rules: ClassVar[dict[str, Rule]] = {
-        **SemiSupervisedMultiView._rules,
-        "n_neighbors": COUNT,
-        "max_iter": COUNT,
-        "tol": WEIGHT,
-    }
-
-    def __init__(
-        self,
-        n_neighbors: int = 5,
-        *,
-        views: ColumnGroups | None = None,
-        scaling: str | Sequence[str] = "standard",
-        max_iter: int = 100,
-        tol: float = 1e-8,
-        random_state: int | np.random.RandomState | None = None,
-        n_jobs: int | None = None,
-        verbose: bool = False,
-    ) -> None:
-        self.n_neighbors = n_neighbors
-        self.views = views
-        self.scaling = scaling
-        self.max_iter = max_iter
-        self.tol = tol
-        self.random_state = random_state
-        self.n_jobs = n_jobs
-        self.verbose = verbose
+    n_neighbors: int = parameter(5, COUNT)
+    _: KW_ONLY
+    scaling: str | Sequence[str] = parameter("standard", Names())
+    max_iter: int = parameter(100, COUNT)
+    tol: float = parameter(1e-8, WEIGHT)
 
     def _classify(self, task: Task, labels: Labels) -> ClassIds:
         task.progress.stage("graphs", "neighbours in each view")

@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import dataclass
-from typing import ClassVar
+from dataclasses import KW_ONLY, dataclass
 
 import numpy as np
 from scipy import linalg, sparse
@@ -14,16 +12,17 @@ from sklearn.cluster import KMeans
 from sklearn.metrics import silhouette_score
 
 from ..core.arrays import AnyMatrix, ClassIds, Matrix, squared_norms, unit_rows
-from ..core.checks import COUNT, Choice, Mark, Number, Rule, is_number, shorten
-from ..data.reading import ColumnGroups
+from ..core.checks import COUNT, Mark, Number, OneOf, is_plain_number, shorten
 from ..data.views import Views
 from ._base import MultiViewClusterer, Task
 from ._graphs import knn_graph, normalized_laplacian
 from ._matrix import diagonal, multiply
+from ._parameters import method, parameter
 
 _SILHOUETTE_ROWS = 2000  # a sample: all pairs of more rows would take too long
 
 
+@method
 class BestViewSpectral(MultiViewClusterer):
     """Spectral clustering of the nearest-neighbour graph of a single view.
 
@@ -42,24 +41,9 @@ class BestViewSpectral(MultiViewClusterer):
     n_neighbors : int, default=10
         Neighbours of a row in the graph; two rows are joined if either is a neighbour of the other. Parts of the
         graph without a link between them get one.
-    n_init : int, default=10
-        Runs of k-means, of which the best is kept.
-    views : sequence or mapping, optional
-        How to cut a 2-D `X` into views; see `anchorview.Views`.
-    scaling : str or sequence of str, default="minmax"
-        Scaling of the features, one for all views or one per view: "none", "l2", "sum", "standard", "minmax" or
-        "row_standard".
-    random_state : int, RandomState or None, default=None
-        Seed of k-means, of the sample for the silhouette and of the eigenvectors' start.
-    n_jobs : int, optional
-        Threads of the search for neighbours.
-    verbose : bool, default=False
-        Write a line per view to the logger "anchorview".
 
     Attributes
     ----------
-    labels_ : ndarray of shape (n_rows,)
-        Cluster of each row.
     view_ : str
         Name of the view that was used.
     view_scores_ : dict of str to float
@@ -77,41 +61,11 @@ class BestViewSpectral(MultiViewClusterer):
     (3, True)
     """
 
-    view_: str
-    view_scores_: dict[str, float]
-
-    _rules: ClassVar[dict[str, Rule]] = {
-        **MultiViewClusterer._rules,
-        "view": Mark(),
-        "criterion": Choice(("silhouette", "eigengap")),
-        "n_neighbors": COUNT,
-        "n_init": Number(1, 10_000, integer=True),
-    }
-
-    def __init__(
-        self,
-        n_clusters: int | None = None,
-        *,
-        view: str | int | None = None,
-        criterion: str = "silhouette",
-        n_neighbors: int = 10,
-        n_init: int = 10,
-        views: ColumnGroups | None = None,
-        scaling: str | Sequence[str] = "minmax",
-        random_state: int | np.random.RandomState | None = None,
-        n_jobs: int | None = None,
-        verbose: bool = False,
-    ) -> None:
-        self.n_clusters = n_clusters
-        self.view = view
-        self.criterion = criterion
-        self.n_neighbors = n_neighbors
-        self.n_init = n_init
-        self.views = views
-        self.scaling = scaling
-        self.random_state = random_state
-        self.n_jobs = n_jobs
-        self.verbose = verbose
+    _: KW_ONLY
+    view: str | int | None = parameter(None, Mark())
+    criterion: str = parameter("silhouette", OneOf(("silhouette", "eigengap")))
+    n_neighbors: int = parameter(10, COUNT)
+    n_init: int = parameter(10, Number(1, 10_000, integer=True))
 
     def _check_sizes(self, views: Views, n_clusters: int) -> None:
         if self.view is not None:
@@ -136,7 +90,7 @@ class BestViewSpectral(MultiViewClusterer):
     def _fixed_view(self, names: list[str]) -> int:
         if isinstance(self.view, str) and self.view in names:
             return names.index(self.view)
-        if is_number(self.view, integer=True) and -len(names) <= int(self.view) < len(names):  # type: ignore[arg-type]
+        if is_plain_number(self.view, integer=True) and -len(names) <= int(self.view) < len(names):  # type: ignore[arg-type]
             return int(self.view)  # type: ignore[arg-type]
         raise ValueError(f"view={shorten(self.view)} is not known; give a number below {len(names)} or one of {names}.")
 

@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 import warnings
-from collections.abc import Sequence
-from typing import ClassVar
+from dataclasses import KW_ONLY
 
 import numpy as np
 from scipy import sparse
@@ -12,18 +11,19 @@ from sklearn.exceptions import ConvergenceWarning
 from sklearn.semi_supervised import LabelSpreading
 
 from ..core.arrays import ClassIds, Matrix, Rows
-from ..core.checks import COUNT, WEIGHT, Flag, Number, Rule
+from ..core.checks import COUNT, WEIGHT, Flag, Number
 from ..data.labels import split_labels
-from ..data.reading import ColumnGroups
 from ..features.neighbours import nearest_rows
 from ._base import Labels, SemiSupervisedMultiView, Task
 from ._best_setting import best_setting
-from ._concat import side_by_side, view_factors
+from ._concat import concatenate_views, view_factors
+from ._parameters import method, parameter
 
 _NEIGHBOURS = (7, 5, 10, 20)  # scikit-learn's default first: it is taken where nothing can be compared
 _ALPHAS = (0.2, 0.5, 0.8, 0.95)
 
 
+@method
 class ConcatLabelSpreading(SemiSupervisedMultiView):
     """Label spreading over the nearest neighbours in the concatenated views.
 
@@ -36,32 +36,13 @@ class ConcatLabelSpreading(SemiSupervisedMultiView):
         Neighbours of a row, itself included as in scikit-learn.
     alpha : float or "cv", default="cv"
         Share of a row's label that comes from its neighbours, above 0 and below 1.
-    n_folds : int, default=5
-        Parts of the labelled rows that are hidden in turn to choose what is "cv".
     max_iter : int, default=300
         Steps of the spreading at most.
     tol : float, default=1e-3
         Change of all labels together at which it ends.
-    equal_views : bool, default=True
-        Divide each view, after `scaling`, by the root of its total variance, so that all views count the same.
-    views : sequence or mapping, optional
-        How to cut a 2-D `X` into views; see `anchorview.Views`.
-    scaling : str or sequence of str, default="minmax"
-        Scaling of the features, one for all views or one per view: "none", "l2", "sum", "standard", "minmax" or
-        "row_standard".
-    random_state : int, RandomState or None, default=None
-        Seed of the folds.
-    n_jobs : int, optional
-        Threads of the search for neighbours.
-    verbose : bool, default=False
-        Write a line to the logger "anchorview".
 
     Attributes
     ----------
-    labels_ : ndarray of shape (n_rows,)
-        Labels of all rows.
-    classes_ : ndarray
-        The classes.
     n_neighbors_, alpha_ : int, float
         The values used.
     n_iter_ : int
@@ -78,45 +59,13 @@ class ConcatLabelSpreading(SemiSupervisedMultiView):
     True
     """
 
-    n_neighbors_: int
-    alpha_: float
-
-    _rules: ClassVar[dict[str, Rule]] = {
-        **SemiSupervisedMultiView._rules,
-        "n_neighbors": Number(1, integer=True, or_text=("cv",)),
-        "alpha": Number(0, 1, strict=True, or_text=("cv",)),
-        "n_folds": Number(2, integer=True),
-        "max_iter": COUNT,
-        "tol": WEIGHT,
-        "equal_views": Flag(),
-    }
-
-    def __init__(
-        self,
-        *,
-        n_neighbors: int | str = "cv",
-        alpha: float | str = "cv",
-        n_folds: int = 5,
-        max_iter: int = 300,
-        tol: float = 1e-3,
-        equal_views: bool = True,
-        views: ColumnGroups | None = None,
-        scaling: str | Sequence[str] = "minmax",
-        random_state: int | np.random.RandomState | None = None,
-        n_jobs: int | None = None,
-        verbose: bool = False,
-    ) -> None:
-        self.n_neighbors = n_neighbors
-        self.alpha = alpha
-        self.n_folds = n_folds
-        self.max_iter = max_iter
-        self.tol = tol
-        self.equal_views = equal_views
-        self.views = views
-        self.scaling = scaling
-        self.random_state = random_state
-        self.n_jobs = n_jobs
-        self.verbose = verbose
+    _: KW_ONLY
+    n_neighbors: int | str = parameter("cv", Number(1, integer=True, or_text=("cv",)))
+    alpha: float | str = parameter("cv", Number(0, 1, strict=True, or_text=("cv",)))
+    n_folds: int = parameter(5, Number(2, integer=True))
+    max_iter: int = parameter(300, COUNT)
+    tol: float = parameter(1e-3, WEIGHT)
+    equal_views: bool = parameter(True, Flag())
 
     def _max_rounds(self, n_views: int) -> int:
         return 1
@@ -124,7 +73,7 @@ class ConcatLabelSpreading(SemiSupervisedMultiView):
     def _classify(self, task: Task, labels: Labels) -> ClassIds:
         counts = _NEIGHBOURS if self.n_neighbors == "cv" else (int(self.n_neighbors),)
         alphas = _ALPHAS if self.alpha == "cv" else (float(self.alpha),)
-        rows = side_by_side(task.views, view_factors(task.views, self.equal_views))
+        rows = concatenate_views(task.views, view_factors(task.views, self.equal_views))
         nearest = self._graphs.build(nearest_rows, rows, max(counts) - 1, n_threads=task.n_threads)[0]
         graphs = {count: _graph(nearest[:, : count - 1]) for count in counts}
 

@@ -2,23 +2,21 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from typing import ClassVar
+from dataclasses import KW_ONLY
 
 import numpy as np
 
 from ..core.arrays import ClassIds
-from ..core.checks import WEIGHT, Rule
-from ..data.reading import ColumnGroups
+from ..core.checks import WEIGHT
 from ._base import Labels, Task
 from ._class_factors import ClassFactors, fixed_coefficients
 from ._graphs import knn_graph
 from ._matrix import inverse, scale_each_row
 from ._nmf import NonnegativeFactorization
+from ._parameters import method, parameter
 
-__all__ = ["CONMF"]
 
-
+@method
 class CONMF(NonnegativeFactorization):
     """Semi-supervised multi-view clustering by factorisation with orthogonal coefficients, a column per class.
 
@@ -39,36 +37,14 @@ class CONMF(NonnegativeFactorization):
         Weight μ of the orthogonality of the coefficients.
     n_neighbors : int, default=5
         Neighbours of a row, by angle, in the graph of a view.
-    max_iter : int, default=500
-        Rounds at most.
-    tol : float, default=1e-6
-        Relative change of the objective at which to stop.
-    views : sequence or mapping, optional
-        How to cut a 2-D `X` into views; see :class:`Views`. Without it a 2-D `X` is one view.
     scaling : {"minmax", "none", "l2", ...} or sequence, default="minmax"
         Scaling of all views or of each; the result must not be negative. "minmax" maps every feature to 0 … 1 (sparse
         views are divided by the largest value). Then each row is divided by its sum.
-    random_state : int, RandomState or None, default=None
-        Draws the first factors.
-    n_jobs : int, optional
-        Threads; by default as many as BLAS uses. The result does not depend on it.
-    verbose : bool, default=False
-        Log each round.
 
     Attributes
     ----------
-    labels_ : ndarray of shape (n_rows,)
-        Class of each row; labelled rows keep theirs.
-    classes_ : ndarray
-        The labelled classes, sorted.
-    n_iter_ : int
-        Rounds made.
     objective_history_ : ndarray
         Objective after each round; it never rises.
-    n_features_in_ : int
-        Features of all views together.
-    view_names_, view_sizes_ : list
-        Names and numbers of features of the views.
 
     Notes
     -----
@@ -98,36 +74,10 @@ class CONMF(NonnegativeFactorization):
     True
     """
 
-    _rules: ClassVar[dict[str, Rule]] = {
-        **NonnegativeFactorization._rules,
-        "graph_weight": WEIGHT,
-        "orthogonality": WEIGHT,
-    }
-
-    def __init__(
-        self,
-        *,
-        graph_weight: float = 0.01,
-        orthogonality: float = 5.0,
-        n_neighbors: int = 5,
-        max_iter: int = 500,
-        tol: float = 1e-6,
-        views: ColumnGroups | None = None,
-        scaling: str | Sequence[str] = "minmax",
-        random_state: int | np.random.RandomState | None = None,
-        n_jobs: int | None = None,
-        verbose: bool = False,
-    ) -> None:
-        self.graph_weight = graph_weight
-        self.orthogonality = orthogonality
-        self.n_neighbors = n_neighbors
-        self.max_iter = max_iter
-        self.tol = tol
-        self.views = views
-        self.scaling = scaling
-        self.random_state = random_state
-        self.n_jobs = n_jobs
-        self.verbose = verbose
+    _: KW_ONLY
+    graph_weight: float = parameter(0.01, WEIGHT)
+    orthogonality: float = parameter(5.0, WEIGHT)
+    tol: float = parameter(1e-6, WEIGHT)
 
     def _classify(self, task: Task, labels: Labels) -> ClassIds:
         self._check_views(task)

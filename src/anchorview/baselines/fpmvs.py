@@ -3,24 +3,23 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import ClassVar
+from dataclasses import KW_ONLY
 
 import numpy as np
 
 from ..core.arrays import AnyMatrix, ClassIds, Matrix, squared_norms, unit_rows
-from ..core.checks import COUNT, WEIGHT, Choice, Number, Rule
-from ..data.reading import ColumnGroups
+from ..core.checks import COUNT, WEIGHT, Names, Number, OneOf
 from ..data.views import Views
 from ._base import MultiViewClusterer, Task, check_anchors
 from ._kmeans import litekmeans
 from ._matrix import leading_vectors, multiply
+from ._parameters import method, parameter
 from ._simplex import project_rows
-
-__all__ = ["FPMVS"]
 
 _FIRST_CHECK = 10  # rounds made before the stop rule applies
 
 
+@method
 class FPMVS(MultiViewClusterer):
     """Fast parameter-free multi-view subspace clustering with consensus anchor guidance, a method without labels.
 
@@ -40,41 +39,17 @@ class FPMVS(MultiViewClusterer):
     z_weighting : {"released", "exact"}, default="released"
         How views are added up in the update of the codes: without α_v², as in code that the authors published for the
         same model, and as it takes to meet published results; or with it, as the objective has it.
-    views : sequence or mapping, optional
-        How to cut a 2-D `X` into views; see :class:`anchorview.Views`. Without it a 2-D `X` is one view.
-    scaling : {"standard", "minmax", "l2", "sum", "row_standard", "none"} or sequence, default="standard"
-        Scaling for all views, or one per view: features of mean 0 and deviation 1 (sparse views are divided by the
-        deviation only); features from 0 to 1; rows of unit length; rows whose absolute values add up to 1; rows of
-        mean 0 and deviation 1; none.
-    max_iter : int, default=50
-        Rounds at most.
     tol : float, default=1e-6
         Relative change of the objective at which to stop, from the tenth round on.
-    n_init : int, default=50
-        Runs of k-means, of which the best is kept.
-    random_state : int, RandomState or None, default=None
-        Starts of k-means.
-    n_jobs : int, optional
-        Threads; by default as many as BLAS uses. The result does not depend on it.
-    verbose : bool, default=False
-        Log each round.
 
     Attributes
     ----------
-    labels_ : ndarray of shape (n_rows,)
-        Cluster number of each row.
     codes_ : ndarray of shape (n_rows, n_anchors)
         The codes; almost every row is close to a single anchor.
     view_weights_ : ndarray of shape (n_views,)
         α, which adds up to 1.
-    n_iter_ : int
-        Rounds made.
     objective_history_ : ndarray
         Objective after each round. With ``z_weighting="exact"`` and no view of fewer than d features it never rises.
-    n_features_in_ : int
-        Features of all views together.
-    view_names_, view_sizes_ : list
-        Names and numbers of features of the views.
 
     Notes
     -----
@@ -103,47 +78,14 @@ class FPMVS(MultiViewClusterer):
     True
     """
 
-    codes_: Matrix
-    view_weights_: Matrix
-
-    _rules: ClassVar[dict[str, Rule]] = {
-        **MultiViewClusterer._rules,
-        "n_anchors": Number(1, integer=True, optional=True),
-        "n_dims": Number(1, integer=True, optional=True),
-        "z_weighting": Choice(("released", "exact")),
-        "n_init": Number(1, 10_000, integer=True),
-        "max_iter": COUNT,
-        "tol": WEIGHT,
-    }
-
-    def __init__(
-        self,
-        n_clusters: int | None = None,
-        n_anchors: int | None = None,
-        n_dims: int | None = None,
-        *,
-        z_weighting: str = "released",
-        views: ColumnGroups | None = None,
-        scaling: str | Sequence[str] = "standard",
-        max_iter: int = 50,
-        tol: float = 1e-6,
-        n_init: int = 50,
-        random_state: int | np.random.RandomState | None = None,
-        n_jobs: int | None = None,
-        verbose: bool = False,
-    ) -> None:
-        self.n_clusters = n_clusters
-        self.n_anchors = n_anchors
-        self.n_dims = n_dims
-        self.z_weighting = z_weighting
-        self.views = views
-        self.scaling = scaling
-        self.max_iter = max_iter
-        self.tol = tol
-        self.n_init = n_init
-        self.random_state = random_state
-        self.n_jobs = n_jobs
-        self.verbose = verbose
+    n_anchors: int | None = parameter(None, Number(1, integer=True, optional=True))
+    n_dims: int | None = parameter(None, Number(1, integer=True, optional=True))
+    _: KW_ONLY
+    z_weighting: str = parameter("released", OneOf(("released", "exact")))
+    scaling: str | Sequence[str] = parameter("standard", Names())
+    max_iter: int = parameter(50, COUNT)
+    tol: float = parameter(1e-6, WEIGHT)
+    n_init: int = parameter(50, Number(1, 10_000, integer=True))
 
     def _check_sizes(self, views: Views, n_clusters: int) -> None:
         n_anchors = check_anchors(self.n_anchors, n_clusters, len(views))

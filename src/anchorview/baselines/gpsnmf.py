@@ -2,23 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from typing import ClassVar
-
-import numpy as np
+from dataclasses import KW_ONLY
 
 from ..core.arrays import ClassIds
-from ..core.checks import WEIGHT, Number, Rule
-from ..data.reading import ColumnGroups
+from ..core.checks import WEIGHT, Number
 from ._base import Labels, Task
 from ._graphs import knn_graph
 from ._matrix import unit_length
 from ._nmf import NonnegativeFactorization
+from ._parameters import method, parameter
 from ._partly_shared import PartlyShared, split_components
 
-__all__ = ["GPSNMF"]
 
-
+@method
 class GPSNMF(NonnegativeFactorization):
     """Semi-supervised multi-view clustering by graph-regularised, partially shared non-negative matrix factorisation.
 
@@ -44,38 +40,14 @@ class GPSNMF(NonnegativeFactorization):
         Weight γ of ‖W‖₂,₁: larger leaves more components out of the regression.
     common_ratio : float, default=0.4
         Share of shared components among those that a view uses (c of the paper), from 0 to 1.
-    n_neighbors : int, default=5
-        Neighbours of a row in the graph of a view.
-    max_iter : int, default=500
-        Rounds at most.
-    tol : float, default=3e-4
-        Relative change of the objective at which to stop.
-    views : sequence or mapping, optional
-        How to cut a 2-D `X` into views; see :class:`Views`. Without it a 2-D `X` is one view.
     scaling : {"minmax", "none", "l2", "sum", ...} or sequence, default="minmax"
         Scaling of all views or of each, before the neighbours are sought; the result must not be negative. "minmax"
         maps every feature to 0 … 1 (sparse views are divided by the largest value). Then rows get unit length.
-    random_state : int, RandomState or None, default=None
-        Draws the first factors.
-    n_jobs : int, optional
-        Threads; by default as many as BLAS uses. The result does not depend on it.
-    verbose : bool, default=False
-        Log each round.
 
     Attributes
     ----------
-    labels_ : ndarray of shape (n_rows,)
-        Class of each row; labelled rows keep theirs.
-    classes_ : ndarray
-        The labelled classes, sorted.
-    n_iter_ : int
-        Rounds made.
     objective_history_ : ndarray
         Objective after each round.
-    n_features_in_ : int
-        Features of all views together.
-    view_names_, view_sizes_ : list
-        Names and numbers of features of the views.
 
     Notes
     -----
@@ -106,45 +78,13 @@ class GPSNMF(NonnegativeFactorization):
     True
     """
 
-    _rules: ClassVar[dict[str, Rule]] = {
-        **NonnegativeFactorization._rules,
-        "n_components": Number(1, 10_000, integer=True),
-        "label_weight": WEIGHT,
-        "graph_weight": WEIGHT,
-        "sparsity": WEIGHT,
-        "common_ratio": Number(0, 1),
-    }
-
-    def __init__(
-        self,
-        n_components: int = 100,
-        *,
-        label_weight: float = 0.03,
-        graph_weight: float = 0.01,
-        sparsity: float = 0.03,
-        common_ratio: float = 0.4,
-        n_neighbors: int = 5,
-        max_iter: int = 500,
-        tol: float = 3e-4,
-        views: ColumnGroups | None = None,
-        scaling: str | Sequence[str] = "minmax",
-        random_state: int | np.random.RandomState | None = None,
-        n_jobs: int | None = None,
-        verbose: bool = False,
-    ) -> None:
-        self.n_components = n_components
-        self.label_weight = label_weight
-        self.graph_weight = graph_weight
-        self.sparsity = sparsity
-        self.common_ratio = common_ratio
-        self.n_neighbors = n_neighbors
-        self.max_iter = max_iter
-        self.tol = tol
-        self.views = views
-        self.scaling = scaling
-        self.random_state = random_state
-        self.n_jobs = n_jobs
-        self.verbose = verbose
+    n_components: int = parameter(100, Number(1, 10_000, integer=True))
+    _: KW_ONLY
+    label_weight: float = parameter(0.03, WEIGHT)
+    graph_weight: float = parameter(0.01, WEIGHT)
+    sparsity: float = parameter(0.03, WEIGHT)
+    common_ratio: float = parameter(0.4, Number(0, 1))
+    tol: float = parameter(3e-4, WEIGHT)
 
     def _classify(self, task: Task, labels: Labels) -> ClassIds:
         self._check_views(task)

@@ -3,22 +3,21 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import ClassVar
+from dataclasses import KW_ONLY
 
 import numpy as np
 
 from ..core.arrays import AnyMatrix, ClassIds, Matrix, is_sparse, squared_norms
-from ..core.checks import POSITIVE, Number, Rule
-from ..data.reading import ColumnGroups
+from ..core.checks import POSITIVE, Names, Number
 from ..data.views import Views
 from ._base import MultiViewClusterer, Task, check_anchors
 from ._kmeans import litekmeans
 from ._matrix import leading_vectors, multiply
+from ._parameters import method, parameter
 from ._simplex_qp import minimize_on_simplex, simplex_residual
 
-__all__ = ["LMVSC"]
 
-
+@method
 class LMVSC(MultiViewClusterer):
     """Large-scale multi-view subspace clustering in linear time, a method without labels.
 
@@ -34,34 +33,17 @@ class LMVSC(MultiViewClusterer):
         Anchors of each view, at least `n_clusters`; by default as many. The authors try 50 and 100 too.
     alpha : float, default=0.01
         Weight of ‖z‖², above 0: the larger, the more anchors share a row. It has the unit of a squared feature.
-    views : sequence or mapping, optional
-        How to cut a 2-D `X` into views; see :class:`anchorview.Views`. Without it a 2-D `X` is one view.
-    scaling : {"none", "l2", "minmax", "standard", "sum", "row_standard"} or sequence, default="none"
-        Scaling for all views, or one per view: none; rows of unit length; features from 0 to 1; features of mean 0
-        and deviation 1; rows whose absolute values add up to 1; rows of mean 0 and deviation 1.
     n_init : int, default=10
         Runs of each k-means, of which the best is kept.
-    random_state : int, RandomState or None, default=None
-        Starts of k-means.
-    n_jobs : int, optional
-        Threads; by default as many as BLAS uses. The result does not depend on it.
-    verbose : bool, default=False
-        Log each view.
 
     Attributes
     ----------
-    labels_ : ndarray of shape (n_rows,)
-        Cluster number of each row.
     embedding_ : ndarray of shape (n_rows, n_clusters)
         Left singular vectors of the codes; fewer columns if the codes have a lower rank.
     n_iter_ : int
         Rounds made: one per view, as nothing alternates.
     objective_history_ : ndarray
         Σ ‖x − Hᵀz‖² + α‖z‖² of each view.
-    n_features_in_ : int
-        Features of all views together.
-    view_names_, view_sizes_ : list
-        Names and numbers of features of the views.
 
     Notes
     -----
@@ -86,37 +68,11 @@ class LMVSC(MultiViewClusterer):
     True
     """
 
-    embedding_: Matrix
-
-    _rules: ClassVar[dict[str, Rule]] = {
-        **MultiViewClusterer._rules,
-        "n_anchors": Number(1, integer=True, optional=True),
-        "alpha": POSITIVE,
-        "n_init": Number(1, 10_000, integer=True),
-    }
-
-    def __init__(
-        self,
-        n_clusters: int | None = None,
-        n_anchors: int | None = None,
-        *,
-        alpha: float = 0.01,
-        views: ColumnGroups | None = None,
-        scaling: str | Sequence[str] = "none",
-        n_init: int = 10,
-        random_state: int | np.random.RandomState | None = None,
-        n_jobs: int | None = None,
-        verbose: bool = False,
-    ) -> None:
-        self.n_clusters = n_clusters
-        self.n_anchors = n_anchors
-        self.alpha = alpha
-        self.views = views
-        self.scaling = scaling
-        self.n_init = n_init
-        self.random_state = random_state
-        self.n_jobs = n_jobs
-        self.verbose = verbose
+    n_anchors: int | None = parameter(None, Number(1, integer=True, optional=True))
+    _: KW_ONLY
+    alpha: float = parameter(0.01, POSITIVE)
+    scaling: str | Sequence[str] = parameter("none", Names())
+    n_init: int = parameter(10, Number(1, 10_000, integer=True))
 
     def _max_rounds(self, n_views: int) -> int:
         return n_views

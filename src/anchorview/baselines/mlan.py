@@ -3,26 +3,25 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import ClassVar
+from dataclasses import KW_ONLY
 
 import numpy as np
 from scipy import sparse
 
 from ..core.arrays import ClassIds, Matrix, Rows, is_sparse
-from ..core.checks import COUNT, WEIGHT, Rule
-from ..data.reading import ColumnGroups
+from ..core.checks import COUNT, WEIGHT, Names
 from ..features.neighbours import joint_neighbours
 from ._base import Labels, SemiSupervisedMultiView, Task
 from ._graphs import laplacian, pkn_weights, to_csr
 from ._matrix import inverse
+from ._parameters import method, parameter
 from ._propagation import harmonic
 from ._simplex import project_rows
-
-__all__ = ["MLAN"]
 
 _FLOOR = 1e-12  # of a view's distances: keeps the weight of a view whose neighbours in the graph coincide finite
 
 
+@method
 class MLAN(SemiSupervisedMultiView):
     """Multi-view learning with adaptive neighbours, the semi-supervised version.
 
@@ -39,41 +38,18 @@ class MLAN(SemiSupervisedMultiView):
         Neighbours of a row in the graph.
     coupling : float, default=10.0
         Weight λ of the term that joins graph and labels.
-    views : sequence or mapping, optional
-        How to cut a 2-D `X` into views; see :class:`anchorview.Views`. Without it a 2-D `X` is one view.
-    scaling : {"row_standard", "l2", "standard", "minmax", "sum", "none"} or sequence, default="row_standard"
-        Scaling for all views, or one per view: rows of mean 0 and deviation 1; rows of unit length; features of mean 0
-        and deviation 1; features from 0 to 1; rows whose absolute values add up to 1; none.
-    max_iter : int, default=100
-        Rounds at most.
     tol : float, default=1e-8
         Relative change of the objective at which to stop, from the third round on.
-    random_state : int, RandomState or None, default=None
-        Not used: the method draws no random numbers.
-    n_jobs : int, optional
-        Threads; by default as many as BLAS uses. The result does not depend on it.
-    verbose : bool, default=False
-        Log each stage and round.
 
     Attributes
     ----------
-    labels_ : ndarray of shape (n_rows,)
-        Class of each row; labelled rows keep theirs.
-    classes_ : ndarray
-        The labelled classes, sorted.
     graph_ : csr_array of shape (n_rows, n_rows)
         The learned graph (S + Sᵀ) / 2.
     view_weights_ : ndarray of shape (n_views,)
         Weights of the views' distances, which add up to 1. They go with the scale of the distances: a view with small
         ones has a large weight. A view in which all neighbours coincide has weight 0.
-    n_iter_ : int
-        Rounds made.
     objective_history_ : ndarray
         Objective after each round; it never rises.
-    n_features_in_ : int
-        Features of all views together.
-    view_names_, view_sizes_ : list
-        Names and numbers of features of the views.
 
     Notes
     -----
@@ -111,39 +87,12 @@ class MLAN(SemiSupervisedMultiView):
     True
     """
 
-    graph_: sparse.csr_array
-    view_weights_: Matrix
-
-    _rules: ClassVar[dict[str, Rule]] = {
-        **SemiSupervisedMultiView._rules,
-        "n_neighbors": COUNT,
-        "coupling": WEIGHT,
-        "max_iter": COUNT,
-        "tol": WEIGHT,
-    }
-
-    def __init__(
-        self,
-        n_neighbors: int = 9,
-        *,
-        coupling: float = 10.0,
-        views: ColumnGroups | None = None,
-        scaling: str | Sequence[str] = "row_standard",
-        max_iter: int = 100,
-        tol: float = 1e-8,
-        random_state: int | np.random.RandomState | None = None,
-        n_jobs: int | None = None,
-        verbose: bool = False,
-    ) -> None:
-        self.n_neighbors = n_neighbors
-        self.coupling = coupling
-        self.views = views
-        self.scaling = scaling
-        self.max_iter = max_iter
-        self.tol = tol
-        self.random_state = random_state
-        self.n_jobs = n_jobs
-        self.verbose = verbose
+    n_neighbors: int = parameter(9, COUNT)
+    _: KW_ONLY
+    coupling: float = parameter(10.0, WEIGHT)
+    scaling: str | Sequence[str] = parameter("row_standard", Names())
+    max_iter: int = parameter(100, COUNT)
+    tol: float = parameter(1e-8, WEIGHT)
 
     def _classify(self, task: Task, labels: Labels) -> ClassIds:
         task.progress.stage("graphs", "neighbours in all views together")

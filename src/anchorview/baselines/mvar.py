@@ -3,25 +3,25 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
-from typing import ClassVar
+from dataclasses import KW_ONLY, dataclass
 
 import numpy as np
 from scipy import sparse
 
 from ..core.arrays import AnyMatrix, ClassIds, Matrix, Rows, is_sparse, squared_norms
-from ..core.checks import COUNT, POSITIVE, WEIGHT, Number, Rule
-from ..data.reading import ColumnGroups
+from ..core.checks import COUNT, POSITIVE, WEIGHT, Names, Number
 from ..engine.blocks import map_blocks
 from ._base import Labels, Task
 from ._inductive import InductiveMultiView
 from ._matrix import multiply, one_hot
+from ._parameters import method, parameter
 from ._ridge import weighted_ridge
 
 _SMOOTHING = 1e-10  # ε in √(‖e‖² + ε), which keeps the weights of perfectly fitted rows finite
 _WINDOW = 6  # the rounds whose objectives have to agree
 
 
+@method
 class MVAR(InductiveMultiView):
     """Multi-view semi-supervised classification via adaptive regression.
 
@@ -43,30 +43,18 @@ class MVAR(InductiveMultiView):
         handwritten digits), but all rows can end in a few classes where they are not.
     view_exponent : float, default=2.0
         How evenly views are weighted (r), above 1: near 1 only the best view counts, large values make all equal.
-    max_iter : int, default=30
-        Rounds at most.
     tol : float, default=1e-3
         Stop when the objectives of six rounds lie within this part of their largest.
-    views : sequence or mapping, optional
-        How to cut a 2-D `X` into views; see `anchorview.Views`.
     scaling : str or sequence of str, default="standard"
         Scaling of the features, one for all views or one per view: "none", "l2", "sum", "standard", "minmax" or
         "row_standard". One `ridge` for all views wants features of one scale. For sparse text "l2" is the better
         choice: "standard" blows up rare words.
-    random_state : int, RandomState or None, default=None
-        Not used: the method is deterministic.
-    n_jobs : int, optional
-        Threads; views are fitted at the same time.
-    verbose : bool, default=False
-        Write a line per round to the logger "anchorview".
 
     Attributes
     ----------
     labels_ : ndarray of shape (n_rows,)
         Labels of all rows: the last F, in which the views that fit a row well count more for its label. This is
         why `predict` on the same rows can differ.
-    classes_ : ndarray
-        The classes.
     coef_ : list of ndarrays of shape (n_features of the view, n_classes)
         W_v, for scaled features.
     intercept_ : ndarray of shape (n_views, n_classes)
@@ -75,8 +63,6 @@ class MVAR(InductiveMultiView):
         α.
     objective_history_ : ndarray
         Objective after each round.
-    n_iter_ : int
-        Rounds run.
 
     Notes
     -----
@@ -108,43 +94,13 @@ class MVAR(InductiveMultiView):
     (2,)
     """
 
-    coef_: list[Matrix]
-    intercept_: Matrix
-    view_weights_: Matrix
-
-    _rules: ClassVar[dict[str, Rule]] = {
-        **InductiveMultiView._rules,
-        "ridge": POSITIVE,
-        "labelled_weight": POSITIVE,
-        "view_exponent": Number(1, strict=True),
-        "max_iter": COUNT,
-        "tol": WEIGHT,
-    }
-
-    def __init__(
-        self,
-        *,
-        ridge: float = 1.0,
-        labelled_weight: float = 100.0,
-        view_exponent: float = 2.0,
-        max_iter: int = 30,
-        tol: float = 1e-3,
-        views: ColumnGroups | None = None,
-        scaling: str | Sequence[str] = "standard",
-        random_state: int | np.random.RandomState | None = None,
-        n_jobs: int | None = None,
-        verbose: bool = False,
-    ) -> None:
-        self.ridge = ridge
-        self.labelled_weight = labelled_weight
-        self.view_exponent = view_exponent
-        self.max_iter = max_iter
-        self.tol = tol
-        self.views = views
-        self.scaling = scaling
-        self.random_state = random_state
-        self.n_jobs = n_jobs
-        self.verbose = verbose
+    _: KW_ONLY
+    ridge: float = parameter(1.0, POSITIVE)
+    labelled_weight: float = parameter(100.0, POSITIVE)
+    view_exponent: float = parameter(2.0, Number(1, strict=True))
+    max_iter: int = parameter(30, COUNT)
+    tol: float = parameter(1e-3, WEIGHT)
+    scaling: str | Sequence[str] = parameter("standard", Names())
 
     def _classify(self, task: Task, labels: Labels) -> ClassIds:
         sizes = np.where(labels.class_ids >= 0, float(self.labelled_weight), 1.0)

@@ -21,17 +21,17 @@ from .graph_store import StoredGraphs, graphs_of
 from .methods import METHODS, Method
 from .notices import listen
 from .process import reset_peak, resident_bytes
-from .sources import describe, load
+from .sources import describe_dataset, load_dataset
 
 Scores = dict[str, Any]
 
 
 def describe_data(name: str, place: str) -> dict[str, Any]:
     """Read a data set and return its sizes, as `Description` takes them; it stays in memory for the first fits."""
-    return asdict(describe(name, _data(place)))
+    return asdict(describe_dataset(name, _data(place)))
 
 
-def fit(
+def fit_once(
     place: str,
     method: str,
     parameters: dict[str, Any],
@@ -98,7 +98,7 @@ def choose_setting(
 
 def scale(n_rows: int, parameters: dict[str, Any], seed: int) -> Scores:
     """Fit FSSMSC on synthetic views of any size, 1 % labelled."""
-    return fit(f"synthetic:{n_rows}", "FSSMSC", parameters, seed, 0.01)
+    return fit_once(f"synthetic:{n_rows}", "FSSMSC", parameters, seed, 0.01)
 
 
 def _count_right(make: Callable[[], Any], views: Any, y: Any, folds: list[Rows]) -> int:
@@ -128,7 +128,7 @@ def _data(place: str) -> Any:
     if place.startswith("synthetic:"):
         n = int(place.split(":")[1])
         return make_multiview_subspaces(n, 10, (100, 60, 40), noise=0.3, random_state=0)
-    return load(place)
+    return load_dataset(place)
 
 
 def _rows(place: str, n_rows: int | None, seed: int) -> tuple[Any, npt.NDArray[Any]]:

@@ -16,7 +16,7 @@ from ..report.tables import mean_and_spread
 from .environment import environment_line
 from .process import JobResult
 from .records import Records
-from .sources import Source, find_sources, load
+from .sources import Source, find_sources, load_dataset
 
 Result = dict[str, Any]
 SCORES = ("acc", "nmi", "ari")
@@ -104,7 +104,7 @@ class DataSets:
 
 @lru_cache(maxsize=1)
 def _load(place: str) -> Any:
-    return load(place)
+    return load_dataset(place)
 
 
 @dataclass(frozen=True)
@@ -188,14 +188,14 @@ def warm_up(model: Any) -> None:
     model.fit(few.views, few.target)
 
 
-def describe_result(result: Result) -> str:
+def result_line(result: Result) -> str:
     """Describe what came of a job on one line.
 
     Examples
     --------
-    >>> describe_result({"status": "ok", "value": {"acc": 97.1, "nmi": 93.4, "seconds": 0.5}})
+    >>> result_line({"status": "ok", "value": {"acc": 97.1, "nmi": 93.4, "seconds": 0.5}})
     'ACC 97.1 NMI 93.4, 0.50 s'
-    >>> describe_result({"status": "memory", "seconds": 12.0, "peak_bytes": 2**33, "message": ""})
+    >>> result_line({"status": "memory", "seconds": 12.0, "peak_bytes": 2**33, "message": ""})
     'memory after 12 s, 8.0 GB'
     """
     if result["status"] != "ok":

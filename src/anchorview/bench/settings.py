@@ -87,4 +87,4 @@ class Settings:
         }
         extra = {"histories": True} if histories else {}
         arguments = {"place": source.place, "parameters": given, **common, **extra}
-        return Run(f"{JOBS}:fit", key, arguments, fresh)
+        return Run(f"{JOBS}:fit_once", key, arguments, fresh)

@@ -26,7 +26,7 @@ class Source:
 
     def describe(self) -> Description:
         """Read the data and return its sizes."""
-        return describe(self.name, load(self.place))
+        return describe_dataset(self.name, load_dataset(self.place))
 
 
 @dataclass(frozen=True)
@@ -60,7 +60,7 @@ class Description:
         return f"{self.n_rows:,} rows, {self.n_classes} classes, {len(self.view_sizes)} views ({sizes})"
 
 
-def load(place: str) -> Any:
+def load_dataset(place: str) -> Any:
     """Read a data set."""
     if place == EMBEDDED:
         return load_handwritten()
@@ -116,7 +116,7 @@ def _source(file: Path) -> Source:
     return Source(file.stem.encode("utf-8", "replace").decode(), str(file))
 
 
-def describe(name: str, data: Any) -> Description:
+def describe_dataset(name: str, data: Any) -> Description:
     """Return the sizes of a data set that was read."""
     if np.ndim(data.target) != 1 or len(data.target) == 0:
         raise ValueError(f"{name}: the classes have shape {np.shape(data.target)}; there must be one for each row.")

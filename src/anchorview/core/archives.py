@@ -39,10 +39,7 @@ def is_bomb(unpacked: int, packed: int, large: int = LARGE) -> bool:
 def directory_size(stream: BinaryIO, file_size: int) -> int:
     """Return the size of the table of contents of a zip file, which `zipfile` reads as a whole.
 
-    Raises
-    ------
-    ValueError
-        If the file does not end as a zip file without a comment does: it was cut, or something was added to it.
+    A file that does not end as a zip file without a comment does is an error: it was cut, or something was added to it.
     """
     stream.seek(max(0, file_size - _END_SIZE))
     tail = stream.read(_END_SIZE)

@@ -36,7 +36,6 @@ def unit_rows(rows: Matrix) -> Matrix:
 
     Examples
     --------
-    >>> import numpy as np
     >>> unit_rows(np.array([[3.0, 4.0], [0.0, 0.0], [3e200, 4e200]]))
     array([[0.6, 0.8],
            [0. , 0. ],
@@ -52,8 +51,7 @@ def unit_rows(rows: Matrix) -> Matrix:
             rows = np.array(rows, dtype=np.result_type(rows, norms))
             rows[extreme] /= np.where((largest > 0) & np.isfinite(largest), largest, 1)
             norms[extreme] = np.linalg.norm(rows[extreme], axis=1, keepdims=True)
-    result: Matrix = rows / np.where(norms > 0, norms, 1)
-    return result
+    return rows / np.where(norms > 0, norms, 1)
 
 
 def unit_sparse_rows(rows: sparse.csr_array, *, copy: bool = True) -> sparse.csr_array:
@@ -63,7 +61,6 @@ def unit_sparse_rows(rows: sparse.csr_array, *, copy: bool = True) -> sparse.csr
 
     Examples
     --------
-    >>> from scipy import sparse
     >>> unit_sparse_rows(sparse.csr_array([[3.0, 4.0], [0.0, 0.0], [3e200, 4e200]])).toarray()
     array([[0.6, 0.8],
            [0. , 0. ],
@@ -88,7 +85,6 @@ def softmax_rows(scores: Matrix) -> Matrix:
 
     Examples
     --------
-    >>> import numpy as np
     >>> softmax_rows(np.array([[0.0, np.log(3.0)]])).round(6)
     array([[0.25, 0.75]])
     """
@@ -104,7 +100,6 @@ def group_equal(rows: Matrix) -> Rows:
 
     Examples
     --------
-    >>> import numpy as np
     >>> group_equal(np.array([[0.0, 1.0], [2.0, 1.0], [0.0, 1.0 + 1e-10]]))
     array([0, 1, 0])
     """
@@ -125,8 +120,7 @@ def group_equal(rows: Matrix) -> Rows:
         near = order[first : np.searchsorted(along, along[first] + 2 * reach[leader], side="right")]
         near = near[groups[near] == near]
         groups[near[np.sqrt(squared_norms(wide[near] - wide[leader])) <= reach[leader]]] = leader
-    result: Rows = np.unique(groups, return_inverse=True)[1].astype(np.intp)
-    return result
+    return np.unique(groups, return_inverse=True)[1].astype(np.intp)
 
 
 def squared_norms(rows: AnyMatrix) -> Matrix:
@@ -147,12 +141,10 @@ def as_dense(matrix: AnyMatrix) -> Matrix:
 
     Examples
     --------
-    >>> from scipy import sparse
     >>> as_dense(sparse.csr_array([[0.0, 2.0]]))
     array([[0., 2.]])
     """
-    result: Matrix = matrix.toarray() if is_sparse(matrix) else np.asarray(matrix)
-    return result
+    return matrix.toarray() if is_sparse(matrix) else np.asarray(matrix)
 
 
 def column_slices(sizes: Sequence[int]) -> tuple[slice, ...]:

@@ -13,15 +13,9 @@ T = TypeVar("T")
 
 @dataclass
 class Cache(Generic[T]):
-    """Results computed once and kept while there is room; threads may share it, and it is pickled empty.
+    """Results computed once and kept while there is room; threads may share it, and it is pickled empty."""
 
-    Parameters
-    ----------
-    max_bytes : int, optional
-        The results used longest ago go when more than this is held; by default all are kept.
-    """
-
-    max_bytes: int | None = None
+    max_bytes: int | None = None  # the results used longest ago go when more is held; None keeps all
     _items: OrderedDict[Hashable, tuple[T, int]] = field(default_factory=OrderedDict, init=False, repr=False)
     _held: int = field(default=0, init=False, repr=False)
     _lock: Any = field(default_factory=Lock, init=False, repr=False, compare=False)

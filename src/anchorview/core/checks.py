@@ -65,7 +65,7 @@ class Number:
             raise ValueError(f"{name} must be {self._describe(items)}; got {shorten(value)}.")
 
     def _holds(self, value: Any) -> bool:
-        if not is_number(value, integer=self.integer):
+        if not is_plain_number(value, integer=self.integer):
             return False
         above = value > self.low if self.strict else value >= self.low
         below = value < self._most if self.strict and self.high is not None else value <= self._most
@@ -79,14 +79,14 @@ class Number:
         what = f"{'an integer' if self.integer else 'a number'} {'above' if self.strict else 'of at least'} {self.low}"
         if self.high is not None:
             what += f" and {'below' if self.strict else 'at most'} {self.high}"
-        elif any(is_number(item) and self._most < item < np.inf for item in items):
+        elif any(is_plain_number(item) and self._most < item < np.inf for item in items):
             what += f" and at most {self._most}"
         ways = [what] + ["a sequence of such"] * self.several + [repr(text) for text in self.or_text]
         return ", or ".join(ways + ["None"] * self.optional)
 
 
 @dataclass(frozen=True)
-class Choice:
+class OneOf:
     """One of some values; anything that is not text is looked at elsewhere if `or_array`."""
 
     choices: tuple[Any, ...]
@@ -102,19 +102,20 @@ class Choice:
             raise ValueError(f"{name}={shorten(value)} is not known; choose one of {listed}.")
 
 
-def name_not_finite(nan: list[bool]) -> str:
-    """Say what rows hold that is not finite, by whether each holds NaN."""
-    if all(nan):
-        return "NaN"
-    return "NaN and infinity" if any(nan) else "infinity"
-
-
 class NotFiniteError(ValueError):
-    """A view holds NaN or infinity, first in this row; who knows the names of rows and columns adds them."""
+    """A view holds NaN or infinity; who knows the names of rows and columns adds them.
 
-    def __init__(self, message: str, row: int) -> None:
-        super().__init__(message)
-        self.row = row
+    It is given the first rows that do, at least one, each with whether it holds NaN. Five are named.
+    """
+
+    def __init__(self, view: str, found: Sequence[tuple[int, bool]], remedy: str) -> None:
+        rows, nan = [row for row, _ in found[:5]], [is_nan for _, is_nan in found[:5]]
+        what = "NaN" if all(nan) else "NaN and infinity" if any(nan) else "infinity"
+        super().__init__(
+            f"View {view!r} contains {what} in row{'s' if len(rows) > 1 else ''} {', '.join(map(str, rows))}"
+            f"{', …' if len(rows) == 5 else ''}; {remedy} those values before fitting."
+        )
+        self.row = rows[0]
 
 
 @dataclass(frozen=True)
@@ -126,7 +127,7 @@ class Flag:
     def check(self, name: str, value: Any) -> None:
         """Raise an error unless the value is a flag."""
         if isinstance(value, bool | np.bool_) or (
-            self.or_level and is_number(value, integer=True) and 0 <= value <= MOST
+            self.or_level and is_plain_number(value, integer=True) and 0 <= value <= MOST
         ):
             return
         raise ValueError(f"{name}={shorten(value)} is not known; choose one of False, True.")
@@ -186,7 +187,7 @@ class Seed:
         """Raise an error unless random numbers can come from the value."""
         if value is None or value is np.random or isinstance(value, np.random.RandomState | np.random.Generator):
             return
-        if not (is_number(value, integer=True) and 0 <= value < 2**32):
+        if not (is_plain_number(value, integer=True) and 0 <= value < 2**32):
             raise ValueError(
                 f"{name} must be an integer from 0 to 2**32 - 1, a RandomState, a Generator or None; "
                 f"got {shorten(value)}."
@@ -199,7 +200,7 @@ class Jobs:
 
     def check(self, name: str, value: Any) -> None:
         """Raise an error unless the value stands for a number of threads."""
-        if value is not None and not (is_number(value, integer=True) and -(2**16) <= value <= 2**16):
+        if value is not None and not (is_plain_number(value, integer=True) and -(2**16) <= value <= 2**16):
             raise ValueError(f"{name} must be an integer from -65536 to 65536, or None; got {shorten(value)}.")
         if value == 0:
             raise ValueError(f"{name}=0 has no meaning; use None for all cores or a positive number of threads.")
@@ -244,10 +245,10 @@ def _is_listed(group: Any) -> bool:
 
 
 def _is_size(group: Any) -> bool:
-    return is_number(group, integer=True) and 1 <= group <= MOST
+    return is_plain_number(group, integer=True) and 1 <= group <= MOST
 
 
-def is_number(value: Any, *, integer: bool = False) -> bool:
+def is_plain_number(value: Any, *, integer: bool = False) -> bool:
     """Tell whether a value is a plain number, of Python or NumPy; booleans are none, nor are numbers in an array."""
     kinds = int | np.integer if integer else int | float | np.integer | np.floating
     return isinstance(value, kinds) and not isinstance(value, bool | np.longdouble)
@@ -303,7 +304,7 @@ def check_number(name: str, value: Any, low: float, *, integer: bool = False, st
 
 def check_choice(name: str, value: Any, choices: tuple[Any, ...]) -> None:
     """Raise an error unless an argument is one of the choices."""
-    Choice(choices).check(name, value)
+    OneOf(choices).check(name, value)
 
 
 # Parameters that most estimators have.

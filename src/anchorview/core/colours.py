@@ -42,16 +42,10 @@ _TO_LAB = np.array(
 
 
 def distinct_colours(count: int, avoid: Sequence[str] = (), *, on_dark: bool = False) -> list[str]:
-    """Return colours that differ from one another, from white and from black, as ``#rrggbb``.
+    """Return colours, as ``#rrggbb``, that differ from one another, from white and black, and from those to `avoid`.
 
-    Parameters
-    ----------
-    count : int
-        How many; a longer list begins with the shorter one. From some thousands on, colours come again.
-    avoid : sequence of str
-        Colours in use already, as ``#rrggbb``.
-    on_dark : bool
-        Whether they are seen on a dark ground instead of white.
+    A longer list begins with the shorter one; from some thousands on, colours come again. With `on_dark` they are for a
+    dark ground instead of white.
 
     Examples
     --------
@@ -140,8 +134,7 @@ def _from_oklab(places: Matrix) -> Bytes:
 
 def _linear(colours: Bytes) -> Matrix:
     part = np.asarray(colours, dtype=float) / 255
-    light: Matrix = np.where(part <= 0.04045, part / 12.92, ((part + 0.055) / 1.055) ** 2.4)
-    return light
+    return np.where(part <= 0.04045, part / 12.92, ((part + 0.055) / 1.055) ** 2.4)
 
 
 def _from_hex(colour: str) -> list[int]:

@@ -63,8 +63,7 @@ def inlined(function: Function) -> Function:
     >>> double_twice(3)
     12
     """
-    result: Function = compiled(inline="always")(function)
-    return result
+    return compiled(inline="always")(function)
 
 
 class _KernelCache(FunctionCache):

@@ -19,7 +19,6 @@ def content_key(value: Any) -> str:
 
     Examples
     --------
-    >>> import numpy as np
     >>> rows = np.zeros((1000, 3))
     >>> before = content_key([rows, {"k": 5}])
     >>> rows[500, 1] = 1e-300

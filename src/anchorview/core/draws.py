@@ -8,25 +8,16 @@ from .arrays import Matrix, Rows, Weights
 
 
 def draw_weighted(rows: Rows, most: int, rng: np.random.RandomState, weights: Weights = None) -> tuple[Rows, Weights]:
-    """Return at most so many of the rows, drawn at random, and what each of them then counts.
+    """Return at most so many of the rows, of positive weight, drawn at random, and what each of them then counts.
 
     A row is drawn with a chance proportional to its weight, and those drawn count alike; rows so heavy that they would
     be drawn several times are taken for sure and keep their weight in proportion. So the mean of what a row counts,
     over all draws, is proportional to its weight, and the heavy ones are never missed. Equal weights are drawn as none.
-    All of them together count `most`, as so many rows do; what they weigh, if that is less.
-
-    Parameters
-    ----------
-    rows : ndarray of int
-        The rows to draw from; of positive weight.
-    most : int
-        How many; all of them are returned, with their weights, if there are no more.
-    weights : ndarray of the same shape, optional
-        Their weights.
+    All of them together count `most`, as so many rows do; what they weigh, if that is less. If there are no more than
+    `most`, all are returned, with their weights.
 
     Examples
     --------
-    >>> import numpy as np
     >>> draw_weighted(np.array([4, 5, 6]), 3, np.random.RandomState(0))
     (array([4, 5, 6]), None)
     >>> rows, counts = draw_weighted(np.arange(5), 3, np.random.RandomState(0), np.array([1.0, 1, 1, 1, 8]))

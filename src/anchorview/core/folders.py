@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import os
 import platform
+import secrets
 import shutil
 import tempfile
 import weakref
@@ -98,13 +99,18 @@ class ScratchFolder:
 
     def __init__(self, prefix: str) -> None:
         _remove_left(prefix)
-        self.path = Path(tempfile.mkdtemp(prefix=prefix))
-        self.remove = weakref.finalize(self, _remove, self.path, hold(self.path / LOCK))
+        self.path = Path(tempfile.gettempdir(), f"{prefix}{secrets.token_hex(8)}")
+        held: list[IO[bytes]] = []
+        # Before the folder is made: a signal may come at any moment after.
+        self.remove = weakref.finalize(self, _remove, self.path, held)
+        self.path.mkdir(mode=0o700)
+        held.append(hold(self.path / LOCK))
 
 
-def _remove(folder: Path, held: IO[bytes]) -> None:
+def _remove(folder: Path, held: list[IO[bytes]]) -> None:
     shutil.rmtree(folder, ignore_errors=True)
-    held.close()
+    for stream in held:
+        stream.close()
 
 
 def _remove_left(prefix: str) -> None:

@@ -13,10 +13,7 @@ from contextlib import suppress
 from pathlib import Path
 
 _COMPILED = "anchorview.solver.kernels"
-_LOADING = {
-    "RLIMIT_AS": 300 * 2**20,
-    "RLIMIT_DATA": 120 * 2**20,
-}  # what numba and the kernels take when they are loaded
+_LOADING = {"RLIMIT_AS": 300 * 2**20, "RLIMIT_DATA": 120 * 2**20}  # what numba and the kernels take when loaded
 _THREAD = 72 * 2**20  # address space that a thread reserves: its stack, and 64 MB for what it allocates
 
 
@@ -24,14 +21,8 @@ def available_memory(n_threads: int = 1, root: str | Path = "/") -> int | None:
     """Return the bytes that this process can still have, None where the system does not tell.
 
     The least of what the machine has free, what is left to the control groups of this process (containers), and what
-    is left of its own limits (`ulimit -v` and `-d`), which also count address space that is never used.
-
-    Parameters
-    ----------
-    n_threads : int
-        Threads that will be started.
-    root : path
-        Where `proc` and `sys` are.
+    is left of its own limits (`ulimit -v` and `-d`), which also count address space that is never used, such as that of
+    the threads that will be started. `root` is where `proc` and `sys` are.
     """
     return min(memory_left(n_threads, root).values(), default=None)
 

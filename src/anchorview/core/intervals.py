@@ -10,14 +10,8 @@ LEVEL = 0.9  # of intervals that are shown: nine of ten hold the true share
 def share_interval(share: float, count: float, level: float = LEVEL) -> tuple[float, float]:
     """Return where the true share lies, of which a sample of so many rows is given (Clopper and Pearson).
 
-    Parameters
-    ----------
-    share : float
-        What was found, from 0 to 1.
-    count : float
-        Rows of the sample; of weighted rows, how many equal ones would be as certain.
-    level : float
-        How often such an interval holds the true share.
+    The `count` of weighted rows is how many equal ones would be as certain. `level` is how often such an interval holds
+    the true share.
 
     Examples
     --------

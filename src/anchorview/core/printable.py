@@ -10,12 +10,7 @@ _JOINERS = "\u200c\u200d\u00ad"  # of Persian words, of emoji, and where a word 
 def printable(text: str, *, keep: str = "") -> str:
     r"""Return text with control characters, and those that change the direction of writing, as escapes.
 
-    Parameters
-    ----------
-    text : str
-        What is to be shown.
-    keep : str
-        Control characters that stay, such as the ends of lines.
+    Control characters to `keep`, such as the ends of lines, stay.
 
     Examples
     --------

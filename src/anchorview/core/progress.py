@@ -114,19 +114,11 @@ ProgressCallback = Callable[[Iteration], bool]  # returns True to stop
 
 
 class Progress:
-    """Tells the user, and scikit-learn's callbacks, how far a fit is.
+    """Tells the user, and scikit-learn's callbacks, how far a fit is; the estimator is None for a picture, say.
 
-    Parameters
-    ----------
-    estimator : estimator or None
-        The estimator that is fitted; None where there is none, as for a picture.
-    verbose : bool
-        Write a line per stage and round to the logger "anchorview"; unless it is configured, to stderr, and in a
-        notebook to one line of the output that changes.
-    max_iter : int or None
-        Rounds to expect at most; None if that is not known.
-    tol : float
-        Residual at which the rounds end.
+    If `verbose` it writes a line per stage and round to the logger "anchorview"; unless that is configured, to stderr,
+    and in a notebook to one line of the output that changes. At most `max_iter` rounds are to be expected, if that is
+    known, and the rounds end at a residual of `tol`.
     """
 
     def __init__(self, estimator: BaseEstimator | None, verbose: bool, max_iter: int | None, tol: float) -> None:

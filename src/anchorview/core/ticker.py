@@ -25,12 +25,7 @@ def watch(write: Callable[[str], None] | None) -> Iterator[None]:
 class Ticker:
     """Counts blocks, from any thread, and now and then writes a line to who watches the thread that made it.
 
-    Parameters
-    ----------
-    name : str or None
-        What is done to the blocks; None writes nothing.
-    total : int
-        Number of blocks.
+    The name says what is done to the blocks; None writes nothing.
 
     Examples
     --------

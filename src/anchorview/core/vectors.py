@@ -24,7 +24,7 @@ def place_of(number: int) -> Any:
     return ir.Constant(PLACE, number)
 
 
-def load(builder: Any, address: Any) -> Any:
+def load_at(builder: Any, address: Any) -> Any:
     """Load a number or a vector, which need not begin with a line of the cache."""
     value = builder.load(address)
     value.align = 8  # bytes of one number
@@ -36,7 +36,7 @@ def store(builder: Any, value: Any, address: Any) -> None:
     builder.store(value, address).align = 8
 
 
-def repeat(builder: Any, number: Any) -> Any:
+def fill_vector(builder: Any, number: Any) -> Any:
     """Return the vector that has one number at all its places."""
     single = builder.insert_element(_UNDEFINED, number, ir.Constant(ir.IntType(32), 0))
     return builder.shuffle_vector(single, _UNDEFINED, _FIRST)
@@ -44,5 +44,5 @@ def repeat(builder: Any, number: Any) -> Any:
 
 def add_product(builder: Any, number: Any, vector: Any, total: Any) -> None:
     """Add a number times a vector to the vector at an address, rounded once where the processor can."""
-    product = builder.fmul(repeat(builder, number), vector, flags=("contract",))
+    product = builder.fmul(fill_vector(builder, number), vector, flags=("contract",))
     builder.store(builder.fadd(builder.load(total), product, flags=("contract",)), total)

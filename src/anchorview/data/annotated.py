@@ -21,15 +21,8 @@ def read_annotated(data: Any, views: ColumnGroups | None = None, layer: str | No
     """Return views of an AnnData or MuData object, with the names of the cells as ids.
 
     What has all cells in the order of ``data.obs_names`` is not copied; what only a file holds is read in blocks.
-
-    Parameters
-    ----------
-    data : anndata.AnnData or mudata.MuData
-        The data. Nothing of it is changed.
-    views : sequence of str, or mapping of str to str, optional
-        What to read, spelled as above, or a mapping from a view's name to that; by default ``X``, of every modality.
-    layer : str, optional
-        Layer to read in place of every ``X``.
+    `views` says what to read, spelled as above, or maps a view's name to that; by default ``X``, of every modality.
+    `layer` is read in place of every ``X``.
     """
     modalities, cells = _modalities(data), data.obs_names
     if getattr(data, "axis", 0) == 1:

@@ -47,7 +47,7 @@ class Unseen:
 Report = dict[str, Unseen]
 
 
-class Encoder(Protocol):
+class ColumnEncoder(Protocol):
     """Makes views of some columns of a table."""
 
     def encode(self, columns: Mapping[str, Column], unseen: Report) -> list[Part]:

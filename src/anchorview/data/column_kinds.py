@@ -10,18 +10,16 @@ from dataclasses import dataclass
 import numpy as np
 
 from .columns import DATE_FORMATS, ISO, Column, date_reader
+from .image_files import IMAGE_SUFFIXES
 from .number_text import POINT, decimal_mark, read_number
 
-USED = ("text", "number", "category", "boolean", "date", "list")
-LEFT_OUT = ("id", "varied", "constant", "empty", "unusable", "ignore")
+USED = ("text", "number", "category", "boolean", "date", "list", "image")
+LEFT_OUT = ("id", "varied", "constant", "empty", "unusable", "ignore")  # "varied": values that hardly repeat
 
 _SAMPLE = 10_000  # cells that text is judged by
 _READABLE = 0.95  # share of cells that must be numbers (dates, lists) for text to be read as such: some are "n/a"
-_REPEATS = 0.5  # distinct values per cell up to which they are a category: each appears twice on average, and so tells
-# something about another row
-_ENOUGH = (
-    50  # cells to tell how often values repeat: of five cells with three values, more cells may hold the same three
-)
+_REPEATS = 0.5  # distinct values per cell up to which they are a category: each appears twice on average
+_ENOUGH = 50  # cells to tell how often values repeat: of five with three values, more may hold the same three
 _ALL_DIFFERENT = 0.95  # distinct values per cell above which single words are ids: a few may be entered twice
 _TEXT_DISTINCT = 0.3  # above which cells of several words are text: free text seldom repeats
 _MANY = 200  # values of several words beyond which they are text, however often they repeat
@@ -36,31 +34,14 @@ _ID_NAME = re.compile(r"(^|[_\W])(id|uuid|guid|key|index)$", re.IGNORECASE)
 
 @dataclass(frozen=True)
 class ColumnKind:
-    """The kind of a column, and why.
+    """The kind of a column, and why."""
 
-    Parameters
-    ----------
-    kind : str
-        "text", "number", "category", "boolean", "date" or "list"; or, of those left out, "id", "varied" (values that
-        hardly repeat), "constant", "empty", "unusable" or "ignore".
-    why : str
-        The reason.
-    date_format : str
-        How dates are written, if they are text.
-    storage : str
-        What its cells were stored as: text can be read as numbers.
-    decimal : str
-        What stands before the fraction of numbers that are text: a point or a comma.
-    hint : str
-        Of a column that is left out: how to use it, if it may tell something.
-    """
-
-    kind: str
+    kind: str  # one of `USED` or `LEFT_OUT`
     why: str
-    date_format: str = ISO
-    storage: str = "text"
-    decimal: str = POINT
-    hint: str = ""
+    date_format: str = ISO  # how dates are written, if they are text
+    storage: str = "text"  # what its cells were stored as: text can be read as numbers
+    decimal: str = POINT  # what stands before the fraction of numbers that are text: a point or a comma
+    hint: str = ""  # of a column that is left out: how to use it, if it may tell something
 
     @property
     def used(self) -> bool:
@@ -73,7 +54,6 @@ def recognise(column: Column) -> ColumnKind:
 
     Examples
     --------
-    >>> import numpy as np
     >>> found = recognise(Column("size", np.array(["S", "M", "M", "L", "S", "M"])))
     >>> found.kind, found.why
     ('category', '3 different values in 6 cells')
@@ -94,7 +74,7 @@ def recognise(column: Column) -> ColumnKind:
     return ColumnKind(column.storage, "True and False" if column.storage == "boolean" else f"{n_values} categories")
 
 
-def settle(column: Column, kind: str) -> ColumnKind:
+def declared_kind(column: Column, kind: str) -> ColumnKind:
     """Return what a column is when the user says so; an error if it cannot be."""
     if kind == "ignore":
         return ColumnKind("ignore", "as you said")
@@ -160,6 +140,8 @@ def _judge_text(column: Column) -> ColumnKind:
         return _judge_lists(column)
     if _are_long_integers(cells):
         return _judge_long_integers(n_values, n_cells)
+    if np.mean([text.lower().endswith(IMAGE_SUFFIXES) for text in cells]) >= _READABLE:
+        return ColumnKind("image", "paths of photos")
     decimal = decimal_mark(cells)
     numbers = [read_number(cell, decimal) for cell in cells]
     if (readable := float((~np.isnan(numbers)).mean())) >= _READABLE:

@@ -16,7 +16,7 @@ import numpy.typing as npt
 from ..core.arrays import Mask, Matrix
 from ..core.checks import is_missing
 from .number_text import POINT, read_number
-from .tables import column_values, index_of, is_pandas, is_table
+from .tables import column_values, is_pandas, is_table
 
 ISO = "ISO 8601"
 DATE_FORMATS = (ISO, "%Y/%m/%d", "%d.%m.%Y", "%d/%m/%Y", "%m/%d/%Y", "%d.%m.%Y %H:%M", "%d/%m/%Y %H:%M")
@@ -27,21 +27,11 @@ _SEQUENCES = (list, tuple, np.ndarray)
 class Column:
     """A column of a table of pandas, polars or pyarrow, or of an array.
 
-    Parameters
-    ----------
-    name : str
-        Its name, for errors.
-    values : Series, ChunkedArray or ndarray of shape (n_rows,)
-        Its cells.
-
-    Attributes
-    ----------
-    storage : {"number", "boolean", "date", "list", "category", "text", "other"}
-        What the cells are, by their type. Text may still hold numbers, dates or lists.
+    Its `storage` is what the cells are, by their type: "number", "boolean", "date", "list", "category", "text" or
+    "other". Text may still hold numbers, dates or lists.
 
     Examples
     --------
-    >>> import numpy as np
     >>> column = Column("age", np.array(["31", "n/a", "27"]))
     >>> column.storage, column.numbers()
     ('text', array([31., nan, 27.]))
@@ -88,13 +78,7 @@ class Column:
         return self._texts
 
     def numbers(self, decimal: str = POINT) -> Matrix:
-        """Return the cells as numbers; NaN where a cell is empty or cannot be read as one.
-
-        Parameters
-        ----------
-        decimal : str
-            What stands before the fraction of numbers that are text.
-        """
+        """Return the cells as numbers, `decimal` before the fraction of text; NaN where a cell is no number."""
         if self.storage in ("number", "boolean"):
             if self._series is None:
                 return _floats(self._values)
@@ -141,11 +125,6 @@ def table_columns(table: Any, names: Collection[str] | None = None) -> Iterator[
             continue
         is_plain = isinstance(series.dtype, np.dtype) and series.dtype.kind in "fiubO"
         yield Column(str(label), series.to_numpy() if is_plain else series)
-
-
-def table_ids(table: Any) -> Any:
-    """Return pandas' index, if it does more than count the rows."""
-    return index_of(table) if is_table(table) else None
 
 
 def date_reader(date_format: str) -> Callable[[Any], float]:

@@ -119,14 +119,7 @@ def number_by_appearance(
 ) -> tuple[npt.NDArray[Any], ClassIds]:
     """Return classes in the order of their first rows: what a fit makes of them must not depend on how they are called.
 
-    Parameters
-    ----------
-    classes : ndarray
-        The classes, each with a row at least.
-    class_ids : ndarray of shape (n_rows,)
-        Class of each row, −1 without.
-    counted : ndarray of bool of shape (n_rows,), optional
-        Rows that count; those that do not come after all others.
+    Each class has a row at least. Rows that are not `counted` come after all others.
 
     Examples
     --------
@@ -266,16 +259,8 @@ def split_labels(class_ids: ClassIds, n_folds: int, rng: np.random.RandomState) 
 
     Fewer folds, or none, are returned where there are too few rows to hide.
 
-    Parameters
-    ----------
-    class_ids : ndarray of shape (n_rows,)
-        Class of each row, −1 where it is not known.
-    n_folds : int
-        Number of folds.
-
     Examples
     --------
-    >>> import numpy as np
     >>> folds = split_labels(np.array([0, 0, 1, -1, 1, 2]), 2, np.random.RandomState(0))
     >>> sorted(int(row) for fold in folds for row in fold)
     [0, 1, 2, 4]

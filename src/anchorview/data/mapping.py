@@ -38,19 +38,10 @@ class Mapped:
 
 
 def map_views(views: Any, chosen: Sequence[Any], present: Mask, sizes: Sequence[int] | None = None) -> Mapped:
-    """Apply one transformer to each view.
+    """Apply to each view a transformer, a function, or nothing (None or "passthrough").
 
-    Parameters
-    ----------
-    views : Views
-        The views.
-    chosen : sequence
-        For each view a transformer, a function, None or "passthrough".
-    present : ndarray of bool of shape (n_rows, n_views)
-        Which rows have which view. Rows of NaN are unset in place: they are zeros, and missing, in the result.
-    sizes : sequence of int, optional
-        Transformers are used as they are fitted; a view that no row has gets this many columns. Without it, clones of
-        them are fitted.
+    Rows of NaN are unset in `present`: they are zeros, and missing, in the result. With `sizes` transformers are used
+    as they are fitted, and a view that no row has gets this many columns; without, clones of them are fitted.
     """
     result = Mapped([], [], [])
     for number, (name, array) in enumerate(views.items()):

@@ -21,34 +21,16 @@ _MOST_UNREADABLE = 0.5  # share of cells that are no numbers (dates) above which
 
 @dataclass(frozen=True)
 class NumberColumn:
-    """How a column of numbers, or the part of a date, is read.
-
-    Parameters
-    ----------
-    column : str
-        Its name.
-    part : str or None
-        The part of a date; None for a number.
-    date_format : str
-        How dates are written.
-    low, high : float
-        What becomes 0 and 1.
-    fill : float
-        What an empty cell becomes.
-    tells_empty : bool
-        Whether a feature of its own says which cells are empty.
-    decimal : str
-        What stands before the fraction of numbers that are text.
-    """
+    """How a column of numbers, or the part of a date, is read."""
 
     column: str
-    part: str | None
+    part: str | None  # of a date; None for a number
     date_format: str
-    low: float
-    high: float
-    fill: float
-    tells_empty: bool
-    decimal: str = POINT
+    low: float  # becomes 0
+    high: float  # becomes 1
+    fill: float  # what an empty cell becomes
+    tells_empty: bool  # whether a feature of its own says which cells are empty
+    decimal: str = POINT  # what stands before the fraction of numbers that are text
 
     @property
     def name(self) -> str:

@@ -18,11 +18,6 @@ def decimal_mark(cells: Iterable[str]) -> str:
 
     ``1,234`` alone can be either; as long as every comma groups digits, and some number has none or several, they do.
 
-    Parameters
-    ----------
-    cells : iterable of str
-        The cells, without blanks around them.
-
     Examples
     --------
     >>> decimal_mark(["3,5", "12", "1.200,75"]), decimal_mark(["1,234", "56"]), decimal_mark(["1,250", "2,500"])

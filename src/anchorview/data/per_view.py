@@ -14,8 +14,6 @@ from .reading import ColumnGroups
 from .validation import find_present, read_views
 from .views import Views
 
-__all__ = ["PerView"]
-
 
 class PerView(TransformerMixin, BaseEstimator):
     """Apply a transformer to each view on its own, in a pipeline.

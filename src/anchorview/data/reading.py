@@ -31,22 +31,15 @@ class RawViews:
     arrays: list[Any]
     names: list[str]
     features: list[list[Any] | None]  # names of the columns, where a table has such
-    has_view: list[Mask | None]  # which rows have it, where that was told
+    has_view: list[Mask | None]  # which rows have it, where that is known
     ids: Any = None  # of the rows, where an index gives them
     named: bool = True  # whether the names are the user's
 
 
-def read_arrays(data: Any, views: ColumnGroups | None, *, by_index: bool = True) -> RawViews:
+def read_raw_views(data: Any, views: ColumnGroups | None, *, by_index: bool = True) -> RawViews:
     """Return the arrays and their names; nothing is copied that is a numeric array or a CSR matrix already.
 
-    Parameters
-    ----------
-    data : object
-        Several views, or one table.
-    views : sequence or mapping, optional
-        How to cut the table.
-    by_index : bool
-        Whether views with an index of their own are brought to the same rows by it.
+    `views` cuts one table. With `by_index`, views with an index of their own are brought to the same rows by it.
     """
     named = True
     if isinstance(data, Mapping) and not is_sparse(data):  # SciPy's DOK matrices are mappings too

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Mapping
 from dataclasses import replace
 from typing import Any, NamedTuple, Self
@@ -12,14 +13,16 @@ from sklearn.base import BaseEstimator, TransformerMixin
 from sklearn.utils.validation import check_is_fitted, validate_data
 
 from ..core.checks import check_choice
-from .column_encoders import CategoryEncoder, Encoder, ListEncoder, Part, Report, TextEncoder
-from .column_kinds import USED, ColumnKind, recognise, settle
-from .columns import Column, table_columns, table_ids
+from .column_encoders import CategoryEncoder, ColumnEncoder, ListEncoder, Part, Report, TextEncoder
+from .column_kinds import USED, ColumnKind, declared_kind, recognise
+from .columns import Column, table_columns
+from .image_column import GivenEncoder, ImageColumn
 from .number_encoder import NumberEncoder
-from .tables import column_labels, is_table
+from .tables import column_labels, index_of, is_table
+from .text_vectors import TextVectors, load_text_model
 from .views import Views
 
-__all__ = ["TableViews"]
+AnyEncoder = ColumnEncoder | ImageColumn | TextVectors
 
 
 class EncodedTable(NamedTuple):
@@ -43,12 +46,24 @@ class TableViews(TransformerMixin, BaseEstimator):
     ----------
     kinds : mapping of str to str, optional
         What columns are, where the table itself does not show it: "text", "number", "category", "boolean", "date",
-        "list" or "ignore", by the name of the column.
+        "list", "image" (paths of photos) or "ignore", by the name of the column.
+    text_encoder : None, "auto", "wordllama", path, callable, or object with .encode or .embed
+        What turns texts into vectors by their meaning, a further view of each column of text. "auto" is wordllama if it
+        is installed (``pip install 'anchorview[text]'``; it needs no network). A path is a folder of
+        sentence-transformers or model2vec. Model files keep the name and fingerprint of an encoder, not the encoder.
+    text_cache : path, optional
+        A folder in which vectors are kept for the next time.
+    image_encoder : callable or path of an .onnx file, optional
+        What encodes photos; by default four descriptions of them (see `ImageViews`).
+    image_folder : path, optional
+        Where relative paths of photos start; by default the current folder. Model files keep neither.
 
     Attributes
     ----------
     columns_ : dict of str to ColumnKind
         What each column was taken for (``kind``), and the reason (``why``).
+    unreadable_ : dict of str to str
+        Photos of the fit that could not be read, and why; model files do not keep it.
     n_features_in_ : int
         Number of columns.
     feature_names_in_ : ndarray of str
@@ -82,11 +97,23 @@ class TableViews(TransformerMixin, BaseEstimator):
     (4,)
     """
 
-    _encoders: list[Encoder]
+    _encoders: list[AnyEncoder]
     _id_column: str | None = None  # by which the command named the rows of the fit
 
-    def __init__(self, *, kinds: Mapping[str, str] | None = None) -> None:
+    def __init__(
+        self,
+        *,
+        kinds: Mapping[str, str] | None = None,
+        text_encoder: Any = None,
+        text_cache: str | os.PathLike[str] | None = None,
+        image_encoder: GivenEncoder = None,
+        image_folder: str | os.PathLike[str] | None = None,
+    ) -> None:
         self.kinds = kinds
+        self.text_encoder = text_encoder
+        self.text_cache = text_cache
+        self.image_encoder = image_encoder
+        self.image_folder = image_folder
 
     def __sklearn_tags__(self) -> Any:
         """Tell scikit-learn that text and empty cells are fine."""
@@ -137,9 +164,22 @@ class TableViews(TransformerMixin, BaseEstimator):
         columns = {column.name: column for column in table_columns(X)}
         self.columns_ = self._recognise(columns)
         self._encoders, parts = _fit_encoders(columns, self.columns_)
+        model = load_text_model(self.text_encoder)
+        for name, found in self.columns_.items():
+            if found.kind == "text" and model is not None:
+                vectors, of_text = TextVectors.fit(columns[name], model, self.text_cache)
+                self._encoders.append(vectors)
+                parts += of_text
+        self.unreadable_: dict[str, str] = {}
+        for name, found in self.columns_.items():
+            if found.kind == "image":
+                encoder, made, failed = ImageColumn.fit(columns[name], self.image_folder, self.image_encoder)
+                self.unreadable_ |= failed
+                self._encoders.append(encoder)
+                parts += made
         if not parts:
             raise ValueError(f"No column of the table can be used. {self.describe()}")
-        views = _join(parts, table_ids(X))
+        views = _join(parts, X)
         self._features = dict(zip(views.names, views.features, strict=True))
         return views
 
@@ -190,8 +230,14 @@ class TableViews(TransformerMixin, BaseEstimator):
                 f"{list(map(str, column_labels(X)))[:20] if is_table(X) else X.shape[1]}."
             )
         unseen: Report = {}
-        parts = [part for encoder in self._encoders for part in encoder.encode(columns, unseen)]
-        return EncodedTable(_join(parts, table_ids(X)), unseen)
+        parts = [part for one in self._encoders for part in self._bound(one).encode(columns, unseen)]
+        return EncodedTable(_join(parts, X), unseen)
+
+    def _bound(self, encoder: AnyEncoder) -> ColumnEncoder:
+        """Return an encoder with what a model file does not keep."""
+        if isinstance(encoder, ImageColumn):
+            return encoder.bound(self.image_folder, self.image_encoder)
+        return encoder.bound(self.text_encoder, self.text_cache) if isinstance(encoder, TextVectors) else encoder
 
     def describe(self) -> str:
         """Say in words what the columns were taken for, one line a kind."""
@@ -240,13 +286,15 @@ class TableViews(TransformerMixin, BaseEstimator):
         for name, kind in kinds.items():
             check_choice(f"kinds[{name!r}]", kind, (*USED, "ignore"))
         found = {
-            name: settle(column, kinds[name]) if name in kinds else recognise(column)
+            name: declared_kind(column, kinds[name]) if name in kinds else recognise(column)
             for name, column in columns.items()
         }
         return {name: replace(one, storage=columns[name].storage) for name, one in found.items()}
 
 
-def _fit_encoders(columns: Mapping[str, Column], found: Mapping[str, ColumnKind]) -> tuple[list[Encoder], list[Part]]:
+def _fit_encoders(
+    columns: Mapping[str, Column], found: Mapping[str, ColumnKind]
+) -> tuple[list[AnyEncoder], list[Part]]:
     """Return the encoders, and the views they make of the same columns."""
 
     def of_kind(*kinds: str) -> list[Column]:
@@ -255,7 +303,7 @@ def _fit_encoders(columns: Mapping[str, Column], found: Mapping[str, ColumnKind]
     date_formats = {name: one.date_format for name, one in found.items() if one.kind == "date"}
     decimals = {name: one.decimal for name, one in found.items() if one.kind == "number"}
     texts = [TextEncoder.fit(column) for column in of_kind("text")]
-    others: list[Encoder] = [
+    others: list[ColumnEncoder] = [
         *(ListEncoder.fit(column) for column in of_kind("list")),
         NumberEncoder.fit(of_kind("number", "date"), date_formats, decimals),
         CategoryEncoder.fit(of_kind("category", "boolean")),
@@ -265,8 +313,9 @@ def _fit_encoders(columns: Mapping[str, Column], found: Mapping[str, ColumnKind]
     return [*(encoder for encoder, _ in texts), *others], parts
 
 
-def _join(parts: list[Part], ids: Any) -> Views:
-    names = [part.name for part in parts]
+def _join(parts: list[Part], table: Any) -> Views:
+    """Return the views of a table, with the ids that its index gives."""
+    names, ids = [part.name for part in parts], index_of(table) if is_table(table) else None
     for place, name in enumerate(names):
         if name in names[place + 1 :]:  # a column of lists named "numbers"
             names[place] = f"{name}:list"

@@ -77,15 +77,7 @@ def table_matrix(table: Any, view: str) -> npt.NDArray[Any]:
 
 
 def column_values(column: Any, owner: str, label: str) -> npt.NDArray[Any]:
-    """Return one column of a table as numbers; an error names the column and the first value that is none.
-
-    Parameters
-    ----------
-    column : Series of pandas or polars, ChunkedArray of pyarrow
-        The column.
-    owner, label : str
-        Whose column it is, and what it is called: for errors.
-    """
+    """Return one column of a table as numbers; an error names its owner, its label and the first value that is none."""
     series: Any = nw.from_native(column, series_only=True)
     if series.dtype.is_numeric() or series.dtype == nw.Boolean:
         if series.null_count() > 0 or series.dtype in (nw.Decimal, nw.Int128, nw.UInt128):

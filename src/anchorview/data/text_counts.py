@@ -34,13 +34,7 @@ class Counted(NamedTuple):
 
 
 class WordIndex:
-    """Counts known words.
-
-    Parameters
-    ----------
-    terms : list of str
-        The words, in the order of the columns.
-    """
+    """Counts known words, in the order of the columns."""
 
     def __init__(self, terms: list[str]) -> None:
         self._terms, self._place = terms, {term: place for place, term in enumerate(terms)}
@@ -104,13 +98,7 @@ def _frequent(
 
 
 class GramIndex:
-    """Counts known n-grams of characters.
-
-    Parameters
-    ----------
-    terms : list of str
-        The n-grams, of up to four characters, in the order of the columns.
-    """
+    """Counts known n-grams, of up to four characters, in the order of the columns."""
 
     def __init__(self, terms: list[str]) -> None:
         self._terms = terms
@@ -191,8 +179,7 @@ class _Alphabet:
         """Return n-grams as text."""
         shifts = np.array([48, 32, 16, 0], dtype=np.uint64)
         places = (keys[:, None] >> shifts) & np.uint64(0xFFFF)
-        listed: list[str] = np.ascontiguousarray(self._characters[places]).view("<U4").ravel().tolist()
-        return listed
+        return np.ascontiguousarray(self._characters[places]).view("<U4").ravel().tolist()
 
 
 def _characters(blocks: list[list[str]]) -> npt.NDArray[np.uint32]:

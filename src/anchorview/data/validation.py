@@ -62,20 +62,10 @@ def read_views(
     accept_missing: bool = False,
     accept_stored: bool = False,
 ) -> Views:
-    """Turn input into Views, and record on the estimator (or check) what scikit-learn wants to know of its features.
+    """Turn input into Views, and record on the estimator (`reset`) or check what scikit-learn wants to know of it.
 
-    Parameters
-    ----------
-    estimator : estimator
-        With a parameter `views`.
-    X : object
-        What the user gave.
-    reset : bool
-        Record, or check against what was recorded.
-    accept_sparse, accept_missing : bool
-        Whether the estimator works on sparse views, and on rows that lack views.
-    accept_stored : bool
-        Whether it reads rows in blocks; if not, those of stores are read into memory.
+    What the estimator does not accept, sparse views or rows that lack views, is an error; rows of stores, which only
+    some read in blocks, are read into memory.
     """
     groups = estimator.views
     stored = None if is_sparse(X) else stored_form(X, "X")
@@ -218,21 +208,10 @@ def match_views(views: Views, estimator: Any) -> Views:
 def find_present(views: Views) -> Mask | None:
     """Return which rows have which view: as the mask or ids of `views` have it, less rows of a view that are all NaN.
 
-    Parameters
-    ----------
-    views : Views
-        The views. Memory maps are read block by block.
-
-    Returns
-    -------
-    ndarray of bool of shape (n_rows, n_views), or None
-        None if no view is missing anywhere. A row that is NaN in part only is not missing.
+    None if no view is missing anywhere. A row that is NaN in part only is not missing.
 
     Examples
     --------
-    >>> import numpy as np
-    >>> from anchorview import Views
-    >>> from anchorview.data.validation import find_present
     >>> gap = np.array([[1.0, 2.0], [np.nan, np.nan], [np.nan, 3.0]])
     >>> find_present(Views([gap, np.ones((3, 1))]))
     array([[ True,  True],

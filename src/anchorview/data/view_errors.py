@@ -50,20 +50,10 @@ def raise_other_sizes(views: Views, estimator: Any) -> NoReturn:
 
 
 def check_no_empty(present: Presence, ids: npt.NDArray[Any] | None = None) -> None:
-    """Raise an error naming the first rows that have no view at all.
-
-    Parameters
-    ----------
-    present : ndarray of bool of shape (n_rows, n_views), or None
-        Which rows have which view; None if all have all.
-    ids : ndarray of shape (n_rows,), optional
-        Ids to name the rows by, beside their numbers.
-    """
-    if present is None:
+    """Raise an error naming the first rows that have no view at all."""
+    if present is None or present.any(axis=1).all():
         return
     empty = np.flatnonzero(~present.any(axis=1))
-    if len(empty) == 0:
-        return
     more = ", …" if len(empty) > 5 else ""
     shown = ", ".join(map(str, empty[:5].tolist())) + more
     known = "" if ids is None else f" (ids {', '.join(map(repr, ids[empty[:5]].tolist()))}{more})"
@@ -74,17 +64,7 @@ def check_no_empty(present: Presence, ids: npt.NDArray[Any] | None = None) -> No
 
 
 def check_no_empty_view(present: Mask, names: list[str], weights: Weights = None) -> None:
-    """Raise an error naming the views that are missing in every row.
-
-    Parameters
-    ----------
-    present : ndarray of bool of shape (n_rows, n_views)
-        Which rows have which view.
-    names : list of str
-        Names of the views.
-    weights : ndarray of shape (n_rows,), optional
-        Rows of weight 0 do not count.
-    """
+    """Raise an error naming the views that are missing in every row; rows of weight 0 do not count."""
     counted = present if weights is None else present[weights > 0]
     for name, column in zip(names, counted.T, strict=True):
         if not column.any():

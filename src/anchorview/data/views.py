@@ -16,7 +16,7 @@ from ..engine.sources.dask_rows import DaskRows, blank_rows, send_rows
 from ..engine.sources.derived import select_columns
 from .annotated import read_annotated
 from .mapping import map_views, one_for_each
-from .reading import ColumnGroups, is_annotated, read_arrays
+from .reading import ColumnGroups, is_annotated, read_raw_views
 from .rows import align_rows, ids_by_view, is_per_view, join_columns, join_ids, read_ids, read_mask
 
 __all__ = ["ColumnGroups", "Views"]
@@ -108,7 +108,9 @@ class Views:
             arrays, given, features, self.named = data.arrays, data.names, data.features, data.named
             present, self.ids, self.known_ids = data.present, data.ids, data.known_ids
         else:
-            raw = read_annotated(data, views) if is_annotated(data) else read_arrays(data, views, by_index=ids is None)
+            raw = (
+                read_annotated(data, views) if is_annotated(data) else read_raw_views(data, views, by_index=ids is None)
+            )
             arrays, given, features, self.named = raw.arrays, raw.names, raw.features, raw.named
             self.ids = self.known_ids = raw.ids
             present = join_columns(raw.has_view, arrays, given)
@@ -265,14 +267,13 @@ class Views:
                 arrays.append(self.arrays[place])
                 features.append(self.features[place])
                 present[:, number] = True if self.present is None else self.present[:, place]
+                continue
+            features.append(None)
+            if isinstance(self.arrays[0], DaskRows):
+                arrays.append(blank_rows(self.arrays[0], size, text))
             else:
-                if isinstance(self.arrays[0], DaskRows):
-                    arrays.append(blank_rows(self.arrays[0], size, text))
-                    features.append(None)
-                    continue
                 blank = np.broadcast_to(np.zeros(1, dtype=np.float32), (len(self), size))  # takes no memory
                 arrays.append(sparse.csr_array(blank.shape, dtype=np.float32) if text else blank)
-                features.append(None)
         result = self._derive(arrays, names, present, self.ids)
         result.features = features
         return result
@@ -312,13 +313,7 @@ class Views:
         return self.with_arrays(mapped.arrays, mapped.features, present)
 
     def in_memory(self) -> Views:
-        """Return the views with rows that are kept elsewhere read into memory.
-
-        Returns
-        -------
-        Views
-            The same, if all are in memory.
-        """
+        """Return the views with rows that are kept elsewhere read into memory; the same, if all are in memory."""
         if not self.is_stored:
             return self
         arrays = [array[:] if is_stored(array) else array for array in self.arrays]

@@ -2,12 +2,16 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Sequence
+from pathlib import Path
 from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 from sklearn.utils import Bunch
+
+from ..core.checks import shorten
 
 
 def make_bunch(
@@ -30,7 +34,16 @@ def make_bunch(
     )
 
 
-def check_labels(labels: npt.NDArray[Any], what: str) -> None:
+def existing_file(path: Any) -> Path:
+    """Return the path of a file that is there, or raise an error."""
+    if not isinstance(path, str | os.PathLike):
+        raise TypeError(f"path must name a file, as text or Path; got {shorten(path)}.")
+    if not Path(path).is_file():
+        raise FileNotFoundError(f"There is no file {Path(path)}.")
+    return Path(path)
+
+
+def check_finite_labels(labels: npt.NDArray[Any], what: str) -> None:
     """Raise an error if a file has NaN or infinity for a label, which would become a class."""
     wrong = np.flatnonzero(~np.isfinite(labels) if labels.dtype.kind == "f" else [])
     if len(wrong):

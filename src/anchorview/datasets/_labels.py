@@ -7,7 +7,7 @@ import math
 import numpy as np
 import numpy.typing as npt
 
-from ..core.checks import Seed, check_number, is_number, shorten
+from ..core.checks import Seed, check_number, is_plain_number, shorten
 
 
 def hide_labels(
@@ -82,7 +82,7 @@ def _number_to_keep(n_samples: int, fraction: float | None, n_labels: int | None
             raise ValueError(f"n_labels is {n_labels} but must lie between 0 and {n_samples}, the size of y.")
         return int(n_labels)
     assert fraction is not None
-    if not (is_number(fraction) and 0 <= fraction <= 1):
+    if not (is_plain_number(fraction) and 0 <= fraction <= 1):
         raise ValueError(f"fraction is {shorten(fraction)} but must lie between 0 and 1.")
     if fraction == 0:
         return 0

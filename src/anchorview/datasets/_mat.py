@@ -11,9 +11,8 @@ import numpy.typing as npt
 from scipy import sparse
 from sklearn.utils import Bunch
 
-from ..core.checks import shorten
 from ..data.matrices import checked_csr
-from ._bunch import check_labels, make_bunch
+from ._bunch import check_finite_labels, existing_file, make_bunch
 
 VIEW_KEYS = ("X", "x", "fea", "data", "views", "features")
 LABEL_KEYS = ("Y", "y", "gt", "truth", "gnd", "label", "labels")
@@ -21,26 +20,11 @@ _HDF5 = b"\x89HDF\r\n\x1a\n"
 
 
 def load_mat(path: str | os.PathLike[str]) -> Bunch:
-    """Load a multi-view data set from a .mat file.
+    """Load a multi-view data set from a .mat file, of MATLAB v5 or v7.3 (the latter needs ``h5py``).
 
-    Parameters
-    ----------
-    path : path-like
-        A file of MATLAB v5 or v7.3 (the latter needs ``h5py``). It holds a cell array ``X`` or ``fea`` with one matrix
-        per view, samples in rows or in columns, and the labels as ``Y``, ``y``, ``gt`` or ``truth``: numbers, one-hot
-        rows, or one copy per view.
-
-    Returns
-    -------
-    sklearn.utils.Bunch
-        The same as `anchorview.datasets.load_npz` gives, with samples in rows; classes are numbers 0, 1, …
-
-    Raises
-    ------
-    FileNotFoundError
-        If there is no such file.
-    ValueError
-        If it cannot be read, lacks views or labels, or their sizes do not fit.
+    It holds a cell array ``X`` or ``fea`` with one matrix per view, samples in rows or in columns, and the labels as
+    ``Y``, ``y``, ``gt`` or ``truth``: numbers, one-hot rows, or one copy per view. The result is what
+    `anchorview.datasets.load_npz` gives, with samples in rows; classes are numbers 0, 1, …
 
     Examples
     --------
@@ -53,11 +37,7 @@ def load_mat(path: str | os.PathLike[str]) -> Bunch:
     >>> [view.shape for view in tiny.data], tiny.target.tolist()
     ([(3, 2), (3, 4)], [0, 1, 1])
     """
-    if not isinstance(path, str | os.PathLike):
-        raise TypeError(f"path must name a file, as text or Path; got {shorten(path)}.")
-    path = Path(path)
-    if not path.is_file():
-        raise FileNotFoundError(f"There is no file {path}.")
+    path = existing_file(path)
     entries = read_entries(path)
     views = _find_views(entries, path)
     values, classes = _find_labels(entries, path)
@@ -171,7 +151,7 @@ def _encode(value: npt.NDArray[Any], key: str, path: Path) -> tuple[npt.NDArray[
             )
         return table.argmax(axis=1).astype(np.int64), [str(number) for number in range(table.shape[1])]
     labels = value.ravel()
-    check_labels(labels, f"{key} of {path}")
+    check_finite_labels(labels, f"{key} of {path}")
     classes, class_ids = np.unique(labels, return_inverse=True)
     return class_ids.astype(np.int64), [f"{value:g}" for value in classes]
 

@@ -13,9 +13,8 @@ import numpy as np
 from scipy import sparse
 from sklearn.utils import Bunch
 
-from ..core.checks import shorten
 from ..data.matrices import checked_csr
-from ._bunch import check_labels, make_bunch
+from ._bunch import check_finite_labels, existing_file, make_bunch
 from ._zip import check_sizes
 
 
@@ -64,11 +63,7 @@ def load_npz(path: str | os.PathLike[str]) -> Bunch:
     >>> tiny.view_names, [view.shape for view in tiny.data]
     (['image', 'text'], [(3, 2), (3, 4)])
     """
-    if not isinstance(path, str | os.PathLike):
-        raise TypeError(f"path must name a file, as text or Path; got {shorten(path)}.")
-    path = Path(path)
-    if not path.is_file():
-        raise FileNotFoundError(f"There is no file {path}.")
+    path = existing_file(path)
     with np.load(_require_zip(path), allow_pickle=False) as stored:
         wanted = [key for key in stored.files if _is_ours(key)]
         check_sizes(path, wanted)
@@ -82,7 +77,7 @@ def load_npz(path: str | os.PathLike[str]) -> Bunch:
                 f"{key} of {path} has shape {value.shape}; it needs {n_dims} dimension{'s'[: n_dims - 1]}."
             )
     target, view_names = entries["y"], _view_names(path, entries)
-    check_labels(target, f"y of {path}")
+    check_finite_labels(target, f"y of {path}")
     _check_views(path, entries, view_names)
     data = [_load_view(path, entries, number, len(view_names)) for number in range(len(view_names))]
     for name, view in zip(view_names, data, strict=True):

@@ -9,7 +9,7 @@ import numpy as np
 import numpy.typing as npt
 from sklearn.utils import Bunch
 
-from ..core.checks import Seed, check_number, is_number, is_sequence, shorten
+from ..core.checks import Seed, check_number, is_plain_number, is_sequence, shorten
 from ._bunch import make_bunch
 
 _BLOCK_ROWS = 4096
@@ -102,7 +102,7 @@ def make_multiview_subspaces(
     noises = [noise] * len(view_dims) if view_noise is None else list(view_noise)
     if len(noises) != len(view_dims):
         raise ValueError(f"view_noise has {len(noises)} numbers but there are {len(view_dims)} views.")
-    if not all(is_number(level) and np.isfinite(float(level)) and level >= 0 for level in noises):
+    if not all(is_plain_number(level) and np.isfinite(float(level)) and level >= 0 for level in noises):
         raise ValueError(f"noise levels must be finite and not negative, not {noises}.")
     shares = _shares(weights, n_clusters)
 

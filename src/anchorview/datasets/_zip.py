@@ -15,12 +15,7 @@ _LARGE = LARGE
 def check_sizes(path: Path, wanted: Container[str] | None = None) -> None:
     """Raise an error if the entries of an npz file would not fit into memory, or unpack to absurd sizes.
 
-    Parameters
-    ----------
-    path : path
-        The file.
-    wanted : container of str, optional
-        Names of the entries that are going to be read, without ".npy"; all by default.
+    `wanted` are the names of the entries that are going to be read, without ".npy"; all by default.
     """
     try:
         with ZipFile(path) as archive:

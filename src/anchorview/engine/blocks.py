@@ -17,7 +17,7 @@ from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
 from contextvars import copy_context
 from functools import reduce
-from typing import Any, Protocol, TypeVar
+from typing import Any, TypeVar
 
 from threadpoolctl import ThreadpoolController
 
@@ -29,29 +29,12 @@ R = TypeVar("R")
 _READ_BYTES = 2**22  # of a store at a time, if a pass needs less: many small reads take longer than one
 
 
-class RowSource(Protocol):
-    """Where the rows of one view are kept; an array in memory, a memory map and a CSR matrix are read as they are.
-
-    Stores are adapted in `engine.sources`. A source whose rows are better worked on where they are, on a cluster, has
-    `reduce_rows` besides, which does what the function of that name here does (`engine.sources.dask_rows`).
-    """
-
-    shape: tuple[int, int]
-    dtype: Any
-
-    def read(self, start: int, stop: int) -> Any:
-        """Return consecutive rows, dense or CSR."""
-        ...
-
-    def take(self, rows: Rows) -> Any:
-        """Return rows in any order."""
-        ...
-
-
 def rows_of(source: Any, index: slice | Rows) -> Any:
-    """Return some rows of a view: consecutive ones by a slice (`read`), or any by their numbers (`take`).
+    """Return some rows of a view: consecutive ones by a slice, or any by their numbers.
 
-    Those of an array may be the array itself, and are not to be changed.
+    Those of an array, a memory map or a CSR matrix may be the array itself, and are not to be changed. Row sources
+    (`engine.sources`) have `read` and `take`; those whose rows are better worked on where they are, on a cluster, also
+    `reduce_rows`, which does what the function of that name here does (`engine.sources.dask_rows`).
     """
     if not hasattr(source, "read"):
         is_all = isinstance(index, slice) and index.start == 0 and index.stop == source.shape[0]
@@ -95,21 +78,10 @@ def reduce_rows(
 ) -> Any:
     """Combine, in the order of the blocks, what ``function`` gives for the rows of each block of a view.
 
-    Parameters
-    ----------
-    function : callable
-        Takes the rows of a block, the block, and the part of each of `along` that belongs to it. It may be sent to
-        another machine: a function of a module, or a `partial` of one with little state.
-    combine : callable
-        Puts two results together; it may change the first of them.
-    start : object
-        The result for no rows.
-    source : array or row source
-        The view.
-    size : int
-        Rows of a block.
-    along : sequence of ndarray or None
-        Arrays with one entry for each row: which rows count, their weights.
+    It takes the rows of a block, of `size` rows, the block, and the part of each of `along` that belongs to it: arrays
+    with an entry for each row, which rows count, say, or None. It may be sent to another machine: a function of a
+    module, or a `partial` of one with little state. `start` is the result for no rows; `combine` puts two results
+    together, and may change the first of them.
     """
     if hasattr(source, "reduce_rows"):
         return combine(start, source.reduce_rows(function, combine, size, along)) if source.shape[0] else start
@@ -229,11 +201,6 @@ def checkpoint(share: float) -> None:
 
     In the main thread Python itself raises a KeyboardInterrupt here. Other threads never get one: they are ended if the
     thread that waits for their blocks has.
-
-    Parameters
-    ----------
-    share : float
-        Part of the block that is done, about.
     """
     work: _Work | None = getattr(_here, "work", None)
     if work is not None:
@@ -260,7 +227,7 @@ class OneThread:
     def hold(self, holder: object, holds: bool = True) -> None:
         """Hold the pools to one thread; or no longer, and restore what was before if nobody else holds them.
 
-        Every holder settles, not the first and the last alone: others may change the limit in between, and a holder
+        Every holder sets the limit, not the first and the last alone: others may change it in between, and a holder
         that was never released must not keep it from being set.
         """
         if not self.pools:
@@ -270,16 +237,16 @@ class OneThread:
                 self.holders[holder] = threading.get_ident()
             else:
                 self.holders.pop(holder, None)
-            self._settle()
+            self._set_limits()
 
     def forget_other_threads(self) -> None:
         """Drop the holders that a fork has left behind: only the thread that forked lives on in the child."""
         self.lock = threading.RLock()
         here = threading.get_ident()
         self.holders = {holder: thread for holder, thread in self.holders.items() if thread == here}
-        self._settle()
+        self._set_limits()
 
-    def _settle(self) -> None:
+    def _set_limits(self) -> None:
         """Bring the pools to what the holders want."""
         if self.holders:
             if self.before is None:

@@ -82,7 +82,6 @@ def suit_view(array: Any, has_view: Mask | None = None) -> str:
 
     Examples
     --------
-    >>> import numpy as np
     >>> rng = np.random.default_rng(0)
     >>> signed, counts = rng.normal(size=(50, 8)), rng.poisson(3.0, size=(50, 8))
     >>> suit_view(signed), suit_view(signed / np.linalg.norm(signed, axis=1, keepdims=True)), suit_view(counts)
@@ -131,7 +130,6 @@ def are_embedded(rows: npt.NDArray[Any]) -> bool:
 
     Examples
     --------
-    >>> import numpy as np
     >>> rows = np.random.default_rng(0).normal(size=(50, 8))
     >>> are_embedded(rows), are_embedded(rows / np.linalg.norm(rows, axis=1, keepdims=True))
     (False, True)
@@ -165,7 +163,6 @@ def mean_cosine(rows: npt.NDArray[Any]) -> float:
 
     Examples
     --------
-    >>> import numpy as np
     >>> mean_cosine(np.array([[1.0, 0.0], [1.0, 0.0]])), mean_cosine(np.array([[1.0, 0.0], [-1.0, 0.0]]))
     (1.0, 0.0)
     """

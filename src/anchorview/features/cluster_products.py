@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from operator import iadd
 from typing import Any
 
 import numpy as np
@@ -60,32 +61,21 @@ class EncodeRows:
         return stacked, _Sums(reduction, cross.squared_norm(), stacked.nnz, [np.concatenate(products)])
 
 
-def _add(total: _Sums, part: _Sums) -> _Sums:
-    total += part
-    return total
-
-
 class ClusterCrossProducts(ViewCrossProducts):
     """E of rows on Dask. All codes are computed there (`encode_all`); rows by number come here."""
 
     def encode_all(self, encode: Any, weights: Weights, asked_for: Rows) -> tuple[DaskRows, Any]:
         """Return the codes of all rows, which stay on the workers, and the sum of their reductions.
 
-        Parameters
-        ----------
-        encode : callable
-            Codes and their `Reduction` from rows of E, the views they have, and their weights.
-        weights : ndarray of shape (n_rows,), optional
-            Weights of the rows.
-        asked_for : ndarray of int
-            Rows (ascending) that `take` will be asked for: their E comes back too, as far as it may be held here.
+        `encode` gives codes and their `Reduction` from rows of E, the views they have, and their weights. `asked_for`
+        are the rows (ascending) that `take` will be asked for: their E comes back too, as far as it may be held here.
         """
         m = self._landmarks.shape[1]
         is_asked_for = np.zeros(self.n_rows, dtype=bool)
         is_asked_for[asked_for[: CACHE_BYTES // (m * self.dtype.itemsize)]] = True
         rows = join_sources(self._views.names, self._views.arrays)
         work = EncodeRows(self._scaler, np.ascontiguousarray(self._landmarks.T), encode)
-        kept, sums = rows.keep_and_reduce(work, _add, (self._present, weights, is_asked_for))
+        kept, sums = rows.keep_and_reduce(work, iadd, (self._present, weights, is_asked_for))
         self._total_squares: float = sums.squares
         self._taken_rows, self._taken = np.flatnonzero(is_asked_for), np.concatenate(sums.products)
         kind = BlockKind("codes on Dask", m, self.dtype, True)

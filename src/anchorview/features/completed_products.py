@@ -14,15 +14,7 @@ from .scaling import ScaledRows
 
 
 class CompletedProducts:
-    """E by rows, those that lack views completed by their codes.
-
-    Parameters
-    ----------
-    cross : ViewCrossProducts
-        The products, over the views that rows have.
-    encoder : ElasticNetEncoder
-        What makes the codes.
-    """
+    """E by rows, those that lack views completed by their codes."""
 
     def __init__(self, cross: ViewCrossProducts, encoder: ElasticNetEncoder) -> None:
         self._cross, self._encoder = cross, encoder
@@ -40,22 +32,9 @@ class CompletedProducts:
 def complete_features(
     rows: ScaledRows, cross: Matrix, present: Presence, encoder: ElasticNetEncoder, landmarks: Matrix
 ) -> ScaledRows:
-    """Return scaled rows with the dense views that they lack filled in from their codes.
+    """Return scaled rows, zero where they lack a view, with such dense views filled in from their codes.
 
-    Sparse views stay empty: filled in, they would not be sparse.
-
-    Parameters
-    ----------
-    rows : ScaledRows
-        The rows; zero where they lack a view.
-    cross : ndarray of shape (rows, m)
-        Their rows of E.
-    present : ndarray of bool of shape (rows, V), or None
-        Which views they have; None if all.
-    encoder : ElasticNetEncoder
-        What makes their codes.
-    landmarks : ndarray of shape (m, d)
-        The landmarks.
+    Sparse views stay empty: filled in, they would not be sparse. `cross` are the rows of E.
     """
     if present is None or present.all():
         return rows

@@ -4,13 +4,14 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from functools import partial
+from operator import iadd
 from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
 from ..core.arrays import Mask, Matrix, Weights, is_sparse
-from ..core.checks import NotFiniteError, name_not_finite
+from ..core.checks import NotFiniteError
 from ..core.compiled import compiled
 from ..engine.blocks import add_up, reduce_rows, rows_of
 from ..engine.sources.base import StoredRows
@@ -94,7 +95,8 @@ def column_extremes(
     if found is None:  # no row has the view
         return np.zeros(array.shape[1]), np.zeros(array.shape[1])
     if not (np.isfinite(found[0]).all() and np.isfinite(found[1]).all()):
-        _raise_not_finite(array, name, counted, n_threads)
+        bad = reduce_rows(_find_not_finite, iadd, [], array, DENSE_ROWS, n_threads, (counted,))
+        raise NotFiniteError(name, bad, "remove or impute")
     if isinstance(array, StoredRows) and array.dtype.kind == "f":  # rows in memory were looked at before
         largest = max(float(found[1].max(initial=0)), -float(found[0].min(initial=0)))
         if largest > largest_usable(np.dtype(array.dtype)):
@@ -117,27 +119,13 @@ def _wider(one: Extremes, other: Extremes) -> Extremes:
     return np.minimum(one[0], other[0]), np.maximum(one[1], other[1])
 
 
-def _raise_not_finite(array: npt.NDArray[Any], name: str, counted: Mask | None, n_threads: int) -> None:
-    bad, nan = reduce_rows(_find_not_finite, _first_five, ([], []), array, DENSE_ROWS, n_threads, (counted,))
-    raise NotFiniteError(
-        f"View {name!r} contains {name_not_finite(nan)} in row"
-        f"{'s' if len(bad) > 1 else ''} {', '.join(map(str, bad))}{', …' if len(bad) == 5 else ''}; "
-        "remove or impute those values before fitting.",
-        bad[0],
-    )
-
-
-def _find_not_finite(rows: npt.NDArray[Any], block: slice, counted: Mask | None) -> tuple[list[int], list[bool]]:
+def _find_not_finite(rows: npt.NDArray[Any], block: slice, counted: Mask | None) -> list[tuple[int, bool]]:
     """Return the first five rows that hold NaN or infinity, and of each whether it holds NaN."""
     is_bad = ~np.isfinite(rows).all(axis=1)
     if counted is not None:
         is_bad &= counted
     bad = np.flatnonzero(is_bad)[:5]
-    return (bad + block.start).tolist(), np.isnan(rows[bad]).any(axis=1).tolist()
-
-
-def _first_five(one: tuple[list[int], list[bool]], other: tuple[list[int], list[bool]]) -> Any:
-    return (one[0] + other[0])[:5], (one[1] + other[1])[:5]
+    return list(zip((bad + block.start).tolist(), np.isnan(rows[bad]).any(axis=1).tolist(), strict=True))
 
 
 def _moments(

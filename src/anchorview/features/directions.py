@@ -23,21 +23,11 @@ _LANDMARK_BITS = 10  # of a coordinate of a landmark
 
 @dataclass(frozen=True, eq=False)
 class Directions:
-    """A matrix of directions (terms × directions), rows that are the same kept once.
+    """A matrix of directions (terms × directions), rows that are the same kept once."""
 
-    Parameters
-    ----------
-    steps : ndarray of int8 of shape (n_kept, n_directions)
-        Different rows, in steps of their scale.
-    scale : ndarray of shape (n_kept,)
-        Size of a step.
-    row_of : ndarray of int32 of shape (n_terms,)
-        Which of them each term has.
-    """
-
-    steps: npt.NDArray[np.int8]
-    scale: Matrix
-    row_of: npt.NDArray[np.int32]
+    steps: npt.NDArray[np.int8]  # different rows, in steps of their scale
+    scale: Matrix  # size of a step, of each of them
+    row_of: npt.NDArray[np.int32]  # which of them each term has
 
     @cached_property
     def matrix(self) -> Matrix:
@@ -50,7 +40,6 @@ def keep_directions(matrix: Matrix) -> Directions:
 
     Examples
     --------
-    >>> import numpy as np
     >>> kept = keep_directions(np.array([[1.27, -0.5], [0.0, 0.0], [1.27, -0.5]]))
     >>> len(kept.steps), kept.matrix.round(2).tolist()
     (2, [[1.27, -0.5], [0.0, 0.0], [1.27, -0.5]])
@@ -71,11 +60,9 @@ def fewer_digits(landmarks: Matrix) -> Matrix:
 
     Examples
     --------
-    >>> import numpy as np
     >>> fewer_digits(np.array([0.123456789, -3.21])).tolist()
     [0.1234130859375, -3.2109375]
     """
     fraction, exponent = np.frexp(landmarks)
     size = 2.0**_LANDMARK_BITS
-    result: Matrix = np.ldexp(np.rint(fraction * size) / size, exponent).astype(landmarks.dtype)
-    return result
+    return np.ldexp(np.rint(fraction * size) / size, exponent).astype(landmarks.dtype)

@@ -32,12 +32,7 @@ class Distances(Protocol):
 class PointDistances:
     """Euclidean distances from queries to points, in the precision of the points.
 
-    Parameters
-    ----------
-    points, queries : ndarrays with as many columns
-        Finite numbers.
-    half_squares : ndarray of shape (n_points,), optional
-        |p|²/2, if they are known: for one query they take longer than all else.
+    `half_squares` are |p|²/2, if they are known: for one query they take longer than all else.
 
     Examples
     --------
@@ -64,24 +59,10 @@ class PointDistances:
 
 
 class RowDistances:
-    """Squared distances (or 1 − cosine) between the rows of one view, in double precision.
+    """Squared distances between the rows of one view, in double precision; 1 − inner product for "cosine".
 
-    Parameters
-    ----------
-    rows : ndarray or csr_array of shape (n, d)
-        Finite rows; of unit length or zero for "cosine".
-    metric : {"euclidean", "cosine"}
-        Squared Euclidean distance, or 1 − inner product.
-    centred : bool
-        Distances are those of the rows less their own mean μ, without filling the zeros of a sparse view:
-        (x − μ_x 1)ᵀ(y − μ_y 1) = xᵀy − d μ_x μ_y.
-
-    Attributes
-    ----------
-    squares : ndarray of shape (n,)
-        Squared lengths of the rows.
-    is_sparse : bool
-        Whether the view is sparse.
+    For the latter rows are of unit length, or zero. With `centred`, distances are those of the rows less their own mean
+    μ, without filling the zeros of a sparse view: (x − μ_x 1)ᵀ(y − μ_y 1) = xᵀy − d μ_x μ_y.
 
     Examples
     --------

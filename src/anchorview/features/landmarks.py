@@ -45,16 +45,9 @@ def choose_landmarks(
 ) -> Matrix:
     """Return m landmarks (m×d, views side by side, scaled), no two of them the same: fewer, if the rows are too alike.
 
-    Parameters
-    ----------
-    how : {"kmeans", "random"} or ndarray of shape (m, d)
-        k-means centres, a random sample of rows, or the landmarks themselves in the scaled space.
-    present : ndarray of bool of shape (n_rows, n_views), optional
-        Which rows have which view. A landmark has all of them: what a row or a cluster lacks is the mean of the rest.
-    weights : ndarray of shape (n_rows,), optional
-        Weights of the rows.
-    least : int
-        So many there are in any case, even if some have to be the same.
+    They are k-means centres ("kmeans"), a sample of rows ("random"), or given, in the scaled space. A landmark has all
+    views: what a row or a cluster lacks is the mean of the rest. There are at least `least`, even if some have to be
+    the same.
     """
     if not isinstance(how, str):
         check_landmarks(how, sum(scaler.sizes))
@@ -219,23 +212,11 @@ def _random_projection(n_features: int, width: int, dtype: np.dtype[np.floating]
 
 @dataclass(frozen=True)
 class Sample:
-    """Rows to cluster.
+    """Rows to cluster."""
 
-    Parameters
-    ----------
-    rows : ndarray of shape (n, d)
-        Values, zero in the columns of a view that a row lacks.
-    present : ndarray of bool of shape (n, V), or None
-        Which rows have which view; None if all have all.
-    columns : list of slice
-        Columns of each view; needed with `present`.
-    weights : ndarray of shape (n,), or None
-        Weight of each row.
-    """
-
-    rows: Matrix
+    rows: Matrix  # zero in the columns of a view that a row lacks
     present: Presence = None
-    columns: tuple[slice, ...] = ()
+    columns: tuple[slice, ...] = ()  # of each view; needed with `present`
     weights: Weights = None
 
     def __len__(self) -> int:
@@ -265,7 +246,6 @@ def kmeans_labels(
 
     Examples
     --------
-    >>> import numpy as np
     >>> rows = np.array([[0.0], [0.2], [5.0], [5.4]])
     >>> kmeans_labels(rows, 2, np.random.RandomState(0))
     array([0, 0, 1, 1])
@@ -277,7 +257,8 @@ def kmeans_labels(
     for _ in range(max_iter):
         previous = labels
         labels = _assign(sample, squared, centres, n_threads)
-        _fill_empty(sample, centres, labels)
+        if not np.bincount(labels, minlength=n_clusters).all():
+            fill_empty(labels, n_clusters, _squared_distances(sample, np.arange(len(sample)), centres, labels))
         if np.array_equal(labels, previous):
             break
         centres = _cluster_means(sample, labels, n_clusters)
@@ -324,8 +305,7 @@ def _assign(sample: Sample, squared: Matrix, centres: Matrix, n_threads: int) ->
             order = np.lexsort((centre, _squared_distances(sample, block.start + row, centres, centre), row))
             first = order[np.unique(row, return_index=True)[1]]
             nearest[row[first]] = centre[first]
-        result: ClassIds = nearest
-        return result
+        return nearest
 
     return np.concatenate(map_blocks(of_block, sample.blocks, n_threads))
 
@@ -342,12 +322,11 @@ def _squared_distances(sample: Sample, rows: Rows, centres: Matrix, numbers: Cla
     return result
 
 
-def _fill_empty(sample: Sample, centres: Matrix, labels: ClassIds) -> None:
+def fill_empty(labels: ClassIds, n_clusters: int, distances: Matrix) -> None:
     """Hand the rows farthest from their centres to clusters without rows, never a cluster's last one."""
-    counts = np.bincount(labels, minlength=len(centres))
+    counts = np.bincount(labels, minlength=n_clusters)
     if counts.all():
         return
-    distances = _squared_distances(sample, np.arange(len(sample)), centres, labels)
     farthest = iter(np.argsort(-distances, kind="stable"))
     for cluster in np.flatnonzero(counts == 0):
         row = next(row for row in farthest if counts[labels[row]] > 1)

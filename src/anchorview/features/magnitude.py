@@ -50,16 +50,8 @@ def is_unscaled(scaling: Any) -> bool:
 def check_magnitude(views: Views, present: Presence = None, first_row: int = 0, *, unscaled: bool = False) -> None:
     """Raise an error that names the view and the first row that hold a number too large to compute with.
 
-    Parameters
-    ----------
-    views : Views
-        The rows.
-    present : ndarray of bool of shape (n_rows, n_views), optional
-        Which rows have which view; the others are not looked at.
-    first_row : int
-        Number of the first of the rows, in the user's eyes.
-    unscaled : bool
-        Whether features may be used as they are.
+    What `present` says is missing is not looked at. `first_row` is the number of the first row in the user's eyes, and
+    `unscaled` tells whether features may be used as they are.
     """
     for number, (name, array) in enumerate(views.items()):
         counted = None if present is None else present[:, number]

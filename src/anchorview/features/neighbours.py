@@ -31,23 +31,11 @@ def nearest_points(
     half_squares: Matrix | None = None,
     block_entries: int = 2**20,
 ) -> tuple[Rows, Matrix]:
-    """Return the points nearest to each query, nearest first, as their precision has it.
+    """Return the points nearest to each query (all if there are fewer), nearest first, and the distances to them.
 
-    Parameters
-    ----------
-    points, queries : ndarrays with as many columns
-        Finite numbers.
-    count : int
-        How many; all points if there are fewer.
-    half_squares : ndarray of shape (n_points,), optional
-        Half the squared lengths of the points, if they are known.
-    block_entries : int
-        Distances computed at a time, by each thread; by default 4 MB in single precision, which a cache can hold.
-
-    Returns
-    -------
-    index, distances : ndarrays of shape (n_queries, count)
-        Of points equally far, to rounding, the first are taken.
+    Distances are as the precision of the points has them; of points equally far, to rounding, the first are taken.
+    `half_squares` are those of the points' lengths, if known. `block_entries` distances are computed at a time, by each
+    thread: by default 4 MB in single precision, which a cache can hold.
 
     Examples
     --------
@@ -64,22 +52,10 @@ def nearest_points(
 def nearest_rows(
     rows: AnyMatrix, n_neighbors: int, metric: str = "euclidean", n_threads: int = 1, *, block_entries: int = 2**22
 ) -> tuple[Rows, Matrix]:
-    """Return each row's nearest other rows, nearest first.
+    """Return each row's nearest other rows (all if there are fewer), nearest first, and the distances to them.
 
-    Parameters
-    ----------
-    rows : ndarray or csr_array of shape (n, d)
-        Finite rows; of unit length or zero for "cosine".
-    n_neighbors : int
-        How many; all other rows if there are fewer.
-    metric : {"euclidean", "cosine"}
-        Squared Euclidean distance, or 1 − inner product.
-    block_entries : int
-        Distances computed at a time, by each thread; by default 32 MB in double precision.
-
-    Returns
-    -------
-    index, distances : ndarrays of shape (n, n_neighbors)
+    These are squared, or for "cosine" 1 − inner product, of rows of unit length or zero. `block_entries` are computed
+    at a time, by each thread: by default 32 MB in double precision.
 
     Examples
     --------
@@ -98,25 +74,9 @@ def joint_neighbours(
     *,
     block_entries: int = 2**22,
 ) -> tuple[Rows, Matrix]:
-    """Return each row's nearest other rows by the sum of the views' squared distances, nearest first.
+    """Return each row's nearest other rows by the sum of the views' squared distances, and those in each view.
 
-    Parameters
-    ----------
-    views : sequence of ndarray or csr_array with n rows each
-        Finite features.
-    n_neighbors : int
-        How many; all other rows if there are fewer.
-    centred : sequence of bool
-        Per view, whether to take each row's own mean off first.
-    block_entries : int
-        As for `nearest_rows`.
-
-    Returns
-    -------
-    index : ndarray of shape (n, n_neighbors)
-        Ties go by row number.
-    distances : ndarray of shape (n_views, n, n_neighbors)
-        Squared distances in each view.
+    Nearest first, ties by row number. In views that are to be `centred` each row's own mean is taken off first.
 
     Examples
     --------

@@ -7,9 +7,10 @@ from __future__ import annotations
 
 import threading
 import weakref
+from copy import copy
 from dataclasses import dataclass
 from functools import partial
-from typing import Any
+from typing import Any, Self
 
 import numpy as np
 
@@ -63,23 +64,10 @@ def _prepare(landmarks: Matrix, dtype: np.dtype[np.floating]) -> _Prepared:
 class ViewCrossProducts:
     """E by rows, from arrays in memory and from stores.
 
-    Parameters
-    ----------
-    views : Views
-        The users' arrays.
-    scaler : ViewsScaler
-        Fitted scaling.
-    landmarks : ndarray of shape (m, d)
-        Landmarks in the scaled feature space, views side by side.
-    present : ndarray of bool of shape (n_rows, n_views), optional
-        Which rows have which view. A row's products are then those of its own views times V / (views it has), so that
-        the weights of the model keep their meaning (docs/method.md, "Missing views").
-    weights : ndarray of shape (n_rows,), optional
-        Weights of the rows, for `squared_norm` only.
-    cache_bytes : int
-        E is kept in memory if it is no larger; 0 keeps nothing.
-    for_prediction : bool
-        Each row stands alone: small blocks, so that all threads end together, no cache and no sums of squares.
+    Where rows lack views, by `present`, a row's products are those of its own views times V / (views it has), so that
+    the weights of the model keep their meaning (docs/method.md, "Missing views"). `weights` of the rows are for
+    `squared_norm` only. E is kept in memory if it is no larger than `cache_bytes`. With `for_prediction` each row
+    stands alone: small blocks, so that all threads end together, no cache and no sums of squares.
     """
 
     def __init__(
@@ -113,6 +101,12 @@ class ViewCrossProducts:
         self._taken = np.empty((0, len(landmarks)), dtype=self.dtype)
         self._lock = threading.Lock()
 
+    def computed_anew(self) -> Self:
+        """Return the same rows, of which nothing is kept: a product of few rows rounds otherwise than one of many."""
+        other = copy(self)
+        other._cache, other._taken_rows, other._taken = None, self._taken_rows[:0], self._taken[:0]
+        return other
+
     def read(self, block: slice) -> Matrix:
         """Return the rows of one of the `blocks` of E."""
         if self._cache is None:
@@ -140,8 +134,7 @@ class ViewCrossProducts:
                 known, products = np.append(self._taken_rows, new), np.vstack([self._taken, self._compute_rows(new)])
                 order = np.argsort(known)
                 self._taken_rows, self._taken = known[order], products[order]
-            result: Matrix = self._taken[np.searchsorted(self._taken_rows, rows)]
-            return result
+            return self._taken[np.searchsorted(self._taken_rows, rows)]
 
     def _compute_rows(self, rows: Rows) -> Matrix:
         out = np.empty((len(rows), self._landmarks.shape[1]), dtype=self.dtype)

@@ -157,8 +157,7 @@ def _smallest(distances: Matrix, count: int, noise: Matrix) -> Rows:
         surely = distances[row] < last[row] - noise[row]
         ties = np.flatnonzero(near[row] & ~surely)
         near[row, ties[count - np.count_nonzero(surely) :]] = False
-    result: Rows = near.nonzero()[1].reshape(len(distances), count)
-    return result
+    return near.nonzero()[1].reshape(len(distances), count)
 
 
 def _in_order(index: Rows, distances: Matrix, size: Matrix) -> Rows:
@@ -168,5 +167,4 @@ def _in_order(index: Rows, distances: Matrix, size: Matrix) -> Rows:
     noise = 8 * np.finfo(np.float64).eps * size[:, None] * np.sqrt(np.abs(distances[:, 1:]))
     rank = np.cumsum(np.diff(distances, axis=1) > noise, axis=1)
     rank = np.concatenate([np.zeros((len(rank), 1), dtype=rank.dtype), rank], axis=1)
-    result: Rows = np.take_along_axis(index, np.lexsort((index, rank), axis=1), axis=1)
-    return result
+    return np.take_along_axis(index, np.lexsort((index, rank), axis=1), axis=1)

@@ -33,22 +33,12 @@ BLOCK_ROWS = 256  # a block of a few thousand features then stays in a core's ca
 
 @dataclass(frozen=True)
 class ScaledRows:
-    """Rows in the scaled feature space.
+    """Rows in the scaled feature space."""
 
-    Parameters
-    ----------
-    parts : list of (slice, ndarray or csr_array)
-        Columns of the feature space and the rows' values there. Neighbouring dense views share one array.
-    n_rows, n_features : int
-        Size of the block.
-    dtype : dtype
-        Working precision.
-    """
-
-    parts: list[tuple[slice, Any]]
+    parts: list[tuple[slice, Any]]  # columns and the rows' values there; neighbouring dense views share one array
     n_rows: int
     n_features: int
-    dtype: np.dtype[np.floating]
+    dtype: np.dtype[np.floating]  # working precision
 
     def __len__(self) -> int:
         return self.n_rows
@@ -190,25 +180,14 @@ def fit_scaling(
     weights: Weights = None,
     known: TextScalers | None = None,
 ) -> ViewsScaler:
-    """Fit the scaling of every view in one pass, which also finds NaN and infinity.
+    """Fit the scaling of every view, one kind for all or one each, in one pass, which also finds NaN and infinity.
 
-    Parameters
-    ----------
-    scaling : str or sequence of str
-        Kind of scaling, of all views or of each; "auto" is settled before, by `resolve_scaling`.
-    rng : RandomState, optional
-        For "lsa".
-    present : ndarray of bool of shape (n_rows, n_views), optional
-        Which rows have which view; the others are not looked at.
-    weights : ndarray of shape (n_rows,), optional
-        A row of weight 2 counts as two rows, one of weight 0 not at all.
-    known : dict, optional
-        Scalers of text that earlier calls on the same rows have fitted; those of this one are added.
+    "auto" is replaced before, by `resolve_scaling`. `rng` is for "lsa". Rows that lack the view are not looked at; a
+    row of weight 2 counts as two rows, one of weight 0 not at all. Scalers of text that earlier calls on the same rows
+    have fitted are in `known`; those of this call are added.
 
     Examples
     --------
-    >>> import numpy as np
-    >>> from anchorview import Views
     >>> X = Views([np.array([[0.0, 3.0], [4.0, 3.0], [4.0, 7.0]])])
     >>> fit_scaling(X, "minmax").read(X, slice(0, 3)).dense().round(2)
     array([[0.  , 0.  ],

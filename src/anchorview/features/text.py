@@ -15,7 +15,7 @@ import numpy as np
 from scipy import sparse
 
 from ..core.arrays import Mask, Matrix, Weights, is_sparse, unit_rows, unit_sparse_rows
-from ..core.checks import NotFiniteError, name_not_finite
+from ..core.checks import NotFiniteError
 from ..engine.blocks import add_up, one_blas_thread, reduce_rows, rows_of
 from .directions import Directions, keep_directions
 
@@ -30,27 +30,13 @@ Products = tuple[Matrix, Matrix]  # BᵀAᵀAB and AᵀAB of a matrix A and dire
 
 @dataclass(frozen=True)
 class TextScaler:
-    """x ↦ x · weight, unit length if asked; then, with `components`, their coordinates at unit length.
+    """x ↦ x · weight, unit length if asked; then, with `components`, their coordinates at unit length."""
 
-    Parameters
-    ----------
-    n_out : int
-        Columns of the result.
-    weight : ndarray of shape (d,), or None
-        Weight of each feature.
-    components : Directions, ndarray of shape (d, n_out), or None
-        Directions of the truncated SVD; an array in models of the first format of files.
-    unit : bool
-        Scale rows to unit length.
-    dtype : dtype
-        Working precision.
-    """
-
-    n_out: int
-    weight: Matrix | None
-    components: Directions | Matrix | None
-    unit: bool
-    dtype: np.dtype[np.floating]
+    n_out: int  # columns of the result
+    weight: Matrix | None  # of each feature
+    components: Directions | Matrix | None  # of the truncated SVD; an array in models of the first format of files
+    unit: bool  # scale rows to unit length
+    dtype: np.dtype[np.floating]  # working precision
 
     @property
     def is_sparse(self) -> bool:
@@ -85,10 +71,7 @@ def fit_text(
 ) -> TextScaler:
     """Fit the scaling of one sparse view (for "tfidf" and "lsa" also a dense one) on the rows that are `counted`.
 
-    Parameters
-    ----------
-    kind : {"none", "l2", "minmax", "tfidf", "lsa"}
-        "minmax" divides each feature by its largest absolute value: with a smallest value of 0 that is min-max.
+    "minmax" divides each feature by its largest absolute value: with a smallest value of 0 that is min-max.
     """
     n_features = array.shape[1]
     if kind in ("none", "l2"):
@@ -197,18 +180,10 @@ def leading_directions(
 ) -> Matrix:
     """Return the leading right singular vectors (d×k) of a matrix A by subspace iteration from random directions.
 
-    Parameters
-    ----------
-    products : callable
-        Returns BᵀAᵀAB and AᵀAB for some directions B: one pass over the rows, which need not be in memory.
-    shape, dtype
-        Of A.
+    `products` returns BᵀAᵀAB and AᵀAB for directions B: one pass over the rows of A, which need not be in memory.
 
     Examples
     --------
-    >>> from functools import partial
-    >>> import numpy as np
-    >>> from scipy import sparse
     >>> matrix = sparse.csr_array(np.diag([5.0, 3.0, 1.0]))
     >>> rng = np.random.RandomState(0)
     >>> abs(leading_directions(partial(products_of, matrix), (3, 3), matrix.dtype, 2, rng)).round(4)
@@ -236,8 +211,6 @@ def directions_of_few(matrix: sparse.csr_array, n_components: int, rng: np.rando
 
     Examples
     --------
-    >>> import numpy as np
-    >>> from scipy import sparse
     >>> matrix = sparse.csr_array([[5.0, 0.0, 0.0, 0.0], [0.0, 0.0, 3.0, 0.0], [0.0, 1.0, 0.0, 0.0]])
     >>> abs(directions_of_few(matrix, 2, np.random.RandomState(0))).round(4)
     array([[1., 0.],
@@ -265,8 +238,7 @@ def _with_signs(directions: Matrix) -> Matrix:
 def _wide_gram(columns: Matrix) -> Matrix:
     """Return the products of some columns with each other, in double precision."""
     wide = columns.astype(np.float64)
-    result: Matrix = wide.T @ wide
-    return result
+    return wide.T @ wide
 
 
 def _widened(rows: Any) -> Any:
@@ -291,16 +263,9 @@ def check_finite_sparse(matrix: Any, name: str, counted: Mask | None = None, n_t
     """Raise an error naming the rows of a sparse view, of those that are `counted`, that hold NaN or infinity."""
     if matrix.dtype.kind != "f":
         return
-
-    found: list[Any] = reduce_rows(_find_not_finite_sparse, iadd, [], matrix, _CHECK_ROWS, n_threads, (counted,))[:5]
-    if not found:
-        return
-    rows, what = [row for row, _ in found], name_not_finite([is_nan for _, is_nan in found])
-    raise NotFiniteError(
-        f"View {name!r} contains {what} in row{'s' if len(rows) > 1 else ''} "
-        f"{', '.join(map(str, rows))}{', …' if len(rows) == 5 else ''}; remove those values before fitting.",
-        rows[0],
-    )
+    found: list[Any] = reduce_rows(_find_not_finite_sparse, iadd, [], matrix, _CHECK_ROWS, n_threads, (counted,))
+    if found:
+        raise NotFiniteError(name, found, "remove")
 
 
 def _find_not_finite_sparse(rows: sparse.csr_array, block: slice, counted: Mask | None) -> list[tuple[int, bool]]:

@@ -10,15 +10,7 @@ from .products import ViewCrossProducts
 
 
 class WatchedProducts:
-    """E by rows, as `ViewCrossProducts` has it; what is noted of a block is kept.
-
-    Parameters
-    ----------
-    cross : ViewCrossProducts
-        The products.
-    note : callable
-        Returns what is to be kept of the rows of a block; it runs in the thread that reads the block.
-    """
+    """E by rows, as `ViewCrossProducts` has it; what `note` returns of a block, in the thread reading it, is kept."""
 
     def __init__(self, cross: ViewCrossProducts, note: Callable[[Matrix], Any]) -> None:
         self._cross, self._note = cross, note

@@ -54,8 +54,7 @@ def _encode_both(y_true: npt.ArrayLike, y_pred: npt.ArrayLike) -> tuple[ClassIds
 
 def _contingency(true: ClassIds, pred: ClassIds) -> sparse.csr_matrix:
     """Count the samples of each class (row) in each cluster (column)."""
-    counts: sparse.csr_matrix = contingency_matrix(true, pred, sparse=True)
-    return counts
+    return contingency_matrix(true, pred, sparse=True)
 
 
 def clustering_accuracy(y_true: npt.ArrayLike, y_pred: npt.ArrayLike) -> float:
@@ -63,10 +62,8 @@ def clustering_accuracy(y_true: npt.ArrayLike, y_pred: npt.ArrayLike) -> float:
 
     Parameters
     ----------
-    y_true : array-like of shape (n_samples,)
-        Known classes, of any type.
-    y_pred : array-like of shape (n_samples,)
-        Clusters, of any type.
+    y_true, y_pred : array-like of shape (n_samples,)
+        Known classes and clusters, of any type.
 
     Returns
     -------
@@ -96,10 +93,8 @@ def normalized_mutual_info(
 
     Parameters
     ----------
-    y_true : array-like of shape (n_samples,)
-        Known classes, of any type.
-    y_pred : array-like of shape (n_samples,)
-        Clusters, of any type.
+    y_true, y_pred : array-like of shape (n_samples,)
+        Known classes and clusters, of any type.
     average : {"geometric", "arithmetic", "max"}, default="geometric"
         The mean of the two entropies. "geometric" is what the FSSMSC tables use.
 
@@ -127,10 +122,8 @@ def adjusted_rand(y_true: npt.ArrayLike, y_pred: npt.ArrayLike) -> float:
 
     Parameters
     ----------
-    y_true : array-like of shape (n_samples,)
-        Known classes, of any type.
-    y_pred : array-like of shape (n_samples,)
-        Clusters, of any type.
+    y_true, y_pred : array-like of shape (n_samples,)
+        Known classes and clusters, of any type.
 
     Returns
     -------
@@ -153,10 +146,8 @@ def purity(y_true: npt.ArrayLike, y_pred: npt.ArrayLike) -> float:
 
     Parameters
     ----------
-    y_true : array-like of shape (n_samples,)
-        Known classes, of any type.
-    y_pred : array-like of shape (n_samples,)
-        Clusters, of any type.
+    y_true, y_pred : array-like of shape (n_samples,)
+        Known classes and clusters, of any type.
 
     Returns
     -------
@@ -184,10 +175,8 @@ def pairwise_precision_recall(y_true: npt.ArrayLike, y_pred: npt.ArrayLike) -> t
 
     Parameters
     ----------
-    y_true : array-like of shape (n_samples,)
-        Known classes, of any type.
-    y_pred : array-like of shape (n_samples,)
-        Clusters, of any type.
+    y_true, y_pred : array-like of shape (n_samples,)
+        Known classes and clusters, of any type.
 
     Returns
     -------
@@ -213,10 +202,8 @@ def pairwise_f(y_true: npt.ArrayLike, y_pred: npt.ArrayLike, beta: float = 1.0) 
 
     Parameters
     ----------
-    y_true : array-like of shape (n_samples,)
-        Known classes, of any type.
-    y_pred : array-like of shape (n_samples,)
-        Clusters, of any type.
+    y_true, y_pred : array-like of shape (n_samples,)
+        Known classes and clusters, of any type.
     beta : float, default=1.0
         How many times as much recall matters as precision; positive.
 
@@ -244,10 +231,8 @@ def clustering_report(y_true: npt.ArrayLike, y_pred: npt.ArrayLike) -> dict[str,
 
     Parameters
     ----------
-    y_true : array-like of shape (n_samples,)
-        Known classes, of any type.
-    y_pred : array-like of shape (n_samples,)
-        Clusters, of any type.
+    y_true, y_pred : array-like of shape (n_samples,)
+        Known classes and clusters, of any type.
 
     Returns
     -------

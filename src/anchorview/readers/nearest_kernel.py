@@ -18,7 +18,7 @@ from numba.core import cgutils
 from numba.extending import intrinsic
 
 from ..core.compiled import compiled
-from ..core.vectors import PLACE, VECTOR, WIDTH, ZEROS, add_product, load, place_of, store
+from ..core.vectors import PLACE, VECTOR, WIDTH, ZEROS, add_product, load_at, place_of, store
 
 _ROUNDING = 8 * float(np.finfo(np.float64).eps)
 _TOGETHER = 4  # labelled rows: their sums, of eight numbers each, are as many as the registers hold
@@ -145,21 +145,21 @@ def _generate(context: Any, builder: Any, signature: Any, arguments: Any) -> Any
     vectors = builder.bitcast(panel.data, VECTOR.as_pointer())
     end = builder.sub(last, place_of(1))
     result = builder.gep(vectors, [target])
-    largest = cgutils.alloca_once_value(builder, load(builder, result))
+    largest = cgutils.alloca_once_value(builder, load_at(builder, result))
     sums = [cgutils.alloca_once_value(builder, ZEROS) for _ in range(_TOGETHER)]
 
     def line_of(j: Any) -> Any:
         j = builder.select(builder.icmp_signed("<", j, end), j, end)  # the last one again: it changes no maximum
-        return builder.gep(points.data, [builder.mul(load(builder, builder.gep(among.data, [j])), n_terms)])
+        return builder.gep(points.data, [builder.mul(load_at(builder, builder.gep(among.data, [j])), n_terms)])
 
     with cgutils.for_range_slice(builder, first, last, place_of(_TOGETHER), PLACE, inc=True) as (j, _):
         lines = [line_of(builder.add(j, place_of(step))) for step in range(_TOGETHER)]
         for total in sums:
             builder.store(ZEROS, total)
         with cgutils.for_range_slice(builder, place_of(0), n_terms, place_of(1), PLACE, inc=True) as (d, _):
-            vector = load(builder, builder.gep(vectors, [d]))
+            vector = load_at(builder, builder.gep(vectors, [d]))
             for line, total in zip(lines, sums, strict=True):
-                add_product(builder, load(builder, builder.gep(line, [d])), vector, total)
+                add_product(builder, load_at(builder, builder.gep(line, [d])), vector, total)
         for total in sums:
             found, before = builder.load(total), builder.load(largest)
             builder.store(builder.select(builder.fcmp_ordered(">", found, before), found, before), largest)

@@ -8,7 +8,7 @@ from html import escape
 
 from .run_map import class_colours
 from .run_summary import RunSummary
-from .run_tables import MOST_LISTED, swatch, table, text
+from .run_tables import MOST_LISTED, class_name, swatch, table, text
 from .run_words import percent, suggestion_reason
 
 _SHORT = 12  # characters up to which a cell is no text to read
@@ -87,7 +87,8 @@ def class_chip(summary: RunSummary, number: int, probability: float | None = Non
         return "–"
     colours = _colours(len(summary.classes))
     sure = "" if probability is None else f' <span class="sure">{percent(float(probability))}</span>'
-    return f'<span class="chip">{swatch(number, colours)}{text(summary.classes[number])}{sure}</span>'
+    name = class_name(summary.classes[number])
+    return f'<span class="chip">{swatch(number, colours)}<span>{name}{sure}</span></span>'
 
 
 @functools.cache

@@ -16,6 +16,7 @@ from .run_summary import RunSummary
 from .run_tables import (
     MOST_CLASSES,
     MOST_IN_MATRIX,
+    class_name,
     class_table,
     confidence_table,
     confusion_table,
@@ -168,7 +169,8 @@ def hidden_part(summary: RunSummary) -> str:
     confusion = _confusion(summary, summary.confusion, frequent)
     if len(summary.classes) <= _FEW_CLASSES:
         return f'{words}<div class="two">{confusion}{_reliability(curve)}</div>'
-    rows = [[text(given), text(found), f"{number:,}"] for given, found, number in frequent[:_MOST_CONFUSIONS]]
+    pairs = frequent[:_MOST_CONFUSIONS]
+    rows = [[class_name(given), class_name(found), f"{number:,}"] for given, found, number in pairs]
     listed = table("Most frequent confusions", ["given", "found", "times"], rows, texts=(1,), kind="plain")
     listed = f"<div><h3>Most frequent confusions</h3>{listed}</div>" if rows else ""
     return f'{words}{confusion}<div class="two">{_reliability(curve)}{listed}</div>'

@@ -30,6 +30,12 @@ def text(value: str) -> str:
     return f'<bdi title="{escape(value)}">{escape(cut)}</bdi>' if cut != value else f"<bdi>{escape(cut)}</bdi>"
 
 
+def class_name(value: str) -> str:
+    """Return the name of a class for a narrow column: `by_bank_transfer` breaks between its words."""
+    start, inside = text(value).split(">", 1)  # a title in the start tag stays as it is
+    return f"{start}>" + inside.replace("_", "_<wbr>")
+
+
 def swatch(number: int, colours: tuple[list[str], list[str]]) -> str:
     """Return a small square in the colour of a class."""
     light, dark = NO_CLASS if number < 0 else (colours[0][number], colours[1][number])

@@ -74,30 +74,21 @@ def solve_active_set(
     n_threads: int = 1,
     callback: ProgressCallback | None = None,
     code_stack: Callable[[int], Any] = CodeStack,
+    encoded: tuple[Codes, Reduction] | None = None,
 ) -> SolverResult:
     """Minimise J(A, Z) by alternating exact codes and the trace-ratio step.
 
-    Parameters
-    ----------
-    problem : Problem
-        What to minimise.
-    cross : CrossProducts
-        E, by rows.
-    max_iter : int
-        Upper bound on rounds.
-    tol : float
-        Stop when the optimality residual max |z − clip(z − ∇J/s, 0, 1)| is at or below this; s is the largest
-        squared norm of a landmark.
-    n_threads : int
-        Blocks worked on at the same time.
-    callback : callable, optional
-        Called after each round; returns True to stop.
-    code_stack : callable
-        Makes what keeps the codes, given m: `CodeStack` in memory, `DiskCodeStack` in files.
+    Rounds end when the optimality residual max |z − clip(z − ∇J/s, 0, 1)| is at most `tol`; s is the largest squared
+    norm of a landmark. `code_stack` makes what keeps the codes, given m: `CodeStack` in memory, `DiskCodeStack` in
+    files. `encoded` are the codes without coupling and their sums, where they are known from a fit of the same rows
+    with other labels.
     """
     scale = max(float(np.diagonal(problem.gram).max(initial=0.0)), 1e-30)
     encoder = ElasticNetEncoder(problem.gram, problem.ridge, problem.l1, problem.grams)
-    state = _encode_all(problem, encoder, cross, n_threads, code_stack)
+    if encoded is None:
+        encoded = _encode_all(problem, encoder, cross, n_threads, code_stack)
+    has_missing = cross.present_in(slice(0, 1)) is not None
+    state = _State(encoded[0], np.empty(0, dtype=np.intp), encoded[0][:0], encoded[1], has_missing)
     constant = 0.5 * cross.squared_norm()  # of the data term, which the steps do not need
     curvature = None
     if problem.weights is not None and problem.must is not None and problem.coupling > 0:
@@ -149,6 +140,7 @@ def solve_active_set(
         residual_history=np.array(residuals),
         n_iter=len(history),
         outcomes=tuple(sorted(outcomes, key=attrgetter("name"))),
+        sums=encoded[1],
     )
 
 
@@ -175,7 +167,7 @@ def _encode_all(
     cross: CrossProducts,
     n_threads: int,
     code_stack: Callable[[int], Any],
-) -> _State:
+) -> tuple[Codes, Reduction]:
     """Codes of all rows without coupling, and their sums; where the rows are, if `cross` can do that."""
     encode = RowEncoding(encoder, problem.gram, problem.grams)
 
@@ -193,8 +185,7 @@ def _encode_all(
             reduction = reduction + part
             stack.add(codes)
         encoded = stack.codes()
-    has_missing = cross.present_in(slice(0, 1)) is not None
-    return _State(encoded, np.empty(0, dtype=np.intp), encoded[:0], reduction, has_missing)
+    return encoded, reduction
 
 
 def _move(

@@ -13,7 +13,7 @@ from scipy import sparse
 
 from ..core.arrays import Matrix, Rows, Weights, is_sparse
 from ..engine.blocks import checkpoint, iter_blocks, reduce_rows, row_blocks
-from ..engine.sources.derived import ReplacedRows
+from ..engine.sources.derived import ReplacedRows, exchange_rows
 
 R = TypeVar("R")
 Codes = Any  # csr_array, or rows in a store (`engine.sources`) of which indexing gives a csr_array
@@ -41,7 +41,6 @@ def code_gram(codes: Codes, weights: Weights = None) -> Matrix:
 
     Examples
     --------
-    >>> from scipy import sparse
     >>> code_gram(sparse.csr_array([[1.0, 2.0], [0.0, 3.0]]))
     array([[ 1.,  2.],
            [ 2., 13.]])
@@ -96,7 +95,6 @@ class CodeStack:
 
     Examples
     --------
-    >>> from scipy import sparse
     >>> stack = CodeStack(2)
     >>> for _ in range(2):
     ...     stack.add(sparse.csr_array([[1.0, 0.0], [0.0, 3.0]]))
@@ -149,8 +147,6 @@ def gather_rows(parts: Sequence[sparse.csr_array], places: Sequence[Rows]) -> sp
 
     Examples
     --------
-    >>> import numpy as np
-    >>> from scipy import sparse
     >>> parts = [sparse.csr_array([[1.0], [3.0]]), sparse.csr_array([[2.0]])]
     >>> gather_rows(parts, [np.array([0, 2]), np.array([1])]).toarray().ravel()
     array([1., 2., 3.])
@@ -174,8 +170,6 @@ def replace_rows(codes: Codes, index: Rows, rows: sparse.csr_array) -> Codes:
 
     Examples
     --------
-    >>> import numpy as np
-    >>> from scipy import sparse
     >>> codes = sparse.csr_array([[1.0, 0.0], [2.0, 0.0]])
     >>> replace_rows(codes, np.array([1]), sparse.csr_array([[0.0, 3.0]])).toarray()
     array([[1., 0.],
@@ -191,11 +185,7 @@ def replace_rows(codes: Codes, index: Rows, rows: sparse.csr_array) -> Codes:
     indices, data = np.empty(indptr[-1], codes.indices.dtype), np.empty(indptr[-1], codes.dtype)
     for block in row_blocks(codes.shape[0], _BLOCK_ROWS):
         first, last = np.searchsorted(index, [block.start, block.stop])
-        part = sparse.csr_array(codes[block])
-        if first < last:
-            order = np.arange(part.shape[0])
-            order[index[first:last] - block.start] = part.shape[0] + np.arange(last - first)
-            part = sparse.csr_array(sparse.vstack([part, rows[first:last]], format="csr")[order])
+        part = exchange_rows(sparse.csr_array(codes[block]), index[first:last] - block.start, rows[first:last])
         place = slice(indptr[block.start], indptr[block.stop])
         indices[place], data[place] = part.indices, part.data
     return sparse.csr_array((data, indices, indptr.astype(codes.indptr.dtype)), shape=codes.shape)
@@ -212,39 +202,21 @@ class Reduction:
 
     def __add__(self, other: Reduction) -> Reduction:
         return Reduction(
-            self.gram + other.gram,
-            self.fit + other.fit,
-            self.total + other.total,
-            self.quadratic + other.quadratic,
+            self.gram + other.gram, self.fit + other.fit, self.total + other.total, self.quadratic + other.quadratic
         )
 
     def __sub__(self, other: Reduction) -> Reduction:
         return Reduction(
-            self.gram - other.gram,
-            self.fit - other.fit,
-            self.total - other.total,
-            self.quadratic - other.quadratic,
+            self.gram - other.gram, self.fit - other.fit, self.total - other.total, self.quadratic - other.quadratic
         )
 
 
 def reduce_codes(
-    codes: sparse.csr_array,
-    cross: Matrix,
-    weights: Weights = None,
-    groups: Sequence[tuple[Matrix, Rows]] = (),
+    codes: sparse.csr_array, cross: Matrix, weights: Weights = None, groups: Sequence[tuple[Matrix, Rows]] = ()
 ) -> Reduction:
-    """Sum over the rows of a block.
+    """Sum over the rows of a block, whose codes have sorted indices; the weight of a row is 1 by default.
 
-    Parameters
-    ----------
-    codes : csr_array of shape (rows, m)
-        z of each row, with sorted indices.
-    cross : ndarray of shape (rows, m)
-        e of each row.
-    weights : ndarray of shape (rows,), optional
-        w of each row, one by default.
-    groups : sequence of (ndarray of shape (m, m), ndarray of int)
-        With missing views: each Gram matrix G_p with the rows it belongs to.
+    With missing views, `groups` are the Gram matrices G_p, each with the rows it belongs to.
     """
     from .kernels import dot_codes, quadratic_codes
 

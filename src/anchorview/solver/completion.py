@@ -18,17 +18,7 @@ from .result import Encoder
 
 
 def code_lengths(cross: Matrix, codes: sparse.csr_array, rebuilt: Matrix) -> Matrix:
-    """Return α of each row: eᵀz / zᵀG_p z, and 0 where the code is zero.
-
-    Parameters
-    ----------
-    cross : ndarray of shape (rows, m)
-        Their rows of E.
-    codes : csr_array of shape (rows, m)
-        Their codes.
-    rebuilt : ndarray of shape (rows, m)
-        What the codes make of these rows of E: z G_p.
-    """
+    """Return α of each row: eᵀz / zᵀG_p z, and 0 where the code is zero; `rebuilt` is z G_p."""
     fit, length = (
         np.asarray(codes.multiply(matrix).sum(axis=1), dtype=np.float64).ravel() for matrix in (cross, rebuilt)
     )
@@ -38,20 +28,9 @@ def code_lengths(cross: Matrix, codes: sparse.csr_array, rebuilt: Matrix) -> Mat
 def complete_products(
     cross: Matrix, present: Presence, encoder: Encoder, codes: sparse.csr_array | None = None
 ) -> Matrix:
-    """Return rows of E as if every row had all views: what it lacks is read from its code.
+    """Return rows of E as if every row had all views: what it lacks is read from its code, made here if not known.
 
     Rows that have all views, and those whose code is zero, stay as they are. A row does not depend on the others.
-
-    Parameters
-    ----------
-    cross : ndarray of shape (rows, m)
-        Their rows of E.
-    present : ndarray of bool of shape (rows, V), or None
-        Which views they have; None if all.
-    encoder : Encoder
-        What makes their codes.
-    codes : csr_array of shape (rows, m), optional
-        Their codes, if these are known.
     """
     if present is None or present.all():
         return cross

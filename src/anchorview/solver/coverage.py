@@ -26,7 +26,7 @@ from .laplacian import quadratic_forms
 from .objective import CodeSums, embedding_matrices
 from .problem import EPSILON, Problem
 from .result import SolverResult
-from .trace_ratio import left_out, solve_trace_ratio
+from .trace_ratio import not_embedded, solve_trace_ratio
 
 
 @dataclass(frozen=True)
@@ -46,18 +46,11 @@ def cover_result(problem: Problem, result: SolverResult) -> SolverResult:
 
 
 def cover_landmarks(embedding: Matrix, problem: Problem, sums: CodeSums) -> Coverage:
-    """Return the embedding with further rows for the landmarks that it leaves out; as it is if there are none.
+    """Return the embedding A with further rows for the landmarks that it leaves out; as it is if there are none.
 
-    Parameters
-    ----------
-    embedding : ndarray of shape (k, m)
-        A, the solution of the trace-ratio problem.
-    problem : Problem
-        Its model.
-    sums : CodeSums
-        What it is made of; only the m×m sums are used.
+    Of `sums`, what the trace-ratio problem was made of, only the m×m ones are used.
     """
-    if not left_out(embedding).any():
+    if not not_embedded(embedding).any():
         return Coverage(embedding, ())
     linked = _linked(sums)
     used = sums.gram.sum(axis=1) > EPSILON
@@ -66,20 +59,20 @@ def cover_landmarks(embedding: Matrix, problem: Problem, sums: CodeSums) -> Cove
     covered = embedding.copy() if linked[used].all() else np.empty((0, len(linked)))
     left = np.flatnonzero(linked)
     if len(covered):
-        covered[:, left_out(embedding)] = 0.0
-        left = left[left_out(embedding)[left]]
+        covered[:, not_embedded(embedding)] = 0.0
+        left = left[not_embedded(embedding)[left]]
     outcomes: list[Outcome] = []
     while len(left):
         square = np.ix_(left, left)
         part = solve_trace_ratio(between[square], within[square], min(problem.n_components, len(left)), tol=1e-3)
-        rest = left_out(part.embedding)
+        rest = not_embedded(part.embedding)
         further = np.zeros((len(part.embedding), len(linked)))
         further[:, left[~rest]] = part.embedding[:, ~rest]
         covered = np.vstack([covered, further])
         left = left[rest]
         if len(covered) > problem.n_components:
             outcomes = [Outcome.GRAPH_IN_PARTS]
-    left = np.flatnonzero(left_out(covered))
+    left = np.flatnonzero(not_embedded(covered))
     if len(left):
         covered = _fill_in(covered, left, problem)
         if used[left].any():
@@ -99,8 +92,7 @@ def _linked(sums: CodeSums) -> Mask:
             known |= np.diagonal(form) > 0
     if not known.any():
         known = sums.gram.sum(axis=1) > EPSILON
-    result: Mask = np.isin(parts, parts[known])
-    return result
+    return np.isin(parts, parts[known])
 
 
 def _fill_in(embedding: Matrix, left: Rows, problem: Problem) -> Matrix:

@@ -29,7 +29,6 @@ class DiskCodeStack:
 
     Examples
     --------
-    >>> from scipy import sparse
     >>> stack = DiskCodeStack(2)
     >>> for _ in range(2):
     ...     stack.add(sparse.csr_array([[1.0, 0.0], [0.0, 3.0]]))

@@ -39,10 +39,7 @@ def hessian_of(gram: Matrix, ridge: float, dtype: np.dtype[np.floating]) -> Matr
 
 
 def solve_codes(
-    hessian: Matrix,
-    linear: Matrix,
-    tol: float,
-    start: sparse.csr_array | Starts | None = None,
+    hessian: Matrix, linear: Matrix, tol: float, start: sparse.csr_array | Starts | None = None
 ) -> sparse.csr_array:
     """Minimise ½ zᵀHz − bᵀz over 0 ≤ z ≤ 1 for every row b of ``linear``.
 
@@ -117,22 +114,12 @@ def _leaders(gram: Matrix) -> tuple[Rows, Rows]:
 
 @dataclass(frozen=True)
 class ElasticNetEncoder:
-    """Codes for any rows: argmin over 0 ≤ z ≤ 1 of ½ zᵀ(G + μI)z − (e − λ_Z 1)ᵀz.
+    """Codes for any rows: argmin over 0 ≤ z ≤ 1 of ½ zᵀ(G + μI)z − (e − λ_Z 1)ᵀz."""
 
-    Parameters
-    ----------
-    gram : ndarray of shape (m, m)
-        G of rows that have all views.
-    ridge, l1 : float
-        μ and λ_Z.
-    grams : PatternGrams, optional
-        G of rows that lack views.
-    """
-
-    gram: Matrix
-    ridge: float
-    l1: float
-    grams: PatternGrams | None = None
+    gram: Matrix  # G of rows that have all views
+    ridge: float  # μ
+    l1: float  # λ_Z
+    grams: PatternGrams | None = None  # G of rows that lack views
 
     _complete: dict[str, tuple[Matrix, Starts | None]] = field(
         default_factory=dict, init=False, repr=False, compare=False
@@ -142,15 +129,7 @@ class ElasticNetEncoder:
     )
 
     def encode(self, cross: Matrix, present: Presence = None) -> sparse.csr_array:
-        """Return the codes for some rows of E, in the precision of those rows.
-
-        Parameters
-        ----------
-        cross : ndarray of shape (rows, m)
-            Their rows of E.
-        present : ndarray of bool of shape (rows, V), optional
-            Which views they have; all by default. The code of a row does not depend on the other rows.
-        """
+        """Return the codes for some rows of E, in their precision; the code of a row does not depend on the others."""
         if present is None or len(present) == 0:
             return self._encode(cross)
         groups = pattern_groups(present)

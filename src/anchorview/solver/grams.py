@@ -26,27 +26,17 @@ _CACHE_BYTES = 256 * 2**20  # of matrices kept: at 500 landmarks, those of 128 c
 class PatternGrams:
     """The Gram matrix of each combination of views.
 
-    Parameters
-    ----------
-    landmarks : ndarray of shape (m, d)
-        The landmarks, views side by side. Kept as they are, not copied.
-    sizes : sequence of int
-        Number of features of each view.
-    complete : ndarray of shape (m, m)
-        G = Σ_v U_v U_vᵀ, in double precision.
-
     Examples
     --------
-    >>> import numpy as np
     >>> landmarks = np.array([[1.0, 2.0, 0.0], [0.0, 1.0, 3.0]])
     >>> PatternGrams(landmarks, [1, 2], landmarks @ landmarks.T).of(np.array([False, True]))
     array([[ 8.,  4.],
            [ 4., 20.]])
     """
 
-    landmarks: Matrix
-    sizes: Sequence[int]
-    complete: Matrix
+    landmarks: Matrix  # m×d, views side by side
+    sizes: Sequence[int]  # number of features of each view
+    complete: Matrix  # G = Σ_v U_v U_vᵀ, in double precision
     _of_view: Cache[Matrix] = field(default_factory=Cache, init=False, repr=False)
     _of_pattern: Cache[Matrix] = field(default_factory=partial(Cache, _CACHE_BYTES), init=False, repr=False)
 
@@ -78,7 +68,6 @@ def pattern_groups(present: Mask) -> list[tuple[Mask, Rows]]:
 
     Examples
     --------
-    >>> import numpy as np
     >>> for pattern, rows in pattern_groups(np.array([[False, True], [True, True], [False, True]])):
     ...     print(pattern, rows)
     [ True  True] [1]
@@ -93,22 +82,10 @@ def pattern_groups(present: Mask) -> list[tuple[Mask, Rows]]:
 def patterns(present: Mask) -> tuple[Mask, Rows]:
     """Return the combinations of views that occur, and the number of each row's combination.
 
-    Parameters
-    ----------
-    present : ndarray of bool of shape (n_rows, n_views)
-        Which rows have which view.
-
-    Returns
-    -------
-    distinct : ndarray of bool of shape (n_patterns, n_views)
-        The combinations. All views come first, if that occurs; the order depends on which combinations occur only.
-    numbers : ndarray of int of shape (n_rows,)
-        For each row, its combination's place in `distinct`.
+    All views come first, if that occurs; the order depends on which combinations occur only.
 
     Examples
     --------
-    >>> import numpy as np
-    >>> from anchorview.solver.grams import patterns
     >>> distinct, numbers = patterns(np.array([[False, True], [True, True], [True, False], [True, True]]))
     >>> distinct.tolist()
     [[True, True], [True, False], [False, True]]

@@ -74,20 +74,15 @@ def solve_rows(
 
     Parameters
     ----------
-    hessian : ndarray of shape (m, m)
-        H, positive definite.
-    linear : ndarray of shape (rows, m)
-        b of each row, of the dtype of `hessian`.
+    hessian, linear : ndarray of shape (m, m) and (rows, m)
+        H, positive definite, and b of each row, of one dtype.
     start_row : ndarray of int, shape (rows,)
         Row of the CSR pattern (`start_indptr`, `start_indices`) that guesses the non-zeros; −1 for none.
     offsets, factors : ndarray
         Factors of H on these patterns, as `factor_patterns` gives them; both empty if they are not known.
-    upper : float
-        Upper bound of every entry.
-    tol : float
-        An index may be left out while its gradient is above −tol.
-    budget : int
-        Stop after about so many multiplications.
+    upper, tol, budget : float, float, int
+        Upper bound of every entry; an index may be left out while its gradient is above −tol; stop after about so many
+        multiplications.
     state : ndarray of int
         The row that is next; if it is begun (`MOVES` not negative) also the size of P, the moves made, the index that
         is ignored; the reason of the stop; and for `SHORT_OF_SPACE` the number of indices that `factor` must hold.

@@ -47,21 +47,14 @@ class Laplacian(Protocol):
 class PairLaplacian:
     """The Laplacian of single pairs.
 
-    Parameters
-    ----------
-    weights : csr_array of shape (n_rows, n_rows)
-        W, symmetric, not negative, not all zero.
-
     Examples
     --------
-    >>> import numpy as np
-    >>> from scipy import sparse
     >>> PairLaplacian(sparse.csr_array(np.array([[0.0, 1.0], [1.0, 0.0]]))).apply(np.array([[1.0], [3.0]]))
     array([[-1.],
            [ 1.]])
     """
 
-    weights: sparse.csr_array
+    weights: sparse.csr_array  # W, symmetric, not negative, not all zero
 
     @cached_property
     def n_pairs(self) -> float:
@@ -91,8 +84,7 @@ class PairLaplacian:
         for start in range(0, codes.shape[0], _CHUNK):
             chunk = slice(start, start + _CHUNK)
             pairs += (codes[chunk].T @ (self._links[chunk] @ codes)).toarray()
-        result: Matrix = code_gram(codes, self._degrees) - 0.5 * (pairs + pairs.T)
-        return result
+        return code_gram(codes, self._degrees) - 0.5 * (pairs + pairs.T)
 
     def largest_eigenvalue(self) -> float:
         """Return the largest eigenvalue of L, or slightly more."""
@@ -109,18 +101,11 @@ class GroupLaplacian:
 
     With row weights s: W_ij = s_i s_j [same group] for must-link, and W_ij = s_i s_j ([same group] − [same member])
     for cannot-link. For labels, must-link groups are the classes; the cannot-link group is all labelled rows together
-    and its members are the classes.
-
-    Parameters
-    ----------
-    groups : csr_array of shape (n_groups, n_rows)
-        S: the weight s_i of row i, in the row of its group; rows without a group have an empty column.
-    members : csr_array of shape (n_members, n_rows), optional
-        T: likewise for the members, each of which lies in one group. Without it the groups are must-link groups.
+    and its members are the classes. Without members the groups are must-link groups.
     """
 
-    groups: sparse.csr_array
-    members: sparse.csr_array | None = None
+    groups: sparse.csr_array  # S: s_i in the row of the group of i; rows without a group have an empty column
+    members: sparse.csr_array | None = None  # T: likewise for the members, each of which lies in one group
 
     @cached_property
     def _row_sums(self) -> Matrix:
@@ -149,8 +134,7 @@ class GroupLaplacian:
         pairs = _gram_of_sums(self.groups, codes)
         if self.members is not None:
             pairs -= _gram_of_sums(self.members, codes)
-        result: Matrix = code_gram(codes, self._row_sums / self.n_pairs) - pairs / self.n_pairs
-        return result
+        return code_gram(codes, self._row_sums / self.n_pairs) - pairs / self.n_pairs
 
     def largest_eigenvalue(self) -> float:
         """Return a bound of the largest eigenvalue of L, exact for must-link groups with equal row weights."""
@@ -172,20 +156,10 @@ def _gram_of_sums(groups: sparse.csr_array, codes: sparse.csr_array) -> Matrix:
 
 @dataclass(frozen=True)
 class CombinedLaplacian:
-    """A weighted sum of Laplacians on the same rows.
+    """A weighted sum of Laplacians on the same rows."""
 
-    Parameters
-    ----------
-    parts : tuple of Laplacian
-        L_k.
-    shares : tuple of float
-        n_k / Σ_k n_k.
-    n_rows : int
-        Number of rows they act on.
-    """
-
-    parts: tuple[Laplacian, ...]
-    shares: tuple[float, ...]
+    parts: tuple[Laplacian, ...]  # L_k
+    shares: tuple[float, ...]  # n_k / Σ_k n_k
     n_rows: int
 
     def apply(self, values: Matrix) -> Matrix:
@@ -239,7 +213,6 @@ def group_matrix(numbers: Rows, n_groups: int, row_weights: Matrix) -> sparse.cs
 
     Examples
     --------
-    >>> import numpy as np
     >>> group_matrix(np.array([1, -1, 0, 1]), 2, np.array([1.0, 1.0, 1.0, 2.0])).toarray()
     array([[0., 0., 1., 0.],
            [1., 0., 0., 2.]])
@@ -256,7 +229,6 @@ def pair_matrix(first: Rows, second: Rows, weight: Matrix, n_rows: int) -> spars
 
     Examples
     --------
-    >>> import numpy as np
     >>> pair_matrix(np.array([0, 1]), np.array([1, 1]), np.array([2.0, 3.0]), 2).toarray()
     array([[0., 2.],
            [2., 3.]])

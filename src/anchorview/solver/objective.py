@@ -39,8 +39,7 @@ class CodeSums:
 def landmark_graph(gram: Matrix, degrees: Matrix) -> Matrix:
     """Return N = D^-½ W D^-½, the normalised graph of the landmarks; φ_s is the trace of I − N along A."""
     inverse_root = degrees**-0.5
-    result: Matrix = inverse_root[:, None] * gram * inverse_root
-    return result
+    return inverse_root[:, None] * gram * inverse_root
 
 
 def trace_ratio_matrices(
@@ -48,13 +47,8 @@ def trace_ratio_matrices(
 ) -> tuple[Matrix, Matrix]:
     """Return L_d and L_f of the trace-ratio problem (paper, eq. solve A2) from the quadratic forms of its terms.
 
-    Parameters
-    ----------
-    smooth, must, cannot : ndarray of shape (m, m), or None
-        I − D^-½ W D^-½, Z_lᵀ L_M Z_l and Z_lᵀ L_C Z_l, in the space of the landmarks or of some directions in it; None
-        for a term that the model leaves out.
-    problem : Problem
-        λ_M and k.
+    These are I − D^-½ W D^-½, Z_lᵀ L_M Z_l and Z_lᵀ L_C Z_l, in the space of the landmarks or of some directions in it;
+    None for a term that the model leaves out.
     """
     m = next(len(term) for term in (smooth, must, cannot, problem.gram) if term is not None)
     between = np.eye(m) * (EPSILON / problem.n_components)

@@ -11,7 +11,7 @@ from numba import types
 from numba.core import cgutils
 from numba.extending import intrinsic
 
-from ..core.vectors import DOUBLE, PLACE, VECTOR, ZEROS, add_product, load, place_of, repeat, store
+from ..core.vectors import DOUBLE, PLACE, VECTOR, ZEROS, add_product, fill_vector, load_at, place_of, store
 
 _CHAINS = 4  # sums that grow side by side: an addition takes four cycles, and two can begin in each
 
@@ -39,7 +39,7 @@ def _generate(context: Any, builder: Any, signature: Any, arguments: Any) -> Any
     rows = builder.bitcast(panel.data, VECTOR.as_pointer())
 
     def add_row(i: Any, chain: Any) -> None:
-        add_product(builder, load(builder, builder.gep(line, [i])), load(builder, builder.gep(rows, [i])), chain)
+        add_product(builder, load_at(builder, builder.gep(line, [i])), load_at(builder, builder.gep(rows, [i])), chain)
 
     chains = [cgutils.alloca_once_value(builder, ZEROS) for _ in range(_CHAINS)]
     whole = builder.and_(count, place_of(-_CHAINS))
@@ -51,6 +51,6 @@ def _generate(context: Any, builder: Any, signature: Any, arguments: Any) -> Any
     sums = [builder.load(chain) for chain in chains]
     total = builder.fadd(builder.fadd(sums[0], sums[1]), builder.fadd(sums[2], sums[3]))
     place = builder.gep(rows, [target])
-    left = builder.fsub(load(builder, place), total)
-    store(builder, builder.fmul(left, repeat(builder, scale)), place)
+    left = builder.fsub(load_at(builder, place), total)
+    store(builder, builder.fmul(left, fill_vector(builder, scale)), place)
     return context.get_dummy_value()

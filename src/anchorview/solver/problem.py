@@ -52,42 +52,19 @@ class CrossProducts(Protocol):
 
 @dataclass(frozen=True)
 class Problem:
-    """One FSSMSC problem.
+    """One FSSMSC problem."""
 
-    Parameters
-    ----------
-    gram : ndarray of shape (m, m), float64
-        G, the Gram matrix of the landmarks.
-    n_components : int
-        k, the dimension of the embedding.
-    l1, ridge, coupling, must_link_weight : float
-        λ_Z, μ, β and λ_M.
-    labelled : ndarray of shape (n_labelled,)
-        Row numbers of the labelled rows, ascending.
-    must, cannot : Laplacian or None
-        L_M and L_C over the labelled rows, in the order of `labelled`. None leaves φ_M (φ_C) out of the model;
-        without φ_C the denominator φ_C + ε is 1.
-    smoothness : bool
-        False leaves φ_s out.
-    squared_norm : float
-        A constant of the data term to keep in J while solving; what `CrossProducts.squared_norm` gives is added to what
-        is reported.
-    grams : PatternGrams, optional
-        The Gram matrices of rows that lack views; needed if there are any, now or among new rows.
-    weights : ndarray of shape (n_rows,), float64, optional
-        Weight of each row, not negative. A row of weight 0 gets the code of a new row and changes nothing else.
-    """
-
-    gram: Matrix
-    n_components: int
-    l1: float
-    ridge: float
-    coupling: float
-    must_link_weight: float
-    labelled: Rows = field(default_factory=lambda: np.empty(0, dtype=np.intp))
+    gram: Matrix  # G, the Gram matrix of the landmarks, in float64
+    n_components: int  # k, the dimension of the embedding
+    l1: float  # λ_Z
+    ridge: float  # μ
+    coupling: float  # β
+    must_link_weight: float  # λ_M
+    labelled: Rows = field(default_factory=lambda: np.empty(0, dtype=np.intp))  # ascending
+    # L_M and L_C over the rows `labelled`. None leaves φ_M (φ_C) out; without φ_C the denominator φ_C + ε is 1.
     must: Laplacian | None = None
     cannot: Laplacian | None = None
-    smoothness: bool = True
-    squared_norm: float = 0.0
-    grams: PatternGrams | None = None
-    weights: Weights = None
+    smoothness: bool = True  # False leaves φ_s out
+    squared_norm: float = 0.0  # kept in J while solving; that of `CrossProducts` is added to what is reported
+    grams: PatternGrams | None = None  # of rows that lack views; needed if there are any, now or among new rows
+    weights: Weights = None  # not negative; a row of weight 0 gets the code of a new row and changes nothing else

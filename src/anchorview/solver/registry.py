@@ -14,25 +14,14 @@ from .result import SolverResult
 class Solver:
     """A solver and its capabilities; whoever chooses one checks these, nobody asks for its name.
 
-    Parameters
-    ----------
-    solve : callable
-        Takes a Problem, CrossProducts, `max_iter`, `tol`, `n_threads`, `callback` and its own options.
-    takes_weights : bool
-        Rows may count more or less than once.
-    takes_missing_views : bool
-        Rows may lack views, in the fit and later.
-    stores_codes : bool
-        Codes can be kept in files (`code_stack`).
-    stops_early : bool
-        Ends after `max_iter` rounds on purpose, far from the optimum.
+    `solve` takes a Problem, CrossProducts, `max_iter`, `tol`, `n_threads`, `callback` and its own options.
     """
 
     solve: Callable[..., SolverResult]
-    takes_weights: bool
-    takes_missing_views: bool
-    stores_codes: bool = False
-    stops_early: bool = False
+    takes_weights: bool  # rows may count more or less than once
+    takes_missing_views: bool  # rows may lack views, in the fit and later
+    stores_codes: bool = False  # codes can be kept in files (`code_stack`)
+    stops_early: bool = False  # ends after `max_iter` rounds on purpose, far from the optimum
 
 
 SOLVERS: dict[str, Solver] = {

@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import Protocol
 
 from scipy import sparse
 
 from ..core.arrays import Matrix, Presence
 from ..core.progress import Outcome
-from .codes import Codes
+from .codes import Codes, Reduction
 
 
 class Encoder(Protocol):
@@ -24,32 +24,16 @@ class Encoder(Protocol):
 class SolverResult:
     """Outcome of a solver.
 
-    Attributes
-    ----------
-    embedding : ndarray of shape (k, m)
-        A.
-    codes : csr_array of shape (n, m), or rows in a store
-        Z, the codes of the joint problem.
-    encoded : csr_array of shape (n, m), or rows in a store
-        What `encoder` gives for the training rows: the codes that labels are read from, so that a row gets
-        the same label in fit and in predict.
-    encoder : Encoder
-        Codes for new rows.
-    objective_history : ndarray
-        Objective after each round.
-    residual_history : ndarray
-        Optimality residual (active_set) or max(‖ΔB‖∞, ‖ΔZ‖∞) (admm) of each round.
-    n_iter : int
-        Number of rounds.
-    outcomes : tuple of Outcome
-        How it went.
+    Labels are read from `encoded`, what `encoder` gives for the training rows, so that a row gets the same label in fit
+    and in predict.
     """
 
-    embedding: Matrix
-    codes: Codes
+    embedding: Matrix  # A, k×m
+    codes: Codes  # Z, the codes of the joint problem
     encoded: Codes
     encoder: Encoder
-    objective_history: Matrix
-    residual_history: Matrix
+    objective_history: Matrix  # after each round
+    residual_history: Matrix  # optimality residual (active_set) or max(‖ΔB‖∞, ‖ΔZ‖∞) (admm) of each round
     n_iter: int
-    outcomes: tuple[Outcome, ...] = field(default=())
+    outcomes: tuple[Outcome, ...] = ()
+    sums: Reduction | None = None  # over `encoded`, where the solver needs no other for the next labels

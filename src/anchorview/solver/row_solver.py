@@ -24,16 +24,8 @@ _USUAL = 32  # non-zeros of a row for which there is room at first
 class RowSolver:
     """Rows of one block: the problem, the work space of the kernel, and the codes so far.
 
-    Parameters
-    ----------
-    hessian : ndarray of shape (m, m)
-        H, positive definite.
-    linear : ndarray of shape (rows, m)
-        b of each row, of the same dtype.
-    pattern : tuple of ndarray
-        Where rows start: `start_row`, `start_indptr`, `start_indices`, `offsets`, `factors` of `kernels.solve_rows`.
-    upper, tol : float
-        Upper bound of every entry; gradient below which an index counts as optimal at zero.
+    The pattern, where rows start, is `start_row`, `start_indptr`, `start_indices`, `offsets` and `factors` of
+    `kernels.solve_rows`, which says what the other parameters are.
     """
 
     def __init__(

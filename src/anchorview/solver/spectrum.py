@@ -33,19 +33,10 @@ def largest_curvature(
     """Return the largest eigenvalue of D_w^-½ L D_w^-½, or an upper bound of it.
 
     L comes weighted, L_ij ∝ w_i w_j, and a step of row i counts w_i times. So this is the eigenvalue that L would
-    have with each row given w_i times, whatever the scale of the weights within L.
+    have with each row given w_i times, whatever the scale of the weights within L. Rows of weight 0 are left out.
 
-    Parameters
-    ----------
-    apply : callable
-        L, as a product with a matrix.
-    weights : ndarray of shape (n_labelled,)
-        w of its rows. Rows of weight 0 are left out.
-    bound : callable
-        Returns a bound of the largest eigenvalue of L itself; called only if needed.
-    max_iter : int
-        Steps of Lanczos' method. Labels have one eigenvalue per class, which a few steps find to the last digits; of
-        many pairs, slow to converge, a bound is taken.
+    Labels have one eigenvalue per class, which a few steps of Lanczos' method find to the last digits. Of many pairs,
+    slow to converge, a bound is taken, from `bound`: that of the largest eigenvalue of L itself.
     """
     inverse_root = np.where(weights > 0, weights, np.inf) ** -0.5
     n_rows = len(weights)

@@ -44,21 +44,11 @@ def solve_trace_ratio(
     tol: float = 1e-8,
     max_iter: int = 50,
 ) -> TraceRatio:
-    """Maximise ``Tr(A between Aᵀ) / Tr(A within Aᵀ)`` over A with orthonormal rows.
+    """Maximise ``Tr(A between Aᵀ) / Tr(A within Aᵀ)`` over A with k orthonormal rows.
 
-    Parameters
-    ----------
-    between, within : ndarray of shape (m, m)
-        L_d and L_f: symmetric, the first positive semi-definite.
-    n_components : int
-        Number k of rows of A.
-    start : ndarray of shape (k, m), optional
-        A of the previous round; its ratio is where Newton's method starts.
-    tol : float
-        Stop when the ratio changes by no more than this, relatively. The error left is about the square of the last
-        change, as always with Newton's method.
-    max_iter : int
-        Upper bound on eigen-decompositions.
+    L_d and L_f are symmetric, the first is positive semi-definite. Newton's method starts at the ratio of `start`, A of
+    the previous round, and stops when the ratio changes by no more than `tol`, relatively: the error left is about the
+    square of the last change, as always with it. `max_iter` bounds the eigen-decompositions.
     """
     # A denominator of exactly zero (k separate components that agree with the labels) would be a pole.
     scale = float(np.abs(np.diagonal(within)).max())
@@ -86,10 +76,10 @@ def solve_trace_ratio(
                 break
         if np.isfinite(ratio) and abs(ratio - previous) <= tol * max(abs(ratio), np.finfo(np.float64).tiny):
             break
-    return TraceRatio(_fix_signs(embedding), ratio, n_iter, guarded, bool(left_out(embedding).any()))
+    return TraceRatio(_fix_signs(embedding), ratio, n_iter, guarded, bool(not_embedded(embedding).any()))
 
 
-def left_out(embedding: Matrix) -> Mask:
+def not_embedded(embedding: Matrix) -> Mask:
     """Tell which landmarks have no embedding but rounding noise."""
     length = np.linalg.norm(embedding, axis=0)
     result: Mask = length <= _NEGLIGIBLE * length.max(initial=0.0)

@@ -56,7 +56,6 @@ def measure_units(gram: Matrix, cross: Matrix, weights: Weights = None) -> DataU
 
     Examples
     --------
-    >>> import numpy as np
     >>> measure_units(np.eye(2), np.array([[0.5, 0.1], [0.2, 0.3]]))
     DataUnits(correlation=0.4, distance=0.5)
     """

@@ -45,29 +45,14 @@ class ConstraintViolations:
     cannot: tuple[int, int]
 
 
-def find_conflicts(class_codes: Rows, resolved: ResolvedPairs, n_rows: int) -> list[Conflict]:
+def find_conflicts(class_ids: Rows, resolved: ResolvedPairs, n_rows: int) -> list[Conflict]:
     """Return the contradictions between pairs, groups and labels.
 
     Each contradictory cannot-link pair is returned. Of a cannot-link group whose rows are joined by must-links, and of
     rows with different labels that are joined, one pair per row or label too many is returned, not all of them.
 
-    Parameters
-    ----------
-    class_codes : ndarray of shape (n_rows,)
-        Class number of each row, −1 without a label.
-    resolved : ResolvedPairs
-        Pairs and groups.
-    n_rows : int
-        Number of rows.
-
-    Returns
-    -------
-    list of Conflict
-        Empty if all constraints can be met.
-
     Examples
     --------
-    >>> import numpy as np
     >>> from anchorview.supervision.constraints import Constraints
     >>> pairs = Constraints.from_pairs(must=[(0, 1), (1, 2)], cannot=[(0, 2)], n_rows=3).resolve(3)
     >>> found = find_conflicts(np.full(3, -1), pairs, 3)
@@ -77,10 +62,10 @@ def find_conflicts(class_codes: Rows, resolved: ResolvedPairs, n_rows: int) -> l
     must = resolved.must
     links = sparse.coo_array((must.weight, (must.first, must.second)), shape=(n_rows, n_rows))
     groups = [group_matrix(part.numbers, part.n_groups, np.ones(n_rows)) for part in resolved.must_groups]
-    labels = group_matrix(class_codes, int(class_codes.max(initial=-1)) + 1, np.ones(n_rows))
+    labels = group_matrix(class_ids, int(class_ids.max(initial=-1)) + 1, np.ones(n_rows))
     linked = _components(links, groups, n_rows)
     joined = _components(links, [*groups, labels], n_rows)
-    mixed = _one_too_many(linked, class_codes, np.flatnonzero(class_codes >= 0))
+    mixed = _one_too_many(linked, class_ids, np.flatnonzero(class_ids >= 0))
     conflicts = [Conflict(a, b, Contradiction.LABELS) for a, b in mixed.tolist()]
     apart = np.column_stack([resolved.cannot.first, resolved.cannot.second])
     apart = apart[joined[apart[:, 0]] == joined[apart[:, 1]]]
@@ -110,14 +95,7 @@ def conflict_message(conflicts: Sequence[Conflict], ids: Sequence[Any] | None = 
 
 
 def count_violations(labels: npt.ArrayLike, resolved: ResolvedPairs) -> ConstraintViolations:
-    """Count the pairs that a clustering violates.
-
-    Parameters
-    ----------
-    labels : array-like of shape (n_rows,)
-        Cluster or class of each row.
-    resolved : ResolvedPairs
-        Pairs and groups of the same rows.
+    """Count the pairs that a clustering, the cluster or class of each row, violates.
 
     Examples
     --------

@@ -145,17 +145,10 @@ class Constraints:
     def resolve(
         self, n_rows: int, ids: Sequence[Any] | None = None, known_ids: Iterable[Any] | None = None
     ) -> ResolvedPairs:
-        """Return the constraints as row numbers.
+        """Return the constraints as row numbers; pairs of ids need the sample id of each row.
 
-        Parameters
-        ----------
-        n_rows : int
-            Number of rows of the data.
-        ids : sequence of length n_rows, optional
-            Sample id of each row; needed for pairs of ids.
-        known_ids : iterable, optional
-            Ids of all rows the data was selected from: a pair with one that is not in `ids` is skipped, while an
-            id that is not known at all is an error.
+        `known_ids` are those of all rows the data was selected from: a pair with one that is not in `ids` is skipped,
+        while an id that is not known at all is an error.
         """
         pairs = [self._must_ids, self._cannot_ids]
         if not any(len(part) for part in pairs):

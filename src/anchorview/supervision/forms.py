@@ -10,7 +10,7 @@ import numpy.typing as npt
 from scipy import sparse
 
 from ..core.arrays import Rows
-from ..core.checks import is_number, is_sequence, shorten
+from ..core.checks import is_plain_number, is_sequence, shorten
 from ..data.labels import is_unlabelled
 from ..data.tables import as_column
 from .pairs import PairList, ResolvedPairs
@@ -76,7 +76,7 @@ def as_rows(pairs: PairList, n_rows: int, name: str) -> PairList:
     """Check that the ends are row numbers, and make them integers."""
     for a, b in zip(pairs.first, pairs.second, strict=True):
         for end in (a, b):
-            if not (is_number(end) and 0 <= end < n_rows and int(end) == end):
+            if not (is_plain_number(end) and 0 <= end < n_rows and int(end) == end):
                 raise ValueError(
                     f"{name} holds the pair ({a!r}, {b!r}); with n_rows={n_rows} its ends are row numbers from 0 to "
                     f"{n_rows - 1}. Leave n_rows= out if they are sample ids."

@@ -16,7 +16,7 @@ import numpy as np
 import numpy.typing as npt
 
 from ..core.arrays import ClassIds, Mask, Matrix, Rows, Weights
-from ..core.checks import Choice
+from ..core.checks import OneOf
 from ..data.labels import encode_labels, number_by_appearance
 from ..data.views import Views
 from ..solver.laplacian import GroupLaplacian, Laplacian, PairLaplacian, Part, group_matrix, pair_matrix, pool
@@ -27,24 +27,12 @@ from .pairs import PairList, ResolvedPairs, RowGroups
 
 @dataclass(frozen=True)
 class Supervision:
-    """Labels and pairs of a fit.
+    """Labels and pairs of a fit."""
 
-    Parameters
-    ----------
-    classes : ndarray
-        The labelled classes, in the order of their first labelled rows.
-    class_ids : ndarray of shape (n_rows,)
-        Class number of each row, −1 for rows without a label.
-    pairs : ResolvedPairs or None
-        Constraints by row number.
-    conflicts : list of Conflict
-        Constraints that contradict each other or the labels.
-    """
-
-    classes: npt.NDArray[Any]
-    class_ids: ClassIds
-    pairs: ResolvedPairs | None
-    conflicts: list[Conflict]
+    classes: npt.NDArray[Any]  # the labelled ones, in the order of their first labelled rows
+    class_ids: ClassIds  # of each row, −1 without a label
+    pairs: ResolvedPairs | None  # constraints by row number
+    conflicts: list[Conflict]  # constraints that contradict each other or the labels
 
     @property
     def labelled(self) -> Rows:
@@ -78,20 +66,8 @@ def read_supervision(
 ) -> Supervision:
     """Check labels and constraints, and warn of constraints that contradict each other.
 
-    Parameters
-    ----------
-    y : array-like of shape (n_rows,), or None
-        Labels.
-    constraints : Constraints or None
-        Pairs.
-    views : Views
-        The rows; their ids name the ends of id pairs.
-    empty : ndarray of bool of shape (n_rows,), optional
-        Rows without any view: what is known about them cannot be used.
-    unlabelled : object, optional
-        One more value of `y` that means "no label".
-    counted : ndarray of bool of shape (n_rows,), optional
-        Rows of positive weight.
+    What is known about `empty` rows, without any view, cannot be used. `unlabelled` is one more value of `y` that means
+    "no label", and `counted` are the rows of positive weight. Ids of the views name the ends of id pairs.
     """
     classes, class_ids = encode_labels(y, len(views), unlabelled=unlabelled, ids=views.ids)
     if empty is not None and empty.any():
@@ -130,34 +106,15 @@ def supervision_laplacians(
     weights: Weights = None,
     class_balance: str | None = None,
 ) -> tuple[Rows, Laplacian | None, Laplacian | None]:
-    """Return the rows with any supervision and the must-link and cannot-link Laplacians over them.
+    """Return the rows with any supervision, ascending, and the must-link and cannot-link Laplacians over them.
 
-    Parameters
-    ----------
-    class_ids : ndarray of shape (n_rows,)
-        Class number of each row, −1 without a label.
-    n_classes : int
-        Number of classes.
-    resolved : ResolvedPairs, optional
-        Pairs and groups, from ``Constraints.resolve``.
-    weights : ndarray of shape (n_rows,), optional
-        Weight w of each row, finite and not negative: a pair i, j weighs w_i w_j, so weight 2 is a row given twice.
-    class_balance : {None, "balanced"}
-        "balanced" divides the weight of a labelled row by the sum of its class: every class then has the same
-        weight in must-link, and every two classes the same in cannot-link. The weight of the labels against the
-        pairs stays what it is.
-
-    Returns
-    -------
-    rows : ndarray
-        Rows with a label, in a pair or in a group, ascending; the operators act on them in this order.
-    must, cannot : Laplacian or None
-        None where there is no such pair.
+    A Laplacian is None where there is no such pair. With row weights w a pair i, j weighs w_i w_j, so weight 2 is a row
+    given twice. `class_balance` "balanced" divides the weight of a labelled row by the sum of its class: every class
+    then has the same weight in must-link, and every two classes the same in cannot-link. The weight of the labels
+    against the pairs stays what it is.
 
     Examples
     --------
-    >>> import numpy as np
-    >>> from anchorview.supervision.constraints import Constraints
     >>> pairs = Constraints.from_pairs(must=[(0, 3)], n_rows=4).resolve(4)
     >>> rows, must, cannot = supervision_laplacians(np.array([0, 0, -1, -1]), 1, pairs)
     >>> rows, cannot is None
@@ -167,7 +124,7 @@ def supervision_laplacians(
            [-1.,  1.,  0.],
            [-1.,  0.,  1.]])
     """
-    Choice((None, "balanced")).check("class_balance", class_balance)
+    OneOf((None, "balanced")).check("class_balance", class_balance)
     weights = np.ones(len(class_ids)) if weights is None else weights
     is_known = class_ids >= 0
     rows = np.flatnonzero(is_known if resolved is None else is_known | resolved.touched())
@@ -184,7 +141,6 @@ def label_laplacians(classes: Rows, n_classes: int) -> tuple[Laplacian | None, L
 
     Examples
     --------
-    >>> import numpy as np
     >>> must, cannot = label_laplacians(np.array([0, 0, 1]), 2)
     >>> must.apply(np.array([[1.0], [3.0], [5.0]])).ravel()
     array([-0.4,  0.4,  0. ])

@@ -13,8 +13,9 @@ import numpy.typing as npt
 from ...data.views import Views
 from ..errors import DataError, UsageError
 from ..settings import RunSettings
+from ..sources import TABLES, check_readable, suffix_of
 from .matrices import Loaded, table_ids
-from .tables import TABLES, check_readable, read_table, suffix_of, table_names
+from .tables import read_table, table_names
 
 _NAMED = 3  # ids that are told
 Ids = npt.NDArray[Any]

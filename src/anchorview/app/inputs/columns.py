@@ -12,9 +12,9 @@ import numpy.typing as npt
 
 from ...data.number_text import COMMA, read_number
 from ..errors import DataError
-from .tables import check_readable, is_number, one_line, read_table, suffix_of
+from ..sources import LINES, check_readable, error_line, files_of, reads_as_number, suffix_of
+from .tables import FIRST_LINE, read_table
 
-FIRST_LINE = 2  # of a CSV file, the one that its first row stands on
 _ROWS = 8192  # rows of a table turned at a time: columns in, rows out, within a cache
 Groups = Mapping[str, Sequence[str]]
 
@@ -36,13 +36,13 @@ def read_columns(path: Path, groups: Groups, others: Sequence[str]) -> tuple[dic
     dict of str to ndarray, pyarrow.Table
     """
     check_readable(path)
-    if suffix_of(path) == ".parquet":
+    if suffix_of(path) == ".parquet" and files_of(path) == [path]:
         read = _read_row_groups(path, groups, others)
         if read is not None:
             return read
     wanted = dict.fromkeys([*(name for group in groups.values() for name in group), *others])
     table = read_table(path, list(wanted), text=others)
-    line = 0 if suffix_of(path) == ".parquet" else FIRST_LINE
+    line = FIRST_LINE if suffix_of(path) in LINES[:2] and files_of(path) == [path] else 0
     return {view: column_matrix(table, group, str(path), line) for view, group in groups.items()}, table
 
 
@@ -69,7 +69,7 @@ def _read_row_groups(path: Path, groups: Groups, others: Sequence[str]) -> tuple
                 start += part.num_rows
             return arrays, file.read(list(others)) if others else None
     except (pa.ArrowInvalid, pa.ArrowNotImplementedError, OSError) as error:
-        raise DataError(f"{path} cannot be read: {one_line(error)}") from None
+        raise DataError(f"{path} cannot be read: {error_line(error)}") from None
 
 
 def column_matrix(table: Any, columns: Sequence[str], place: str, line_of_row: int = 0) -> npt.NDArray[Any]:
@@ -130,7 +130,7 @@ def _dtype_of(kinds: Sequence[Any]) -> type[np.floating[Any]]:
 def not_numbers(column: Any, name: str, place: str, line_of_row: int) -> DataError:
     """Return the error for text where numbers should be: it names the first cell that is no number."""
     for row, cell in enumerate(column.to_pylist()):
-        if cell not in (None, "") and not is_number(cell):
+        if cell not in (None, "") and not reads_as_number(cell):
             where = f"line {row + line_of_row}" if line_of_row else f"row {row}"
             remedy = "Put numbers there"
             if not math.isnan(read_number(str(cell), COMMA)):

@@ -15,8 +15,9 @@ from ...data.column_kinds import recognise
 from ...data.columns import Column
 from ...data.table_views import TableViews
 from ...data.views import Views
-from ..errors import DataError, UsageError
+from ..errors import CommandError, DataError, UsageError
 from ..settings import NO_ID, RunSettings
+from ..sources import PHOTO, PHOTOS, TABLES, files_of, suffix_of
 from ..view_spec import ViewSpec, choose_columns, parse_views
 from .alignment import align, find_order, give_ids
 from .columns import read_columns
@@ -24,7 +25,11 @@ from .id_column import find_ids
 from .labels import RowNames, RunLabels, labels_of_column, labels_of_file
 from .matrices import FILES, Loaded, load_annotated, load_view, table_ids
 from .merging import columns_of_the_last_run, merge_labels, refuse_labels_as_features
-from .tables import TABLES, read_table, suffix_of, table_names
+from .row_places import RowPlaces
+from .tables import notes_on_files, read_table, table_names
+
+_NAMED = 3  # photos that notes name
+_OLD = {".xls": " Open it in Excel and save it as .xlsx.", ".ods": " Save it as .xlsx."}
 
 
 @dataclass
@@ -75,7 +80,8 @@ def gather(settings: RunSettings) -> RunData:
         raise UsageError(f"--view {of_table[0]} takes columns of a table, but no table is given; name it, or a file.")
     for path in [*([table_path] if table_path else []), *(spec.path for spec in specs if spec.path)]:
         if suffix_of(path) not in FILES:
-            raise UsageError(f"{path} is not of a kind that can be read: {', '.join(FILES)} (.csv.gz, .tsv.gz).")
+            remedy = _OLD.get(suffix_of(path), "")
+            raise UsageError(f"{path} is not of a kind that can be read: {', '.join(FILES)} (.csv.gz, …).{remedy}")
     if table_path is not None and suffix_of(table_path) in (".h5ad", ".h5mu"):
         return _gather_annotated(settings, table_path, specs)
     if table_path is not None and suffix_of(table_path) in (".npz", ".mat"):
@@ -89,8 +95,11 @@ def gather(settings: RunSettings) -> RunData:
 
 def _gather_raw(settings: RunSettings, path: Path) -> RunData:
     """Read one table, whose columns are recognised."""
+    if suffix_of(path) == PHOTOS:
+        settings = dataclasses.replace(settings, id=PHOTO, columns={**settings.columns, PHOTO: "image"})
     names = table_names(path)
     settings, notes = columns_of_the_last_run(settings, names)
+    notes += notes_on_files(path)
     _check_columns(settings, path, names)
     reserved = [name for name in _reserved(settings) if name in names]
     table = read_table(path, text=reserved)
@@ -100,11 +109,17 @@ def _gather_raw(settings: RunSettings, path: Path) -> RunData:
     if unknown:
         raise DataError(f"{path} has no column {unknown[0]!r} to read as {settings.columns[unknown[0]]!r}.")
     kinds = {name: kind for name, kind in settings.columns.items() if name in features.column_names}
-    transformer = TableViews(kinds=kinds or None)
+    folder = path if suffix_of(path) == PHOTOS else files_of(path)[0].parent
+    encoder = None if settings.image_encoder is None else str(settings.image_encoder)
+    text = None if settings.text_encoder == "none" else settings.text_encoder
+    transformer = TableViews(kinds=kinds or None, image_folder=folder, image_encoder=encoder, text_encoder=text)
     try:
         views = transformer.fit_transform(features)
+    except ImportError as error:
+        raise CommandError(str(error)) from None
     except ValueError as error:
-        raise DataError(f"{path}: {error}") from None
+        raise DataError(f"{path}: {RowPlaces(path, features.num_rows).add_to(str(error))}") from None
+    notes += _unreadable(transformer)
     is_said = True  # with ids that nobody asked for, files without ids are in the order of the table
     if settings.id is None:
         name, ids = find_ids(transformer.columns_, path)
@@ -125,6 +140,14 @@ def _gather_raw(settings: RunSettings, path: Path) -> RunData:
     empty = {name: int((~column.has_cell()).sum()) for name, column in used.items()}
     unread = [*reserved, *([settings.id] if settings.id in names and settings.id not in reserved else [])]
     return RunData(views, ids, labels, settings, transformer, notes, path, unread, empty)
+
+
+def _unreadable(transformer: TableViews) -> list[str]:
+    """Return how many photos could not be read, and the first of them."""
+    failed = transformer.unreadable_
+    shown = "; ".join(f"{name}: {why}" for name, why in list(failed.items())[:_NAMED])
+    more = "; …" if len(failed) > _NAMED else ""
+    return [f"{len(failed):,} photos cannot be read and lack these views ({shown}{more})."] if failed else []
 
 
 def _hints(transformer: TableViews, ids: Column | None) -> list[str]:
@@ -149,6 +172,7 @@ def _gather_views(settings: RunSettings, path: Path | None, specs: list[ViewSpec
     if path is not None:
         names = table_names(path)
         settings, notes = columns_of_the_last_run(settings, names)
+        notes += notes_on_files(path)
         _check_columns(settings, path, names)
         reserved = _reserved(settings)
         groups = {
@@ -248,5 +272,10 @@ def _labels(settings: RunSettings, table: Any, path: Path | None, rows: RowNames
         sources.append(labels_of_column(cells, place, f"column {settings.label}", settings.unlabelled))
     elif settings.label is not None and not settings.labels:
         raise UsageError(f"--label {settings.label} names a column, but there is no table; give --labels FILE.")
+    if settings.labels_from_folders:
+        if path is None or rows.ids is None or suffix_of(path) != PHOTOS:
+            raise UsageError("--labels-from-folders needs a folder of photos.")
+        folders = [Path(name).parent.name for name in rows.ids.tolist()]
+        sources.append(labels_of_column(folders, f"{path}, names of folders", "folders", settings.unlabelled))
     sources += [labels_of_file(file, settings, rows, in_table) for file in settings.labels]
     return merge_labels(sources, rows.ids, settings.on_conflict)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass, field
@@ -13,10 +14,13 @@ import numpy.typing as npt
 
 from ...data.labels import is_unlabelled
 from ..errors import DataError, UsageError
+from ..label_journal.book import LabelBook
+from ..label_journal.journal import ids_key, read_journal
 from ..label_studio import Annotations, read_annotations
 from ..settings import NO_ID, RunSettings
+from ..sources import PHOTO, TABLES, check_readable, suffix_of
 from .matrices import table_ids
-from .tables import TABLES, check_readable, read_table, suffix_of, table_names
+from .tables import read_table, table_names
 
 
 @dataclass(frozen=True)
@@ -112,9 +116,16 @@ def labels_of_file(path: Path, settings: RunSettings, rows: RowNames, in_table: 
         return _by_position(labels_of_column(cells, str(path), path.name, settings.unlabelled), rows)
     if suffix_of(path) == ".json":
         return _of_label_studio(path, rows, settings.unlabelled)
+    if path.name.endswith(".jsonl"):
+        return _of_journal(path, rows)
     if suffix_of(path) not in TABLES:
-        raise UsageError(f"--labels {path} must be a table ({', '.join(TABLES)}), .npy, or a .json of Label Studio.")
+        raise UsageError(
+            f"--labels {path} must be a table ({', '.join(TABLES)}), .npy, a .json of Label Studio, or a .labels.jsonl "
+            "of the labelling page."
+        )
     names = table_names(path)
+    if settings.id == PHOTO and PHOTO not in names and rows.ids is not None:
+        settings = dataclasses.replace(settings, id=_column_of_photos(path, names, rows.ids))
     column = _label_column(path, settings, names, in_table)
     id_column = settings.id if settings.id in names else None
     wanted = [column] if id_column is None else [column, id_column]
@@ -134,6 +145,16 @@ def labels_of_file(path: Path, settings: RunSettings, rows: RowNames, in_table: 
     own = table_ids(table, id_column, str(path))
     by_id = dict(zip(own.tolist(), labels.values.tolist(), strict=True))
     return RunLabels(_by_id(by_id, rows.ids, path), place, path.name)
+
+
+def _column_of_photos(path: Path, names: list[str], ids: npt.NDArray[Any]) -> str:
+    """Return the first column that names photos of the folder, whatever it is called."""
+    known = set(ids.tolist())
+    table = read_table(path, names, text=names)
+    for name in names:
+        if any(cell in known for cell in table.column(name).to_pylist()):
+            return name
+    raise DataError(f"{path} names no photo of the folder; its paths must be relative to it, such as '{ids[0]}'.")
 
 
 def _by_position(labels: RunLabels, rows: RowNames) -> RunLabels:
@@ -171,6 +192,23 @@ def _of_label_studio(path: Path, rows: RowNames, unlabelled: str | None) -> RunL
             f"{', …' if len(found.disagreeing) > 3 else ''}); the ground truth is taken, or else the latest label."
         )
     return RunLabels(_by_id(labels, ids, path), str(path), path.name, notes)
+
+
+def _of_journal(path: Path, rows: RowNames) -> RunLabels:
+    """Return the labels that people gave on the labelling page of a run on the same rows."""
+    check_readable(path)
+    header, events = read_journal(path)
+    ids = np.arange(rows.n_rows).astype(str) if rows.ids is None else rows.ids
+    if header.ids != ids_key([str(name) for name in ids.tolist()]):
+        raise DataError(f"{path} holds labels of other rows than these: ids or their order differ.")
+    book = LabelBook.replay(events)
+    values = np.empty(rows.n_rows, dtype=object)
+    for row, label in book.labels.items():
+        values[row] = label
+    agreement, notes = book.agreement(), []
+    if agreement.disputed:
+        notes.append(f"{path.name}: people disagree about {len(agreement.disputed):,} rows; the first label is taken.")
+    return RunLabels(values, str(path), path.name, notes)
 
 
 def read_export(path: Path) -> Annotations:

@@ -14,9 +14,10 @@ import numpy.typing as npt
 from scipy import sparse
 
 from ..errors import CommandError, DataError
+from ..sources import LINES, TABLES, check_readable, files_of, suffix_of
 from ..view_spec import ViewSpec, choose_columns
-from .columns import FIRST_LINE, read_columns
-from .tables import TABLES, check_readable, suffix_of, table_names
+from .columns import read_columns
+from .tables import FIRST_LINE, table_names
 
 FILES = (*TABLES, ".npy", ".npz", ".mat", ".h5ad", ".h5mu", ".zarr")
 
@@ -78,7 +79,7 @@ def load_annotated(path: Path) -> Any:
 def table_ids(table: Any, column: str, place: str, start: int = 0) -> npt.NDArray[Any]:
     """Return the ids of a table's rows as text; an error if one is missing or repeats. Its first row is row `start`."""
     ids = ["" if value is None else str(value).strip() for value in table.column(column).to_pylist()]
-    lines = suffix_of(Path(place)) != ".parquet"
+    lines = suffix_of(Path(place)) in LINES[:2] and files_of(Path(place)) == [Path(place)]
     for row, value in enumerate(ids):
         if not value:
             raise DataError(f"{place}: {_at(start + row, lines)} has no id in column {column!r}; give each row an id.")

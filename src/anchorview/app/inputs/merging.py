@@ -15,8 +15,8 @@ from ...data.column_kinds import ColumnKind
 from ...data.columns import Column
 from ..errors import DataError, UsageError
 from ..settings import ERROR, RunSettings
+from ..sources import suffix_of
 from .labels import RunLabels, read_export
-from .tables import suffix_of
 
 _NAMED = 3  # conflicts that are told
 _SAME_NAMES = 0.8  # share of a column's values that are names of classes, from which it looks like labels

@@ -1,207 +1,273 @@
-"""Tables from CSV and Parquet files, by pyarrow; errors name the file, the column and the line."""
+"""Tables from files of every kind that people have; errors name the file, the column and the line."""
 
 from __future__ import annotations
 
-import re
-from collections.abc import Collection, Sequence
+from collections.abc import Collection, Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
-from ..csv_cells import unmark_table, unmark_text
-from ..errors import CommandError, DataError
+from ..errors import DataError
+from ..sources import LINES, PHOTO, PHOTOS, check_readable, error_line, files_of, import_extra, photo_paths, suffix_of
+from .csv_tables import csv_blocks, csv_names, encoding_note, find_csv_lines, read_csv
+from .record_tables import read_records, record_blocks, record_names, record_places, sheet_note
 
-TABLES = (".csv", ".tsv", ".parquet")
-_MOST_DIGITS = 1e40  # of whole numbers that are written out
-_BLOCK = 2**26  # bytes of a CSV file over which types are inferred at first
-
-
-def suffix_of(path: Path) -> str:
-    """Return the suffix that tells what a file is: that of ``a.csv.gz`` is .csv."""
-    return (path.with_suffix("") if path.suffix.lower() == ".gz" else path).suffix.lower()
+_CSV = (".csv", ".tsv")
+_ARROW = (".feather", ".arrow")
+_BYTES = 2**24  # counted together
+FIRST_LINE = 2  # of a CSV file, the one that its first row stands on
 
 
 def read_table(path: Path, columns: Sequence[str] | None = None, text: Collection[str] = ()) -> Any:
-    """Read a CSV or Parquet file.
+    """Read a table: a file, a part of it, or several files below each other.
 
     Parameters
     ----------
     path : Path
-        The file: .csv or .tsv, perhaps .gz, or .parquet.
+        What to read (see `sources`).
     columns : sequence of str, optional
         The only columns to read.
     text : collection of str
-        Columns of a CSV file that are text whatever they look like: ids and labels, whose zeros in front count.
+        Columns that are text whatever they look like: ids and labels, whose zeros in front count.
 
     Returns
     -------
     pyarrow.Table
     """
-    pa = require("pyarrow", f"{path} is read by pyarrow")
+    import_extra("pyarrow", f"{path} is read by pyarrow")
     check_readable(path)
+    files = files_of(path)
+    if len(files) == 1:
+        return _read_file(files[0], columns, text)
+    names = table_names(path)
+    return _stack(files, names if columns is None else list(columns), text)
+
+
+def table_names(path: Path) -> list[str]:
+    """Return the names of the columns of a table, without reading it all; several files need the same."""
+    import_extra("pyarrow", f"{path} is read by pyarrow")
+    check_readable(path)
+    first, *others = files_of(path)
+    names = _names(first)
+    for file in others:
+        own = _names(file)
+        if set(own) != set(names):
+            name = sorted(set(own) ^ set(names))[0]
+            lacking, having = (first, file) if name in own else (file, first)
+            raise DataError(f"{having} has a column {name!r} and {lacking} has none; files of one table need the same.")
+    return names
+
+
+def table_blocks(path: Path, columns: Sequence[str], text: Collection[str], n_rows: int) -> Iterator[Any]:
+    """Iterate over a table in tables of as many rows, the last one perhaps shorter.
+
+    Parameters
+    ----------
+    path : Path
+        What to read.
+    columns : sequence of str
+        The columns to read.
+    text : collection of str
+        Those that are text whatever they look like. Of a CSV file, the others are numbers where all of a block are.
+    n_rows : int
+        Rows of a block.
+    """
+    names = table_names(path)
+    lacking = [name for name in columns if name not in names]
+    if lacking:
+        shown = ", ".join(names[:10])
+        raise DataError(f"{path} lacks columns of the fit: {', '.join(map(repr, lacking[:5]))}; it has {shown}.")
+
+    def parts() -> Iterator[Any]:
+        for file in files_of(path):
+            with _explained(file):
+                yield from _file_blocks(file, columns, text, n_rows)
+
+    waiting: list[Any] = []
+    for part in parts():
+        waiting.append(part)
+        n_waiting = sum(one.num_rows for one in waiting)
+        while n_waiting >= n_rows:
+            table = _concat(waiting)
+            yield _typed(table.slice(0, n_rows), text)
+            waiting, n_waiting = [table.slice(n_rows)], n_waiting - n_rows
+    if sum(one.num_rows for one in waiting):
+        yield _typed(_concat(waiting), text)
+
+
+def _file_blocks(path: Path, columns: Sequence[str], text: Collection[str], n_rows: int) -> Iterator[Any]:
+    import pyarrow as pa
+
+    if suffix_of(path) in _CSV:
+        yield from csv_blocks(path, columns)
+    elif suffix_of(path) == ".parquet":
+        import pyarrow.parquet
+
+        with pyarrow.parquet.ParquetFile(path) as file:
+            for batch in file.iter_batches(batch_size=n_rows, columns=list(columns)):
+                yield pa.Table.from_batches([batch])
+    elif suffix_of(path) in (*_ARROW, PHOTOS):
+        table = (_photo_table(path) if suffix_of(path) == PHOTOS else _read_arrow(path)).select(list(columns))
+        for start in range(0, table.num_rows, n_rows):
+            yield table.slice(start, n_rows)
+    else:
+        yield from record_blocks(path, columns, text, n_rows)
+
+
+def count_rows(paths: Sequence[Path]) -> int:
+    """Return about how many rows tables have; of CSV files the lines but one, as texts may have several.
+
+    Of packed files, sheets and databases nothing is known beforehand: 0 then.
+    """
+    import pyarrow.parquet
+
+    total = 0
+    for path in (file for one in paths for file in files_of(one)):
+        if suffix_of(path) == ".parquet":
+            total += pyarrow.parquet.read_metadata(path).num_rows
+        elif path.suffix.lower() in LINES:
+            with path.open("rb") as stream:
+                n_breaks = sum(block.count(b"\n") for block in iter(lambda: stream.read(_BYTES), b""))
+            total += n_breaks - (suffix_of(path) in _CSV)
+        else:
+            return 0
+    return max(total, 0)
+
+
+def count_file_rows(path: Path) -> int:
+    """Return how many rows one file has, by reading its first column."""
+    return int(_read_file(path, _names(path)[:1], ()).num_rows)
+
+
+def notes_on_files(path: Path) -> list[str]:
+    """Return what to say about how files were read: another encoding, a sheet among several."""
+    files = files_of(path)
+    notes = [f"{len(files):,} files are read as one table."] if len(files) > 1 else []
+    for file in files:
+        note = encoding_note(file) if suffix_of(file) in _CSV else sheet_note(file)
+        notes += [note] if note else []
+    return notes
+
+
+def find_lines(path: Path, rows: Sequence[int], n_rows: int) -> dict[int, int]:
+    """Return the line (of a sheet: the row), from 1, in which rows of a file begin; none where it has no lines."""
     try:
+        if suffix_of(path) in _CSV:
+            return find_csv_lines(path, rows, n_rows)
+        return record_places(path, rows)
+    except (OSError, EOFError, ValueError, DataError):
+        return {}
+
+
+def _names(path: Path) -> list[str]:
+    with _explained(path):
+        if suffix_of(path) in _CSV:
+            return csv_names(path)
+        if suffix_of(path) == PHOTOS:
+            return [PHOTO]
+        if suffix_of(path) == ".parquet":
+            import pyarrow.parquet
+
+            return list(pyarrow.parquet.read_schema(path).names)
+        return list(_read_arrow(path).column_names) if suffix_of(path) in _ARROW else record_names(path)
+
+
+def _read_file(path: Path, columns: Sequence[str] | None, text: Collection[str]) -> Any:
+    with _explained(path):
+        if suffix_of(path) in _CSV:
+            return read_csv(path, columns, text)
+        if suffix_of(path) == PHOTOS:
+            return _photo_table(path)
         if suffix_of(path) == ".parquet":
             import pyarrow.parquet
 
             return pyarrow.parquet.read_table(path, columns=None if columns is None else list(columns))
-        return _read_csv(path, columns, text)
-    except (pa.ArrowInvalid, pa.ArrowNotImplementedError, pa.ArrowKeyError) as error:
-        raise DataError(f"{path} cannot be read: {one_line(error)}") from None
-    except OSError as error:
-        raise DataError(f"{path} cannot be read: {one_line(error)}") from None
+        if suffix_of(path) in _ARROW:
+            return _read_arrow(path) if columns is None else _read_arrow(path).select(list(columns))
+        return read_records(path, columns, text)
 
 
-def table_names(path: Path) -> list[str]:
-    """Return the names of the columns of a file, without reading it all."""
-    require("pyarrow", f"{path} is read by pyarrow")
-    check_readable(path)
-    if suffix_of(path) == ".parquet":
-        import pyarrow as pa
-        import pyarrow.parquet
-
-        try:
-            return list(pyarrow.parquet.read_schema(path).names)
-        except (pa.ArrowInvalid, OSError) as error:
-            raise DataError(f"{path} cannot be read: {one_line(error)}") from None
-    return _header(path)
-
-
-def _read_csv(path: Path, columns: Sequence[str] | None, text: Collection[str]) -> Any:
+def _photo_table(folder: Path) -> Any:
     import pyarrow as pa
-    from pyarrow import csv
 
-    names = _header(path)
-    parsing = csv.ParseOptions(delimiter=csv_delimiter(path), newlines_in_values=True)
-    stored = stored_names(path)
-    types = {stored[name]: pa.string() for name in text if name in stored}
-    wanted = None if columns is None else [stored.get(name, name) for name in columns]
-    threads = True
-    while True:
-        converting = csv.ConvertOptions(column_types=types, include_columns=wanted)
-        reading = csv.ReadOptions(block_size=_BLOCK, use_threads=threads)
-        try:
-            table = csv.read_csv(path, reading, parsing, converting)
-            too_long = [name for name in _rounded_integers(table) if name not in types]
-            if not too_long:
-                break
-            types |= {name: pa.string() for name in too_long}  # digits that a number would lose
-        except pa.ArrowInvalid as error:
-            message = one_line(error)
-            column = re.search(r"In CSV column #(\d+)", message)
-            if column and stored[names[int(column[1])]] not in types:
-                # The first part of the file looked like numbers, a later one does not: the column is text.
-                types[stored[names[int(column[1])]]] = pa.string()
-            elif threads and "parse error" in message:
-                threads = False  # then the message names the line
-            else:
-                raise DataError(f"{path}: {csv_error(error)}") from None
-    for field in table.schema:
-        if pa.types.is_binary(field.type):
-            raise DataError(f"{path}: column {field.name!r} is not UTF-8 text; save the file as UTF-8.")
-    return unmark_table(table)
+    return pa.table({PHOTO: photo_paths(folder)})
 
 
-def _rounded_integers(table: Any) -> list[str]:
-    """Return columns of whole numbers beyond 64 bits, which were read as floating-point numbers."""
+def _read_arrow(path: Path) -> Any:
+    """Read a Feather file, or Arrow's record batches, as a file or as a stream."""
+    import pyarrow as pa
+    from pyarrow import feather, ipc
+
+    try:
+        return feather.read_table(path)
+    except pa.ArrowInvalid:
+        with pa.memory_map(str(path)) as source:
+            return ipc.open_stream(source).read_all()
+
+
+def _stack(files: Sequence[Path], columns: Sequence[str], text: Collection[str]) -> Any:
+    """Read files below each other; a column that is text in one of them is text in all."""
+    import pyarrow as pa
+
+    tables = [_read_file(file, columns, text) for file in files]
+    mixed = {
+        name for name in columns if len({_family(table.schema.field(name).type) for table in tables} - {"null"}) > 1
+    }
+    if mixed:
+        tables = [_read_file(file, columns, {*text, *mixed}) for file in files]
+        tables = [pa.table({name: _text_if(name in mixed, table.column(name)) for name in columns}) for table in tables]
+    return _concat(tables)
+
+
+def _text_if(is_mixed: bool, column: Any) -> Any:
+    import pyarrow as pa
+
+    return column.cast(pa.string()) if is_mixed else column
+
+
+def _family(kind: Any) -> str:
+    import pyarrow as pa
+
+    if pa.types.is_null(kind):
+        return "null"
+    return "number" if pa.types.is_integer(kind) or pa.types.is_floating(kind) else str(kind)
+
+
+def _concat(tables: Sequence[Any]) -> Any:
+    import pyarrow as pa
+
+    return pa.concat_tables([table.select(tables[0].column_names) for table in tables], promote_options="permissive")
+
+
+class _explained:
+    """Turn errors of pyarrow and of the disk into errors of the data, which name the file."""
+
+    def __init__(self, path: Path) -> None:
+        self._path = path
+
+    def __enter__(self) -> None:
+        return
+
+    def __exit__(self, kind: Any, error: BaseException | None, trace: Any) -> None:
+        if error is None or isinstance(error, DataError):
+            return
+        import pyarrow as pa
+
+        if isinstance(error, pa.ArrowException | OSError | EOFError):
+            raise DataError(f"{self._path} cannot be read: {error_line(error)}") from None
+
+
+def _typed(table: Any, text: Collection[str]) -> Any:
+    """Turn columns of text that are numbers throughout into numbers; an empty cell is none."""
     import pyarrow as pa
     import pyarrow.compute as pc
 
-    found = []
-    for field in table.schema:
-        if pa.types.is_float64(field.type):
-            largest = pc.max(pc.abs(table.column(field.name))).as_py()
-            if largest is not None and 2**63 <= largest < _MOST_DIGITS:
-                found.append(field.name)
-    return found
-
-
-def csv_error(error: BaseException) -> str:
-    """Return what pyarrow says of a CSV file, with the line if it names one."""
-    message = one_line(error)
-    row = re.search(r"Row #(\d+): (.*)", message)
-    text = row[2] if row else message.removeprefix("CSV parse error: ")
-    text = re.sub(
-        r"^Expected (\d+) columns, got (\d+):", r"\1 cells were expected, as in the first line, and \2 found:", text
-    )
-    return f"line {row[1]}: {text}" if row else text
-
-
-def stored_names(path: Path) -> dict[str, str]:
-    """Return the names of the columns of a CSV file as its first line writes them, by what they are."""
-    import csv as text_csv
-
-    written = next(text_csv.reader([_first_line(path)], delimiter=csv_delimiter(path)), [])
-    return dict(zip(_header(path), written, strict=True))
-
-
-def _header(path: Path) -> list[str]:
-    import csv as text_csv
-
-    line = _first_line(path)
-    names = [unmark_text(name) for name in next(text_csv.reader([line], delimiter=csv_delimiter(path)), [])]
-    if not names or not line.strip():
-        raise DataError(f"{path} is empty; its first line must name the columns.")
-    repeated = sorted({name for name in names if names.count(name) > 1})
-    if repeated:
-        raise DataError(f"{path}: line 1 names a column twice: {repeated[0]!r}; rename one of them.")
-    if all(is_number(name) for name in names):
-        raise DataError(f"{path}: line 1 holds numbers only; it must name the columns.")
-    return names
-
-
-def _first_line(path: Path) -> str:
-    import gzip
-
-    try:
-        with path.open("rb") as raw:
-            stream: Any = gzip.GzipFile(fileobj=raw) if path.suffix.lower() == ".gz" else raw
-            line: bytes = stream.readline(2**24)
-    except (OSError, EOFError) as error:
-        raise DataError(f"{path} cannot be read: {one_line(error)}") from None
-    try:
-        return line.decode("utf-8-sig").rstrip("\r\n")
-    except UnicodeDecodeError:
-        raise DataError(f"{path}: line 1 is not UTF-8 text; save the file as UTF-8.") from None
-
-
-def csv_delimiter(path: Path) -> str:
-    """Return the tab of .tsv; else comma or semicolon, whichever the first line has more of."""
-    if suffix_of(path) == ".tsv":
-        return "\t"
-    line = _first_line(path)
-    return ";" if line.count(";") > line.count(",") else ","
-
-
-def require(package: str, purpose: str) -> Any:
-    """Import a package of the extra [cli]; an error says how to get it."""
-    import importlib
-
-    try:
-        return importlib.import_module(package)
-    except ImportError:
-        raise CommandError(f"{purpose}, which is not installed: pip install 'anchorview[cli]'") from None
-
-
-def check_readable(path: Path) -> None:
-    """Raise an error if a file is not there, or may not be read."""
-    try:
-        if path.is_dir() and path.suffix != ".zarr":
-            raise DataError(f"{path} is a folder; name a file.")
-        if not path.is_dir():
-            with path.open("rb"):
-                pass
-    except OSError as error:
-        raise DataError(f"{path} cannot be read: {error.strerror or error}.") from None
-
-
-def is_number(cell: Any) -> bool:
-    """Tell whether a cell can be read as a number."""
-    try:
-        float(cell)
-    except (TypeError, ValueError):
-        return False
-    return True
-
-
-def one_line(error: BaseException) -> str:
-    """Return what an error says, on one line."""
-    return " ".join(str(error).split())
+    for number, field in enumerate(table.schema):
+        if field.name in text or not pa.types.is_string(field.type):
+            continue
+        column = table.column(number)
+        try:
+            values = pc.cast(pc.if_else(pc.equal(pc.utf8_trim_whitespace(column), ""), None, column), pa.float64())
+        except pa.ArrowInvalid:
+            continue
+        table = table.set_column(number, field.name, values)
+    return table

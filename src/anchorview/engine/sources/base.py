@@ -6,7 +6,10 @@ source can be pickled: what is open in one process is opened again in another wh
 
 from __future__ import annotations
 
+import os
 from abc import ABC, abstractmethod
+from collections.abc import Sequence
+from pathlib import Path
 from typing import Any, NoReturn
 
 import numpy as np
@@ -23,27 +26,12 @@ class SourceError(OSError):
 
 
 class StoredRows(ABC):
-    """Rows of one view in a store.
+    """Rows of one view in a store; `name` is what errors call it: the path, and the place in the file."""
 
-    Attributes
-    ----------
-    name : str
-        What errors call it: the path, and the place in the file.
-    shape : tuple of int
-        Rows and features.
-    dtype : dtype
-        Of the numbers that are read.
-    is_sparse : bool
-        Whether rows are read as CSR arrays.
-    columns : list of str or None
-        Names of the features, where the store has them.
-    chunk_rows : int or None
-        Rows that the store keeps, and can only read, together.
-    """
-
-    is_sparse: bool = False
-    columns: list[str] | None = None
-    chunk_rows: int | None = None
+    files: Sequence[str] = ()  # that the rows lie in, where these are known
+    is_sparse: bool = False  # rows are read as CSR arrays
+    columns: list[str] | None = None  # names of the features, where the store has them
+    chunk_rows: int | None = None  # rows that the store keeps, and can only read, together
     ndim = 2
 
     def __init__(self, name: str, shape: tuple[int, ...], dtype: Any) -> None:
@@ -63,8 +51,8 @@ class StoredRows(ABC):
         """Return consecutive rows, at least one, dense or CSR."""
 
     def stamp(self) -> Any:
-        """Return what changes when the store does: sizes and times of its files, say; None if nothing is known."""
-        return None
+        """Return what changes when the store does: sizes and times of its files; None if nothing is known."""
+        return [file_stamp(path) for path in self.files] or None
 
     def keep_stamp(self) -> None:
         """Remember the store as it is now, as what `check_unchanged` compares with."""
@@ -179,6 +167,12 @@ class GivenRows(StoredRows):
 
     def _take_sorted(self, wanted: Rows) -> Any:
         return self.source.take(wanted)
+
+
+def file_stamp(path: str | Path) -> tuple[int, int]:
+    """Return size and time of last change of a file."""
+    status = os.stat(path)
+    return status.st_size, status.st_mtime_ns
 
 
 def is_stored(view: Any) -> bool:

@@ -10,25 +10,13 @@ import numpy.typing as npt
 from scipy import sparse
 
 from .base import StoredRows, native
-from .files import file_stamp, open_npy, open_npz
+from .files import open_npy, open_npz
 
 PARTS = ("data", "indices", "indptr", "shape")
 
 
 class CsrRows(StoredRows):
-    """Sparse rows whose three arrays can be read in pieces; only `indptr` is held in memory.
-
-    Parameters
-    ----------
-    name : str
-        What errors call it.
-    data, indices : object
-        Numbers and their columns, of which slices can be read.
-    indptr : ndarray
-        Where each row starts in them.
-    shape : tuple of int
-        Rows and columns.
-    """
+    """Sparse rows whose three arrays can be read in pieces; only `indptr` is held in memory."""
 
     is_sparse = True
 
@@ -88,12 +76,8 @@ class CsrFiles(CsrRows):
                 raise ValueError(
                     f"{path} holds a {text} matrix, whose rows cannot be read one by one; save matrix.tocsr() instead."
                 )
-        self._files = sorted({file.path for file in members.values()})
+        self.files = sorted({file.path for file in members.values()})
         shape = tuple(int(size) for size in members["shape"].read(0, members["shape"].shape[0]))
         indptr = native(members["indptr"].read(0, members["indptr"].shape[0]))
         super().__init__(str(path), members["data"], members["indices"], indptr, shape)
         self.keep_stamp()
-
-    def stamp(self) -> Any:
-        """Return sizes and times of the files."""
-        return [file_stamp(path) for path in self._files]

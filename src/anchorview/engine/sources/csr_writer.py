@@ -15,17 +15,7 @@ from .base import SourceError
 
 
 class CsrWriter:
-    """Appends blocks of sparse rows to `data.npy` and `indices.npy`; `close` writes what else a CSR folder has.
-
-    Parameters
-    ----------
-    folder : path
-        An empty folder.
-    n_columns : int
-        Of the rows.
-    dtype : dtype
-        Of their values.
-    """
+    """Appends blocks of sparse rows to files in an empty folder; `close` writes what else a CSR folder has."""
 
     def __init__(self, folder: str | Path, n_columns: int, dtype: Any) -> None:
         self.folder, self._n_columns = Path(folder), n_columns

@@ -17,7 +17,7 @@ from scipy import sparse
 
 from ...core.arrays import Rows, is_sparse
 from ..blocks import fold_blocks, one_blas_thread
-from .dask_tasks import TaskGroup, iter_results, keep, name_of, result_of, share, wait
+from .dask_tasks import TaskGroup, iter_results, keep, result_of, share, task_name, wait
 
 _FAN_IN = 8  # results that a task of the tree puts together
 
@@ -67,21 +67,11 @@ def stack(parts: Sequence[Any], kind: BlockKind) -> Any:
 
 @dataclass(frozen=True)
 class Blocks:
-    """The rows of some views, block by block.
+    """The rows of some views, block by block."""
 
-    Parameters
-    ----------
-    kinds : list of BlockKind
-        Of each view.
-    columns : list of list of list
-        For each block and view, tasks that give its columns, in one or several parts.
-    bounds : ndarray of shape (n_blocks + 1,)
-        First row of each block, and the number of rows.
-    """
-
-    kinds: list[BlockKind]
-    columns: list[list[list[Any]]]
-    bounds: Rows
+    kinds: list[BlockKind]  # of each view
+    columns: list[list[list[Any]]]  # for each block and view, tasks that give its columns, in one or several parts
+    bounds: Rows  # first row of each block, and the number of rows
 
     def tasks(self, function: Callable[..., Any], along: Sequence[Any] = ()) -> list[Any]:
         """Return a task for each block: ``function(rows, block, *along)``, where rows is a list, one part a view."""
@@ -96,7 +86,7 @@ class Blocks:
 
     def map(self, function: Callable[..., Any], along: Sequence[Any] = ()) -> Iterator[Any]:
         """Return what the function gives for each block, in order."""
-        return iter_results(self.tasks(function, along), name_of(function))
+        return iter_results(self.tasks(function, along), task_name(function))
 
     def reduce(
         self, function: Callable[..., Any], combine: Callable[[Any, Any], Any], along: Sequence[Any] = ()
@@ -111,10 +101,10 @@ class Blocks:
 
         The second ones are put together.
         """
-        both, group = self.tasks(function, along), TaskGroup(f"keep {name_of(function)}")
+        both, group = self.tasks(function, along), TaskGroup(f"keep {task_name(function)}")
         first = [group.call(_item, pair, 0) for pair in both]
         started = keep([*first, _tree(combine, [group.call(_item, pair, 1) for pair in both])])
-        wait(started, name_of(function))
+        wait(started, task_name(function))
         return started[:-1], result_of(started[-1])
 
     def aligned_to(self, bounds: Rows) -> Blocks:
@@ -131,7 +121,7 @@ class Blocks:
                 for number in range(first, last + 1):
                     low, high = self.bounds[number : number + 2].tolist()
                     wanted = slice(max(start, low) - low, min(stop, high) - low)
-                    parts.append(cut.call(_cut, kind, self.columns[number][view], low, high, wanted))
+                    parts.append(cut.call(cut_block, kind, self.columns[number][view], low, high, wanted))
                 of_block.append([merge.call(stack, parts, kind)])
             columns.append(of_block)
         return Blocks(self.kinds, columns, bounds)
@@ -180,7 +170,8 @@ def _work(
         return function(rows, slice(start, stop), *along)
 
 
-def _cut(kind: BlockKind, columns: list[Any], start: int, stop: int, wanted: slice) -> Any:
+def cut_block(kind: BlockKind, columns: list[Any], start: int, stop: int, wanted: Any) -> Any:
+    """Return some rows of a block, or with a pair of indices some columns."""
     return kind.join(columns, start, stop)[wanted]
 
 
@@ -190,7 +181,7 @@ def _item(pair: tuple[Any, Any], number: int) -> Any:
 
 def _tree(combine: Callable[[Any, Any], Any], tasks: list[Any]) -> Any:
     """Put results together, neighbours first."""
-    group = TaskGroup(f"combine {name_of(combine)}")
+    group = TaskGroup(f"combine {task_name(combine)}")
     while len(tasks) > 1:
         parts = [tasks[start : start + _FAN_IN] for start in range(0, len(tasks), _FAN_IN)]
         tasks = [part[0] if len(part) == 1 else group.call(_combine, combine, part) for part in parts]

@@ -12,8 +12,9 @@ from scipy import sparse
 
 from ...core.arrays import Rows, is_sparse
 from .base import StoredRows, holds_sparse
-from .dask_blocks import BlockKind, Blocks, FoldOneView, OnOneView, join_views, stack
+from .dask_blocks import BlockKind, Blocks, FoldOneView, OnOneView, cut_block, join_views, stack
 from .dask_tasks import Box, TaskGroup, iter_results, open_box
+from .derived import exchange_rows
 from .optional import load_optional
 
 _LOGGER = logging.getLogger("anchorview")
@@ -24,18 +25,8 @@ _HELD = 64 * 2**20  # bytes of the rows fetched last, which are often asked for 
 class DaskRows(StoredRows):
     """Rows in blocks on Dask. Reading and indexing fetch rows; `map_rows` and `reduce_rows` work where they are.
 
-    Parameters
-    ----------
-    name : str
-        What errors call it.
-    columns : list of list
-        Of each block, tasks that give its columns in one or several parts.
-    bounds : ndarray of shape (n_blocks + 1,)
-        First row of each block, and the number of rows.
-    kind : BlockKind
-        What the blocks are like.
-    nnz : int, optional
-        Number of entries that are stored, where it is known.
+    For each block, `columns` are tasks that give its columns in one or several parts; `bounds` are the first row of
+    each block, and the number of rows.
     """
 
     def __init__(self, columns: list[list[Any]], bounds: Rows, kind: BlockKind, nnz: int | None = None) -> None:
@@ -76,8 +67,8 @@ class DaskRows(StoredRows):
         for number, ((old,),) in enumerate(self.blocks.columns):
             start, stop = bounds[number : number + 2].tolist()
             first, last = np.searchsorted(places, [start, stop])
-            new = group.call(_replace, old, places[first:last] - start, others[first:last]) if last > first else old
-            columns.append([new])
+            own = places[first:last] - start, others[first:last]
+            columns.append([group.call(exchange_rows, old, *own) if last > first else old])
         return DaskRows(columns, bounds, self.kind, n_stored)
 
     def select_columns(self, columns: slice | Rows) -> DaskRows:
@@ -86,7 +77,8 @@ class DaskRows(StoredRows):
         kind = BlockKind(self.name, width, self.dtype, self.is_sparse)
         group, bounds, old = TaskGroup("select columns"), self.blocks.bounds, self.kind
         parts = zip(self.blocks.columns, bounds[:-1].tolist(), bounds[1:].tolist(), strict=True)
-        tasks = [group.call(_select, old, of_block, start, stop, columns) for (of_block,), start, stop in parts]
+        wanted = slice(None), columns
+        tasks = [group.call(cut_block, old, of_block, start, stop, wanted) for (of_block,), start, stop in parts]
         return DaskRows([[task] for task in tasks], bounds, kind)
 
     def to_dask(self) -> Any:
@@ -120,7 +112,7 @@ class DaskRows(StoredRows):
             local: Any = rows - start
             if local[-1] - local[0] + 1 == len(local):
                 local = slice(int(local[0]), int(local[-1]) + 1)
-            tasks.append(group.call(_take, self.kind, self.blocks.columns[number][0], start, stop, local))
+            tasks.append(group.call(cut_block, self.kind, self.blocks.columns[number][0], start, stop, local))
         found = iter_results(tasks, "fetching rows")
         if self.is_sparse:
             return stack(list(found), self.kind)
@@ -141,20 +133,6 @@ class DaskRows(StoredRows):
 
 def _bounds_of(lengths: Sequence[int] | Rows) -> Rows:
     return np.concatenate([[0], np.cumsum(lengths, dtype=np.intp)])
-
-
-def _take(kind: BlockKind, columns: list[Any], start: int, stop: int, local: slice | Rows) -> Any:
-    return kind.join(columns, start, stop)[local]
-
-
-def _select(kind: BlockKind, columns: list[Any], start: int, stop: int, wanted: slice | Rows) -> Any:
-    return kind.join(columns, start, stop)[:, wanted]
-
-
-def _replace(rows: sparse.csr_array, places: Rows, others: sparse.csr_array) -> sparse.csr_array:
-    order = np.arange(rows.shape[0])
-    order[places] = rows.shape[0] + np.arange(len(places))
-    return sparse.csr_array(sparse.vstack([rows, others], format="csr")[order])
 
 
 def from_array(array: Any, name: str) -> DaskRows:

@@ -40,16 +40,10 @@ def open_box(box: Box) -> Any:
 
 
 class TaskGroup:
-    """Tasks of the same kind, with one name on Dask's dashboard.
-
-    Parameters
-    ----------
-    function : callable
-        What the tasks do; names them.
-    """
+    """Tasks of the same kind, with one name on Dask's dashboard: that of what they do."""
 
     def __init__(self, function: Any) -> None:
-        self.name = name_of(function)
+        self.name = task_name(function)
         self._token, self._count = uuid.uuid4().hex, 0
 
     def call(self, function: Callable[..., Any], *arguments: Any) -> Any:
@@ -69,13 +63,12 @@ def share(value: Any) -> Any:
     return TaskGroup("shared state").call(open_box, Box(value))
 
 
-def name_of(function: Any) -> str:
+def task_name(function: Any) -> str:
     """Return a name for the dashboard: words of letters, as Dask groups tasks by them.
 
     Examples
     --------
-    >>> from functools import partial
-    >>> name_of(partial(partial, name_of)), name_of("shared state")
+    >>> task_name(partial(partial, task_name)), task_name("shared state")
     ('partial', 'shared-state')
     """
     while isinstance(function, partial) or hasattr(function, "function"):

@@ -62,17 +62,7 @@ def place_rows(source: StoredRows, place: Rows) -> StoredRows:
 
 
 class ReplacedRows(_Derived):
-    """Rows of a source, some of them replaced by others that are in memory; all of them sparse.
-
-    Parameters
-    ----------
-    source : StoredRows
-        The rows.
-    places : ndarray of int
-        Which of them are replaced, ascending.
-    others : csr_array
-        By what.
-    """
+    """Rows of a source, those at some places (ascending) replaced by others that are in memory; all of them sparse."""
 
     def __init__(self, source: StoredRows, places: Rows, others: sparse.csr_array) -> None:
         super().__init__(source, source.shape)
@@ -86,23 +76,24 @@ class ReplacedRows(_Derived):
     def _read(self, start: int, stop: int) -> Any:
         first, last = np.searchsorted(self._places, [start, stop])
         rows = self.source.read(start, stop)
-        return self._replace(rows, self._places[first:last] - start, self._others[first:last])
+        return exchange_rows(rows, self._places[first:last] - start, self._others[first:last])
 
     def _take_sorted(self, wanted: Rows) -> Any:
         rows, is_replaced = self.source.take(wanted), np.isin(wanted, self._places)
         others = self._others[np.searchsorted(self._places, wanted[is_replaced])]
-        return self._replace(rows, np.flatnonzero(is_replaced), others)
-
-    @staticmethod
-    def _replace(rows: Any, places: Rows, others: Any) -> Any:
-        if len(places) == 0:
-            return rows
-        order = np.arange(rows.shape[0])
-        order[places] = rows.shape[0] + np.arange(len(places))
-        return sparse.csr_array(sparse.vstack([rows, others], format="csr")[order])
+        return exchange_rows(rows, np.flatnonzero(is_replaced), others)
 
     def __reduce__(self) -> Any:
         return sparse.csr_array, (self[:],)  # what it is made of ends with this process
+
+
+def exchange_rows(rows: sparse.csr_array, places: Rows, others: sparse.csr_array) -> sparse.csr_array:
+    """Return sparse rows with others at some places."""
+    if len(places) == 0:
+        return rows
+    order = np.arange(rows.shape[0])
+    order[places] = rows.shape[0] + np.arange(len(places))
+    return sparse.csr_array(sparse.vstack([rows, others], format="csr")[order])
 
 
 class PlacedRows(_Derived):

@@ -14,7 +14,7 @@ from typing import Any, BinaryIO
 import numpy as np
 import numpy.typing as npt
 
-from .base import SourceError
+from .base import SourceError, file_stamp
 
 
 @dataclass(frozen=True)
@@ -38,12 +38,6 @@ class FlatFile:
 
     def __getitem__(self, key: slice) -> npt.NDArray[Any]:
         return self.read(key.start, key.stop)
-
-
-def file_stamp(path: str | Path) -> tuple[int, int]:
-    """Return size and time of last change of a file."""
-    status = os.stat(path)
-    return status.st_size, status.st_mtime_ns
 
 
 def folder_stamp(folder: str | Path) -> tuple[int, int, int]:

@@ -8,9 +8,8 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from .base import StoredRows
+from .base import StoredRows, file_stamp
 from .csr import CsrRows
-from .files import file_stamp
 from .optional import load_optional
 
 SUFFIXES = (".h5", ".hdf5", ".h5ad", ".h5mu", ".mat")

@@ -9,7 +9,7 @@ import numpy as np
 import numpy.typing as npt
 
 from .base import StoredRows, native
-from .files import file_stamp, open_npy
+from .files import open_npy
 
 
 class NpyRows(StoredRows):
@@ -18,11 +18,8 @@ class NpyRows(StoredRows):
     def __init__(self, path: str | Path) -> None:
         self._file = open_npy(path)
         super().__init__(str(path), self._file.shape, self._file.dtype)
+        self.files = [self._file.path]
         self.keep_stamp()
-
-    def stamp(self) -> Any:
-        """Return size and time of the file."""
-        return file_stamp(self._file.path)
 
     def _read(self, start: int, stop: int) -> npt.NDArray[Any]:
         n_rows, width = self.shape

@@ -13,7 +13,6 @@ import numpy.typing as npt
 
 from ...core.arrays import Rows
 from .base import StoredRows
-from .files import file_stamp
 from .optional import load_optional
 
 _KEPT_GROUPS = 3  # decoded row groups: those that blocks side by side, in several threads, are read from
@@ -23,17 +22,12 @@ _SMALL = 4096  # rows up to which row groups are decoded together
 class ParquetRows(StoredRows):
     """Rows of a Parquet file, or of all Parquet files in a folder in the order of their names.
 
-    Parameters
-    ----------
-    path : path
-        The file or folder.
-    columns : str, or sequence of str, optional
-        Name of a column of lists, or names of columns of numbers; by default all columns.
+    `columns` names one column of lists, or columns of numbers; by default all are taken.
     """
 
     def __init__(self, path: str | Path, columns: str | Sequence[str] | None = None) -> None:
-        self._paths = [str(file) for file in parquet_files(Path(path))]
-        opened = [_open(file) for file in self._paths]
+        self.files = [str(file) for file in parquet_files(Path(path))]
+        opened = [_open(file) for file in self.files]
         schema = opened[0].schema_arrow
         names = [columns] if isinstance(columns, str) else list(schema.names if columns is None else columns)
         lacking = [name for name in names if name not in schema.names]
@@ -41,8 +35,8 @@ class ParquetRows(StoredRows):
             raise ValueError(f"{path} has no column {', '.join(map(repr, lacking))}; it has {', '.join(schema.names)}.")
         self._names, self._is_list = names, len(names) == 1 and hasattr(schema.field(names[0]).type, "value_type")
         fields = [schema.field(name) for name in names]
-        for file, other in zip(self._paths[1:], opened[1:], strict=True):
-            _check_same(file, self._paths[0], fields, other.schema_arrow)
+        for file, other in zip(self.files[1:], opened[1:], strict=True):
+            _check_same(file, self.files[0], fields, other.schema_arrow)
         self._groups = [
             (number, group, metadata.row_group(group).num_rows)
             for number, metadata in enumerate(file.metadata for file in opened)
@@ -71,10 +65,6 @@ class ParquetRows(StoredRows):
         self.__dict__ = state
         self._start_cache()
 
-    def stamp(self) -> Any:
-        """Return sizes and times of the files."""
-        return [file_stamp(path) for path in self._paths]
-
     def _runs(self, wanted: Rows) -> list[Rows]:
         group = np.searchsorted(self._starts, wanted, side="right")
         return np.split(wanted, np.flatnonzero(np.diff(group)) + 1)
@@ -102,7 +92,7 @@ class ParquetRows(StoredRows):
                 n_rows += self._groups[following][2]
                 following += 1
             if self._opened is None or self._opened[0] != file:
-                self._opened = file, _open(self._paths[file])
+                self._opened = file, _open(self.files[file])
             groups = [self._groups[number][1] for number in range(first, following)]
             table = self._opened[1].read_row_groups(groups, columns=self._names)
             self._kept[first] = self._decode(table), following

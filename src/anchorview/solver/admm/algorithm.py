@@ -47,16 +47,11 @@ def solve_admm(
     """Solve the paper's model by the paper's algorithm.
 
     The model is the paper's, with q in the place of the degrees of Z and ‖q − ZᵀZ1‖² as a penalty. A ridge μ,
-    which the paper does not have, enters as the smooth term (μ/2)‖Z‖² of the Z step; μ = 0 is the paper.
+    which the paper does not have, enters as the smooth term (μ/2)‖Z‖² of the Z step; μ = 0 is the paper. Without φ_s
+    there is no q and no penalty on it. `objective_history` of the result holds the augmented Lagrangian.
 
     Parameters
     ----------
-    problem : Problem
-        The model. Without φ_s there is no q and no penalty on it.
-    cross : CrossProducts
-        E; read once.
-    max_iter : int
-        Number of iterations at most.
     tol : float
         Stop when no entry of B or Z changed by more, and none of B differs by more from Z.
     mode : {"paper", "released"}
@@ -71,15 +66,6 @@ def solve_admm(
         has the size of the landmarks is float64.
     penalty, degree_penalty, upper : float
         λ, λ₀ and m_Z.
-    n_threads : int
-        Threads over blocks of rows. The result does not depend on it.
-    callback : callable, optional
-        Called after each iteration; returns True to stop.
-
-    Returns
-    -------
-    SolverResult
-        `objective_history` holds the augmented Lagrangian, `residual_history` max(‖ΔB‖∞, ‖ΔZ‖∞).
 
     Notes
     -----

@@ -35,8 +35,7 @@ class LandmarkSummary:
     @property
     def positive_degrees(self) -> Matrix:
         """W 1, but no less than ε_q."""
-        result: Matrix = np.maximum(self.degrees, EPSILON)
-        return result
+        return np.maximum(self.degrees, EPSILON)
 
 
 def embedding_step(problem: Problem, summary: LandmarkSummary, degrees: Matrix, start: Matrix | None) -> TraceRatio:
@@ -76,8 +75,7 @@ def degree_gradient(
     if not problem.smoothness:
         return np.zeros_like(degrees)
     overlap = summary.gram * (embedding.T @ embedding)
-    result: Matrix = problem.coupling / tau_2 * degrees**-1.5 * (overlap @ degrees**-0.5)
-    return result
+    return problem.coupling / tau_2 * degrees**-1.5 * (overlap @ degrees**-0.5)
 
 
 def update_degrees(
@@ -108,10 +106,8 @@ def update_degrees(
 def unit_columns(embedding: Matrix) -> Matrix:
     """Scale each landmark's embedding to length one, as the released code does after the A step."""
     length = np.linalg.norm(embedding, axis=0)
-    result: Matrix = embedding / np.where(length > 0, length, 1.0)
-    return result
+    return embedding / np.where(length > 0, length, 1.0)
 
 
 def _sandwich(laplacian: Laplacian, codes: Matrix) -> Matrix:
-    result: Matrix = codes.T @ laplacian.apply(codes)
-    return result
+    return codes.T @ laplacian.apply(codes)

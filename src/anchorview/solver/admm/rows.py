@@ -43,19 +43,7 @@ class Proposal:
 
 
 class RowStates:
-    """The states of all rows.
-
-    Parameters
-    ----------
-    model : RowModel
-        The constants of the row updates.
-    cross : CrossProducts
-        E; read here, once.
-    labelled : ndarray of shape (n_labelled,)
-        Row numbers of the labelled rows, ascending.
-    n_threads : int
-        Threads over the blocks.
-    """
+    """The states of all rows; E is read when it is made, once."""
 
     def __init__(self, model: RowModel, cross: CrossProducts, labelled: Rows, n_threads: int) -> None:
         self.model = model

@@ -26,24 +26,14 @@ from ...core.arrays import Matrix, Presence, Rows
 
 @dataclass(frozen=True)
 class RowModel:
-    """What stays the same over the iterations.
+    """What stays the same over the iterations."""
 
-    Parameters
-    ----------
-    inverse : ndarray of shape (m, m)
-        K = (G + λI)⁻¹, in the dtype of the rows.
-    l1, ridge, penalty, upper : float
-        λ_Z, μ, λ and m_Z.
-    normalise : bool
-        Divide each row by its sum after each clip, as the released code does.
-    """
-
-    inverse: Matrix
-    l1: float
-    ridge: float
-    penalty: float
-    upper: float
-    normalise: bool
+    inverse: Matrix  # K = (G + λI)⁻¹, in the dtype of the rows
+    l1: float  # λ_Z
+    ridge: float  # μ
+    penalty: float  # λ
+    upper: float  # m_Z
+    normalise: bool  # divide each row by its sum after each clip, as the released code does
 
 
 @dataclass(frozen=True)
@@ -57,8 +47,7 @@ class Push:
 
 def first_consensus(model: RowModel, cross: Matrix) -> Matrix:
     """Return B⁰ = E K."""
-    result: Matrix = cross.astype(model.inverse.dtype, copy=False) @ model.inverse
-    return result
+    return cross.astype(model.inverse.dtype, copy=False) @ model.inverse
 
 
 def first_codes(model: RowModel, consensus: Matrix) -> Matrix:

@@ -2,17 +2,20 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass, field
-from typing import Any
 
 import numpy as np
+import numpy.typing as npt
 
-from .core.progress import Outcome
-from .features.auto import read_scaling, suit_views
-from .features.landmarks import check_landmarks
-from .readers.choice import OF_PRODUCTS, resolve_readers
-from .solver.registry import SOLVERS, Solver
-from .solvers import SolverParameters, resolve_solver
+from ..core.progress import Outcome
+from ..features.auto import read_scaling, suit_views
+from ..features.landmarks import check_landmarks
+from ..readers.choice import OF_PRODUCTS, resolve_readers
+from ..solver.registry import SOLVERS, Solver
+from ..solvers import SolverParameters, resolve_solver
+from .given import FitInput
+from .parameters import FitParameters
 
 
 @dataclass
@@ -32,17 +35,9 @@ class Plan:
     notes: list[str] = field(default_factory=list)  # what else there is to say
 
 
-def make_plan(model: Any, given: Any) -> Plan:
-    """Settle scaling, solver, and the numbers of components and landmarks.
-
-    Parameters
-    ----------
-    model : FSSMSC
-        The parameters.
-    given : FitInput
-        What it is fitted on.
-    """
-    how, readers = resolve_solver(model.solver), resolve_readers(model.readers)
+def make_plan(params: FitParameters, given: FitInput) -> Plan:
+    """Decide on scaling, solver, and the numbers of components and landmarks."""
+    how, readers = resolve_solver(params.solver), resolve_readers(params.readers)
     if {"must_link", "smoothness"} <= set(how.omit):
         raise ValueError("solver.omit=('must_link', 'smoothness') leaves no distance to make small; keep one of them.")
     views, has_pairs = given.views, given.known.pairs is not None
@@ -50,22 +45,22 @@ def make_plan(model: Any, given: Any) -> Plan:
     if views.is_on_cluster and not solver.stores_codes:
         raise _cannot(how.name, "dask arrays")
     if views.is_on_cluster and readers is not None and set(readers) & set(OF_PRODUCTS):
-        raise ValueError(f"readers={model.readers!r} is not for dask arrays; choose 'nearest', 'knn' or 'auto'.")
+        raise ValueError(f"readers={params.readers!r} is not for dask arrays; choose 'nearest', 'knn' or 'auto'.")
     outcomes: list[Outcome] = []
-    n_components = _count_components(model.n_clusters, len(given.known.classes), has_pairs, how.omit, outcomes)
-    by_name = isinstance(model.landmarks, str)
+    n_components = count_components(params.n_clusters, len(given.known.classes), has_pairs, how.omit, outcomes)
+    by_name = isinstance(params.landmarks, str)
     if by_name:
-        n_landmarks = count_landmarks(model.n_landmarks, given.n_counted, n_components, outcomes)
+        n_landmarks = count_landmarks(params.n_landmarks, given.n_counted, n_components, outcomes)
     else:
-        n_landmarks = _count_given(np.asarray(model.landmarks), n_components)
-    asked = read_scaling(views, model.scaling)
+        n_landmarks = _count_given(np.asarray(params.landmarks), n_components)
+    asked = read_scaling(views, params.scaling)
     scaling = suit_views(views, asked)
     if not by_name:  # landmarks are in the scaled feature space: labels must not choose another one
         asked = scaling
     if any(size == 1 and kind != "none" for size, kind in zip(views.sizes, scaling, strict=True)):
         outcomes.append(Outcome.SINGLE_FEATURE)
     if not by_name and "lsa" not in scaling:  # whose number of features is known once it is fitted
-        check_landmarks(np.asarray(model.landmarks), sum(views.sizes))
+        check_landmarks(np.asarray(params.landmarks), sum(views.sizes))
     inference = None if readers is None else "+".join(readers)
     return Plan(scaling, asked, solver, how, inference, n_components, n_landmarks, outcomes)
 
@@ -84,9 +79,10 @@ def _cannot(solver: str, what: str) -> ValueError:
     return ValueError(f"solver={solver!r} does not support {what}; use solver='active_set'.")
 
 
-def _count_components(
-    n_clusters: int | None, n_classes: int, has_pairs: bool, omit: Any, outcomes: list[Outcome]
+def count_components(
+    n_clusters: int | None, n_classes: int, has_pairs: bool, omit: Sequence[str], outcomes: list[Outcome]
 ) -> int:
+    """Return the dimension of the embedding: the number of clusters, or of labelled classes."""
     if n_classes == 0:
         outcomes.append(Outcome.NO_LABELS)
         if n_clusters is None:
@@ -120,7 +116,7 @@ def count_landmarks(asked: int, n_rows: int, n_components: int, outcomes: list[O
     return int(min(asked, most))
 
 
-def _count_given(given: Any, n_components: int) -> int:
+def _count_given(given: npt.NDArray[np.generic], n_components: int) -> int:
     if given.ndim != 2:
         raise ValueError(
             f"landmarks must be a 2-D array (m rows in the scaled feature space); got shape {given.shape}."

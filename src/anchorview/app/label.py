@@ -1,0 +1,101 @@
+"""The command `anchorview label`: a page that learns while people label."""
+
+from __future__ import annotations
+
+import getpass
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from .errors import DataError, UsageError
+from .options import ClustersOption, IdOption, JobsOption, LabelOption
+from .speaking import say
+
+_N_CLUSTERS = 10  # groups of a first fit without labels; the page asks for one row of each, and more
+
+
+def label(
+    source: Annotated[Path, typer.Argument(help="The folder of a run, or a table: it is fitted first.")],
+    output: Annotated[
+        Path | None, typer.Option("-o", "--output", help="Of a table: folder of the run; by default NAME-run.")
+    ] = None,
+    label: LabelOption = None,
+    id: IdOption = None,
+    clusters: ClustersOption = None,
+    guidelines: Annotated[Path | None, typer.Option(help="A text file that the page shows by the key h.")] = None,
+    who: Annotated[str | None, typer.Option(help="Your name; others open the address with their own.")] = None,
+    port: Annotated[int, typer.Option(min=0, max=65535, help="Port; by default a free one.")] = 0,
+    no_browser: Annotated[bool, typer.Option("--no-browser", help="Print the address only.")] = False,
+    jobs: JobsOption = None,
+) -> None:
+    """Open a page to label the rows of a run, with a model that follows.
+
+    Labels are kept in RUN.labels.jsonl beside the run's folder, each on the disk before the page goes on. To fit with
+    them: anchorview fit --config RUN/run.toml --labels RUN.labels.jsonl -o NEW. The page is for this machine only, and
+    ends with Ctrl-C.
+    """
+    text = ""
+    if guidelines is not None:
+        try:
+            text = guidelines.read_text(encoding="utf-8")
+        except (OSError, UnicodeDecodeError) as error:
+            raise UsageError(f"--guidelines {guidelines} cannot be read: {error}.") from None
+    if not source.exists():
+        raise DataError(f"There is no {source}; name the folder of a run, or a table.")
+    from .labelling.running import LOOPBACK, new_token, open_browser, open_socket, serve_app
+
+    try:
+        from .labelling.server import make_app
+    except ImportError:
+        raise UsageError("The page needs starlette and uvicorn: pip install 'anchorview[serve]'") from None
+    found = open_socket(port)
+    run = source if source.is_dir() else _fit_first(source, output, label, id, clusters, jobs)
+    from .labelling.opening import open_session
+
+    say(f"Opening {run} …")
+    session = open_session(run, text, jobs)
+    try:
+        if session.journal.note:
+            say(f"Note: {session.journal.note}")
+        token, number = new_token(), found.getsockname()[1]
+        from urllib.parse import quote
+
+        address = f"http://{LOOPBACK}:{number}/#token={token}&who={quote(who or _user())}"
+
+        def started() -> None:
+            say(f"Label at {address}")
+            say(f"Labels are kept in {session.journal.path}. Ctrl-C ends the page.")
+            if not no_browser:
+                open_browser(address)
+
+        serve_app(make_app(session, token, number), found, started)
+    finally:
+        session.close()
+        found.close()
+    say(f"{len(session.book.labels):,} labels in {session.journal.path}")
+
+
+def _user() -> str:
+    try:
+        return getpass.getuser()
+    except (OSError, KeyError):
+        return "you"
+
+
+def _fit_first(
+    table: Path, output: Path | None, label: str | None, id: str | None, clusters: int | None, jobs: int | None
+) -> Path:
+    """Fit a table, with no label if it has none, and return the run."""
+    from .fitting import run_fit
+    from .progress import Reporter
+    from .run_folder import MARK
+    from .settings import RunSettings
+
+    run = output or table.with_name(f"{table.name.partition('.')[0]}-run")
+    if (run / MARK).is_file():
+        say(f"{run} is there already; going on with it.")
+        return run
+    n_clusters = clusters or (None if label else _N_CLUSTERS)
+    settings = RunSettings(table=table, label=label, id=id, clusters=n_clusters, fast=True, jobs=jobs)
+    return run_fit(settings, run, False, Reporter(quiet=False), with_page=False).folder

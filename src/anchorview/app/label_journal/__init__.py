@@ -1,0 +1,1 @@
+"""Labels as people gave them: a file that nothing gets lost from, and what it amounts to."""

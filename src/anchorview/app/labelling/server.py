@@ -1,0 +1,249 @@
+"""The page's server: a thin layer of HTTP over a session."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+from collections.abc import AsyncIterator, Awaitable, Callable
+from importlib import resources
+from typing import Any
+
+from starlette.applications import Starlette
+from starlette.concurrency import run_in_threadpool
+from starlette.requests import Request
+from starlette.responses import JSONResponse, Response, StreamingResponse
+from starlette.routing import Route
+
+from .exporting import FORMS, export_labels
+from .guard import Guard
+from .session import BadRequest, Session
+from .wire import pack_map, pack_state
+
+ASSETS = {
+    "page.css": "text/css",
+    **dict.fromkeys(
+        [
+            "main.js",
+            "page.js",
+            "server_model.js",
+            "map.js",
+            "shaders.js",
+            "queue.js",
+            "header.js",
+            "lists.js",
+            "dom.js",
+        ],
+        "text/javascript",
+    ),
+}
+_BEAT = 15.0  # seconds between signs of life of an event stream
+Handler = Callable[[Request], Awaitable[Response]]
+
+
+def make_app(session: Session, token: str, port: int) -> Guard:
+    """Return the application.
+
+    Parameters
+    ----------
+    session : Session
+        What it shows.
+    token : str
+        The secret that every request but that for the empty page carries.
+    port : int
+        Where it listens: part of its address.
+    """
+    found = _Routes(session)
+    routes = [
+        Route("/", found.page),
+        Route("/favicon.ico", found.icon),
+        Route("/assets/{name}", found.asset),
+        Route("/start", found.start),
+        Route("/map.bin", found.places),
+        Route("/state.bin", found.state),
+        Route("/queue", found.queue),
+        Route("/overview", found.overview),
+        Route("/rows/{row:int}", found.row),
+        Route("/similar/{row:int}", found.similar),
+        Route("/image/{row:int}", found.image),
+        Route("/search", found.search),
+        Route("/disputed", found.disputed),
+        Route("/groups", found.groups),
+        Route("/events", found.events),
+        Route("/export", found.export),
+        Route("/labels", found.labels, methods=["POST"]),
+        Route("/undo", found.undo, methods=["POST"]),
+        Route("/classes", found.classes, methods=["POST"]),
+        Route("/sample", found.sample, methods=["POST"]),
+    ]
+    app = Starlette(routes=routes, exception_handlers={BadRequest: _bad, OSError: _failed})
+    hosts = [f"127.0.0.1:{port}", f"localhost:{port}"]
+    return Guard(app, hosts, token, open_paths=("/", "/assets/", "/favicon.ico"))
+
+
+class _Routes:
+    """One method for each address."""
+
+    def __init__(self, session: Session) -> None:
+        self._session = session
+        self._packed: tuple[Any, bytes] | None = None
+        self._map: bytes | None = None
+
+    async def page(self, request: Request) -> Response:
+        return Response(_asset("page.html"), media_type="text/html")
+
+    async def icon(self, request: Request) -> Response:
+        return Response(status_code=204)  # browsers ask for it, without the token
+
+    async def asset(self, request: Request) -> Response:
+        name = request.path_params["name"]
+        if name not in ASSETS:  # a list of names: no path of the browser's reaches the disk
+            return JSONResponse({"error": "There is no such file."}, 404)
+        return Response(_asset(name), media_type=ASSETS[name])
+
+    async def start(self, request: Request) -> Response:
+        who = _who(request)
+        note = self._session.journal.note
+        return JSONResponse(
+            {**self._session.overview(who), "guidelines": self._session.guidelines, "note": note, "forms": list(FORMS)}
+        )
+
+    async def places(self, request: Request) -> Response:
+        if self._map is None:
+            self._map = pack_map(self._session.rows.places)
+        return _binary(self._map)
+
+    async def state(self, request: Request) -> Response:
+        state = self._session.state
+        if self._packed is None or self._packed[0] is not state:
+            self._packed = state, pack_state(state)
+        return _binary(self._packed[1])
+
+    async def queue(self, request: Request) -> Response:
+        return JSONResponse({"queue": self._session.queue(_who(request))})
+
+    async def overview(self, request: Request) -> Response:
+        return JSONResponse(self._session.overview(_who(request)))
+
+    async def row(self, request: Request) -> Response:
+        return JSONResponse(self._session.describe(request.path_params["row"], who=_who(request)))
+
+    async def similar(self, request: Request) -> Response:
+        return JSONResponse(await run_in_threadpool(self._session.similar, request.path_params["row"]))
+
+    async def image(self, request: Request) -> Response:
+        row = request.path_params["row"]
+        found = self._session.rows.picture(row) if row < len(self._session.rows) else None
+        if found is None:
+            return JSONResponse({"error": "The picture of this row cannot be read."}, 404)
+        return Response(found[0], media_type=found[1])
+
+    async def search(self, request: Request) -> Response:
+        text = request.query_params.get("q", "")[:200]
+        return JSONResponse({"rows": await run_in_threadpool(self._session.rows.search, text)})
+
+    async def disputed(self, request: Request) -> Response:
+        return JSONResponse(self._session.disputed())
+
+    async def groups(self, request: Request) -> Response:
+        return JSONResponse(self._session.groups())
+
+    async def export(self, request: Request) -> Response:
+        form = request.query_params.get("form", "csv")
+        if form not in FORMS:
+            raise BadRequest(f"form must be one of {', '.join(FORMS)}.")
+        data = await run_in_threadpool(export_labels, self._session, form)
+        name = f"labels.{FORMS[form][0]}"
+        return Response(
+            data, media_type=FORMS[form][1], headers={"content-disposition": f'attachment; filename="{name}"'}
+        )
+
+    async def labels(self, request: Request) -> Response:
+        body = await _json(request)
+        items = body.get("events")
+        if not isinstance(items, list) or not all(isinstance(item, dict) for item in items):
+            raise BadRequest("events must be a list of events.")
+        # Written here, not in a thread: an fsync takes a fraction of a millisecond, and the answer must wait for it.
+        overview = self._session.take(_name(body.get("who")), items)
+        return JSONResponse({**overview, "queue": self._session.queue(_name(body.get("who")))})
+
+    async def undo(self, request: Request) -> Response:
+        body = await _json(request)
+        who, key = _name(body.get("who")), body.get("key")
+        overview = await run_in_threadpool(self._session.undo, who, key if isinstance(key, str) else None)
+        return JSONResponse({**overview, "queue": self._session.queue(who)})
+
+    async def classes(self, request: Request) -> Response:
+        body = await _json(request)
+        return JSONResponse(self._session.add_class(_name(body.get("who")), body.get("name")))
+
+    async def sample(self, request: Request) -> Response:
+        rows = (await _json(request)).get("rows")
+        if not isinstance(rows, list) or not all(
+            type(row) is int and 0 <= row < len(self._session.rows) for row in rows
+        ):
+            raise BadRequest("rows must be a list of numbers of rows.")
+        return JSONResponse([self._session.describe(row) for row in self._session.sample(rows)])
+
+    async def events(self, request: Request) -> Response:
+        loop, who = asyncio.get_running_loop(), _who(request)
+        waiting: asyncio.Queue[str] = asyncio.Queue()
+
+        def hear(what: str) -> None:
+            loop.call_soon_threadsafe(waiting.put_nowait, what)
+
+        stop = self._session.open_socket(hear)
+
+        async def stream() -> AsyncIterator[str]:
+            try:
+                yield _message("hello", self._session.overview(who))
+                while True:
+                    try:
+                        what = await asyncio.wait_for(waiting.get(), _BEAT)
+                    except TimeoutError:
+                        yield ": still here\n\n"
+                        continue
+                    while not waiting.empty():
+                        what = "state" if "state" in (what, waiting.get_nowait()) else what
+                    yield _message(what, self._session.overview(who))
+            finally:
+                stop()
+
+        return StreamingResponse(stream(), media_type="text/event-stream")
+
+
+def _message(name: str, value: Any) -> str:
+    return f"event: {name}\ndata: {json.dumps(value)}\n\n"
+
+
+def _asset(name: str) -> bytes:
+    return resources.files(__package__).joinpath("assets", name).read_bytes()
+
+
+def _binary(data: bytes) -> Response:
+    return Response(data, media_type="application/octet-stream")
+
+
+def _who(request: Request) -> str:
+    return _name(request.query_params.get("who"))
+
+
+def _name(who: Any) -> str:
+    return who.strip()[:60] if isinstance(who, str) and who.strip() else "you"
+
+
+async def _json(request: Request) -> dict[str, Any]:
+    try:
+        body = json.loads(await request.body())
+    except (ValueError, RecursionError):
+        raise BadRequest("The body is not JSON.") from None
+    if not isinstance(body, dict):
+        raise BadRequest("The body must be a JSON object.")
+    return body
+
+
+async def _bad(request: Request, error: Exception) -> Response:
+    return JSONResponse({"error": str(error)}, 400)
+
+
+async def _failed(request: Request, error: Exception) -> Response:
+    return JSONResponse({"error": f"{error} The label was not taken."}, 507)

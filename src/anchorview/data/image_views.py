@@ -1,0 +1,239 @@
+"""`ImageViews`: paths of photos turned into views, as a step of a pipeline."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable, Sequence
+from pathlib import Path
+from typing import Any, NamedTuple, Self
+
+import numpy as np
+import numpy.typing as npt
+from sklearn.base import BaseEstimator, TransformerMixin
+from sklearn.utils.validation import check_is_fitted
+
+from ..core.arrays import Mask
+from ..engine.blocks import count_threads, iter_blocks
+from .image_descriptors import DESCRIPTOR_SIZES, SIZE, describe_image
+from .image_files import Pixels, UnreadableImage, read_image, require_images
+from .views import Views
+
+_BATCH = 64  # photos that are read together
+_NAMED = 3  # unreadable ones that errors name
+_MEAN, _SPREAD = (0.485, 0.456, 0.406), (0.229, 0.224, 0.225)  # of ImageNet, as networks for photos expect
+ImageEncoder = Callable[[Sequence[Any]], Any]
+
+
+class EncodedImages(NamedTuple):
+    """Views of photos, which rows have them, and why the others have none."""
+
+    arrays: dict[str, npt.NDArray[np.float32]]
+    present: Mask
+    unreadable: dict[str, str]
+
+
+class ImageViews(TransformerMixin, BaseEstimator):
+    """Turn paths of photos into views.
+
+    Without an encoder: edges (HOG), texture (LBP), layout (a small gist) and colour, four views of 1,388 features in
+    all, of the photo at 64 × 64 pixels. With an encoder, what it gives is the only view. A photo that cannot be read is
+    a row without these views.
+
+    Parameters
+    ----------
+    encoder : callable or path of an .onnx file, optional
+        A callable gets a list of RGB arrays of shape (size, size, 3), and returns an array with a row for each. A
+        network gets them with ImageNet's mean and spread, at the size that it asks for.
+    folder : path, optional
+        Where relative paths start; by default the current folder.
+    size : int
+        Pixels of the photos that a callable gets.
+    n_jobs : int, optional
+        Threads; by default one for each core.
+
+    Attributes
+    ----------
+    unreadable_ : dict of str to str
+        Paths that could not be read at the fit, and why.
+
+    Examples
+    --------
+    >>> import tempfile
+    >>> from pathlib import Path
+    >>> from PIL import Image
+    >>> from anchorview import ImageViews
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     for name in ("red", "blue"):
+    ...         Image.new("RGB", (90, 60), name).save(Path(folder) / f"{name}.png")
+    ...     ImageViews(folder=folder).fit_transform(["red.png", "blue.png"])
+    Views(2 rows; hog: 576, lbp: 236, gist: 320, colour: 256)
+    """
+
+    def __init__(
+        self,
+        *,
+        encoder: ImageEncoder | str | os.PathLike[str] | None = None,
+        folder: str | os.PathLike[str] | None = None,
+        size: int = 224,
+        n_jobs: int | None = None,
+    ) -> None:
+        self.encoder = encoder
+        self.folder = folder
+        self.size = size
+        self.n_jobs = n_jobs
+
+    def fit(self, X: Any, y: Any = None) -> Self:
+        """Read the photos once, to see that they can be.
+
+        Parameters
+        ----------
+        X : sequence of paths
+            The photos.
+        y : ignored
+            Here for scikit-learn.
+
+        Returns
+        -------
+        self
+        """
+        self.fit_transform(X)
+        return self
+
+    def fit_transform(self, X: Any, y: Any = None, **fit_params: Any) -> Views:
+        """Fit, and return the views of the same photos.
+
+        Parameters
+        ----------
+        X : sequence of paths
+            The photos.
+        y : ignored
+            Here for scikit-learn.
+        **fit_params : dict
+            None are known.
+
+        Returns
+        -------
+        Views
+        """
+        if fit_params:
+            raise TypeError(f"ImageViews takes no fit parameters; got {sorted(fit_params)}.")
+        paths = _paths(X)
+        encoded = encode_images(paths, self.folder, self.encoder, self.size, self.n_jobs)
+        refuse_all_unreadable(encoded, len(paths), "X")
+        self.unreadable_ = encoded.unreadable
+        self._sizes = {name: array.shape[1] for name, array in encoded.arrays.items()}
+        return _views(encoded)
+
+    def transform(self, X: Any) -> Views:
+        """Return the views of photos.
+
+        Parameters
+        ----------
+        X : sequence of paths
+            The photos.
+
+        Returns
+        -------
+        Views
+        """
+        check_is_fitted(self)
+        return _views(encode_images(_paths(X), self.folder, self.encoder, self.size, self.n_jobs, self._sizes))
+
+
+def encode_images(
+    paths: Sequence[str | None],
+    folder: str | os.PathLike[str] | None,
+    encoder: ImageEncoder | str | os.PathLike[str] | None,
+    size: int,
+    n_jobs: int | None,
+    sizes: dict[str, int] | None = None,
+) -> EncodedImages:
+    """Read photos, None for a row that has none, and describe or encode them."""
+    root = Path() if folder is None else Path(folder)
+    run: ImageEncoder | None = None
+    if encoder is not None:
+        size, run = (size, encoder) if callable(encoder) else _load_network(encoder)
+    else:
+        require_images("PIL.Image"), require_images("skimage.feature")
+
+    def of_batch(rows: range) -> tuple[list[int], list[Any], dict[str, str]]:
+        read, made, failed = [], [], {}
+        for row in rows:
+            path = paths[row]
+            if path is None:
+                continue
+            try:
+                pixels = read_image(root / path, SIZE if run is None else size)
+                made.append(describe_image(pixels) if run is None else pixels)
+                read.append(row)
+            except UnreadableImage as error:
+                failed[str(path)] = str(error)
+        return read, made, failed
+
+    batches = [range(start, min(start + _BATCH, len(paths))) for start in range(0, len(paths), _BATCH)]
+    present = np.zeros(len(paths), dtype=bool)
+    unreadable: dict[str, str] = {}
+    known = dict(DESCRIPTOR_SIZES) if run is None else sizes
+    arrays = {} if known is None else {name: np.zeros((len(paths), n), np.float32) for name, n in known.items()}
+    for read, made, failed in iter_blocks(of_batch, batches, count_threads(n_jobs), "photos"):
+        unreadable |= failed
+        if not read:
+            continue
+        of_view = {name: [one[name] for one in made] for name in DESCRIPTOR_SIZES} if run is None else _run(run, made)
+        for name, rows in of_view.items():
+            if name not in arrays:
+                arrays[name] = np.zeros((len(paths), len(rows[0])), np.float32)
+            if len(rows[0]) != arrays[name].shape[1]:
+                raise ValueError(f"The encoder gave {len(rows[0])} numbers a photo; it was {arrays[name].shape[1]}.")
+            arrays[name][read] = rows
+        present[read] = True
+    return EncodedImages(arrays, present, unreadable)
+
+
+def refuse_all_unreadable(encoded: EncodedImages, n_rows: int, what: str) -> None:
+    """Raise an error if no photo could be read."""
+    if not encoded.present.any():
+        shown = "; ".join(f"{path}: {why}" for path, why in list(encoded.unreadable.items())[:_NAMED])
+        raise ValueError(f"None of the {n_rows} photos of {what} can be read ({shown or 'no path is given'}).")
+
+
+def _run(run: ImageEncoder, images: list[Pixels]) -> dict[str, Any]:
+    made = np.asarray(run(images), dtype=np.float32)
+    if made.ndim != 2 or len(made) != len(images) or not np.isfinite(made).all():
+        raise ValueError(f"The image encoder must give a row of finite numbers for each photo; got {made.shape}.")
+    return {"network": made}
+
+
+def _load_network(path: str | os.PathLike[str]) -> tuple[int, ImageEncoder]:
+    """Return the size of the photos that a network takes, and a function that runs it."""
+    if not Path(path).is_file():
+        raise ValueError(f"There is no file {path}; an image encoder is a callable or the path of an .onnx file.")
+    runtime = require_images("onnxruntime", "onnx")
+    session = runtime.InferenceSession(str(path), providers=["CPUExecutionProvider"])
+    given = session.get_inputs()[0]
+    shape = [one if isinstance(one, int) else None for one in given.shape]
+    if len(shape) != 4:
+        raise ValueError(f"{path} takes an input of shape {given.shape}; a network for photos takes four dimensions.")
+    last = shape[3] == 3
+    size = (shape[1] if last else shape[2]) or 224
+
+    def run(images: Sequence[Pixels]) -> npt.NDArray[np.float32]:
+        batch = (np.stack(images).astype(np.float32) / 255 - np.array(_MEAN, dtype=np.float32)) / np.array(
+            _SPREAD, dtype=np.float32
+        )
+        batch = batch if last else np.ascontiguousarray(batch.transpose(0, 3, 1, 2))
+        parts = [batch] if shape[0] is None else [batch[row : row + 1] for row in range(len(batch))]
+        found = np.concatenate([session.run(None, {given.name: part})[0] for part in parts])
+        return np.asarray(found.reshape(len(batch), -1), dtype=np.float32)
+
+    return size, run
+
+
+def _paths(X: Any) -> list[str | None]:
+    values = np.asarray(X, dtype=object).ravel().tolist()
+    return [None if path is None or path == "" or path != path else os.fspath(path) for path in values]
+
+
+def _views(encoded: EncodedImages) -> Views:
+    mask = np.repeat(encoded.present[:, None], len(encoded.arrays), axis=1)
+    return Views(list(encoded.arrays.values()), names=list(encoded.arrays), mask=mask)

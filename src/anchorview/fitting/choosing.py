@@ -1,0 +1,71 @@
+"""What "auto" becomes: scaling, weights and readers, chosen by cross-validation on the labels (`tuning.auto`)."""
+
+from __future__ import annotations
+
+from dataclasses import asdict
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from ..engine.sources.base import holds_sparse
+from ..readers.choice import resolve_readers
+from ..solver.weights import DEFAULTS, ModelWeights
+from ..solvers import SolverParameters
+from ..tuning.options import SearchOptions
+from ..tuning.settings import SPARSE_SCALINGS, one_name
+from .given import FitInput
+from .parameters import FitParameters
+from .spec import Plan
+
+if TYPE_CHECKING:
+    from ..tuning.auto import Choice
+
+
+def count_tried(params: FitParameters, given: FitInput, plan: Plan) -> int:
+    """Return how many scalings the choice tries; 0 if there is nothing to choose, or no labels to choose by."""
+    if len(given.known.classes) < 2:
+        return 0
+    is_sparse = all(map(holds_sparse, given.views.arrays))
+    return count_scalings(params, plan.how, "auto" in plan.asked_scaling, is_sparse)
+
+
+def count_scalings(params: FitParameters, how: SolverParameters, is_auto: bool, is_sparse: bool) -> int:
+    """Return how many scalings a choice tries, for views that are all sparse or not."""
+    has_weights = how.units == "data" and "auto" in (params.ridge, params.must_link_weight)
+    if not (is_auto or has_weights or resolve_readers(params.readers) is None):
+        return 0
+    if not is_auto:
+        return 1
+    return len(SPARSE_SCALINGS) if is_sparse else len(SearchOptions().dense_scalings)
+
+
+def choose_settings(
+    params: FitParameters, given: FitInput, plan: Plan, rng: np.random.RandomState, n_threads: int
+) -> tuple[ModelWeights, Choice]:
+    """Choose what is "auto": the scaling, which goes into the plan, the weights, and what reads the labels."""
+    from ..tuning.auto import Asked, LabelledRows, choose, describe  # loads numba: not before a fit needs it
+
+    how = plan.how
+    usual, is_auto = DEFAULTS[how.units], how.units == "data"
+    l1, ridge, must, coupling = (
+        getattr(usual, name) if value == "auto" else float(value)
+        for name, value in ((name, getattr(params, name)) for name in asdict(usual))
+    )
+    asked = Asked(
+        plan.asked_scaling,
+        0.0 if "l1" in how.omit else l1,
+        None if is_auto and params.ridge == "auto" else ridge,
+        None if is_auto and params.must_link_weight == "auto" else must,
+        plan.inference,
+        None if isinstance(params.n_neighbors, str) else int(params.n_neighbors),
+        how.units,
+        not given.views.is_on_cluster,
+    )
+    known = given.known
+    rows = LabelledRows(given.views, given.present, given.weights, given.sample_weight, known.class_ids, known.pairs)
+    seed = 0 if asked.is_settled else int(rng.randint(2**31 - 1))
+    choice = choose(asked, one_name(plan.scaling), rows, seed, n_threads)
+    kinds = choice.scaling
+    plan.scaling = [kinds] * len(plan.scaling) if isinstance(kinds, str) else list(kinds)
+    plan.notes += filter(None, [describe(choice, asked, given.views.names)])
+    return ModelWeights(l1, choice.ridge, choice.must_link_weight, coupling), choice

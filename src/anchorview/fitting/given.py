@@ -1,0 +1,48 @@
+"""What a fit is given."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+
+from ..core.arrays import Mask, Presence, Rows, Weights
+from ..data.labels import number_by_appearance
+from ..data.views import Views
+from ..supervision.known import Supervision
+
+
+@dataclass(frozen=True)
+class FitInput:
+    """What a fit is given, read and checked once."""
+
+    views: Views
+    present: Presence  # which rows have which view; None if all have all
+    empty: Mask | None  # rows without any view; None if there are none
+    weights: Weights  # of each row in sums over rows: what the user gave, times the share of views that the row has
+    sample_weight: Weights  # what the user gave
+    known: Supervision  # labels and pairs
+    n_counted: int  # rows of positive weight
+
+    def take(self, rows: Rows) -> FitInput:
+        """Return what is given of some rows (ascending), all labelled ones among them."""
+
+        def some(array: Any) -> Any:
+            return None if array is None else array[rows]
+
+        weights = some(self.weights)
+        n_counted = len(rows) if weights is None else int(np.count_nonzero(weights))
+        about_rows = some(self.present), some(self.empty), weights, some(self.sample_weight)
+        return FitInput(self.views[rows], *about_rows, self.known.take(rows), n_counted)
+
+    def hide(self, rows: Rows) -> FitInput:
+        """Return the same without the labels of some rows; classes that lose their last label are gone."""
+        class_ids = self.known.class_ids.copy()
+        class_ids[rows] = -1
+        counted = None if self.sample_weight is None else self.sample_weight > 0
+        kept = np.unique(class_ids[class_ids >= 0])
+        numbers = np.full(len(self.known.classes) + 1, -1, dtype=np.intp)
+        numbers[kept] = np.arange(len(kept))
+        classes, class_ids = number_by_appearance(self.known.classes[kept], numbers[class_ids], counted)
+        return replace(self, known=replace(self.known, classes=classes, class_ids=class_ids))

@@ -1,0 +1,218 @@
+"""What a fit learns from the labels: codes of the joint problem, the embedding, and what reads the labels from it."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+from functools import partial
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from ..core.arrays import Matrix, Presence, Rows, Weights
+from ..core.progress import Progress
+from ..engine.blocks import even_size, iter_blocks, map_blocks, row_blocks, rows_of
+from ..engine.sources.dask_rows import DaskRows
+from ..features.representation import Representation
+from ..features.watched_products import WatchedProducts
+from ..readers.clusters import ClusterCentres, fit_clusters
+from ..readers.held_out import (
+    calibrate,
+    held_out_labels,
+    held_out_logits,
+    held_out_shares,
+    rows_to_judge,
+    set_confidence,
+)
+from ..readers.held_out_labels import HeldOutLabels
+from ..readers.nearest import READ_ROWS, LabelledNeighbours, keep_labelled, likeliest
+from ..readers.top_two import TopTwo
+from ..solver.codes import Codes, embed_codes, map_codes
+from ..solver.completion import complete_products
+from ..solver.coverage import cover_result
+from ..solver.disk_codes import DiskCodeStack
+from ..solver.elastic_net import ElasticNetEncoder
+from ..solver.problem import CrossProducts, Problem
+from ..solver.result import Encoder, SolverResult
+from ..solver.trace_ratio import not_embedded
+from ..supervision.known import Supervision
+from ..tuning.readings import Readings, sum_votes
+from ..tuning.sampling import some_of_each
+from ..tuning.settings import split_inference
+from .given import FitInput
+from .preparing import Prepared, vote_bytes
+
+if TYPE_CHECKING:
+    from ..tuning.reading_fits import ProductReadings
+
+Rule = LabelledNeighbours | ClusterCentres | Readings
+# Labelled rows that other rows are compared with, at most. Where classes overlap no labelled row can be left out, and
+# time is rows times labels. In the k dimensions of an embedding neighbours come nearer by the k-th root of their number
+# only: of six times as many, in ten dimensions, by a sixth.
+MAX_READ = 20_000
+
+
+def reference_rows(known: Supervision, weights: Weights) -> Rows:
+    """Return the rows that show what a class is: with a label, and of weight 0 only if the class has no others."""
+    rows = np.flatnonzero(known.class_ids >= 0)
+    if weights is None:
+        return rows
+    counts = weights[rows] > 0
+    kept: Rows = rows[counts | np.isin(known.class_ids[rows], known.class_ids[rows[counts]], invert=True)]
+    return kept
+
+
+def note_on_compared(known: Supervision, weights: Weights, inference: str) -> list[str]:
+    """Say that rows are compared with some of the labelled ones, if there are too many."""
+    n_rows = len(reference_rows(known, weights))
+    if n_rows <= MAX_READ or split_inference(inference)[0] is None:
+        return []
+    return [f"Rows are compared with about {MAX_READ:,} of {n_rows:,} labelled ones."]
+
+
+def fit_product_readers(
+    prepared: Prepared, given: FitInput, rng: np.random.RandomState, n_threads: int
+) -> ProductReadings | None:
+    """Fit the readers of E, which need no codes; None if there are none."""
+    names = split_inference(prepared.choice.inference)[1]
+    if not names or len(given.known.classes) < 2:  # nothing to tell apart
+        return None
+    from ..tuning.reading_fits import fit_product_readings, keep_labels  # loads numba
+
+    rows, source, weights = reference_rows(given.known, given.weights), prepared.source, prepared.settled.weights
+    if prepared.encoded is not None:  # as a fit would, which has read no block yet
+        source = replace(source, cross=source.cross.computed_anew())
+    labelled = keep_labels(rows, given.known.class_ids[rows], given.weights, prepared.params.class_balance)
+    encoder = ElasticNetEncoder(source.grams.complete, weights.ridge, weights.l1, source.grams)  # as the solver's
+    return fit_product_readings(names, source, labelled, rng, n_threads, encoder=encoder)
+
+
+def watch_products(source: Representation, product_readers: ProductReadings | None, present: Presence) -> CrossProducts:
+    """Let readers see the rows of E as the solver reads them, if that takes no more memory than the codes.
+
+    Not where rows lack views: these are read once their codes are known.
+    """
+    if product_readers is None or present is not None or not vote_bytes("linear", product_readers.labelled.n_classes):
+        return source.cross
+    return WatchedProducts(source.cross, partial(sum_votes, product_readers.readings))
+
+
+def solve(
+    prepared: Prepared, given: FitInput, cross: CrossProducts, n_threads: int, progress: Progress
+) -> tuple[Problem, SolverResult]:
+    """Learn codes and embedding; codes without coupling that are known are not computed again."""
+    plan, how = prepared.plan, prepared.plan.how
+    problem = _make_problem(prepared, given)
+    options: dict[str, Any] = {"code_stack": DiskCodeStack} if plan.codes_in_files else {}
+    if prepared.encoded is not None:
+        options["encoded"] = prepared.encoded
+    result = plan.solver.solve(
+        problem,
+        cross,
+        max_iter=how.max_iter,
+        tol=how.tol,
+        n_threads=n_threads,
+        callback=progress.end_round,
+        **options,
+        **how.options(),
+    )
+    return problem, cover_result(problem, result) if not_embedded(result.embedding).any() else result
+
+
+def _make_problem(prepared: Prepared, given: FitInput) -> Problem:
+    omit, model, grams = prepared.plan.how.omit, prepared.settled.weights, prepared.source.grams
+    rows, must, cannot = given.known.laplacians(given.weights, prepared.params.class_balance)
+    return Problem(
+        gram=grams.complete,
+        grams=grams,
+        n_components=prepared.plan.n_components,
+        l1=model.l1,
+        ridge=model.ridge,
+        coupling=0.0 if "coupling" in omit else model.coupling,
+        must_link_weight=model.must_link_weight,
+        labelled=rows,
+        must=None if "must_link" in omit else must,
+        cannot=None if "cannot_link" in omit else cannot,
+        smoothness="smoothness" not in omit,
+        weights=given.weights,
+    )
+
+
+def embed_all(codes: Codes, embedding: Matrix, dtype: Any, blocks: Sequence[slice], n_threads: int) -> Any:
+    """Embed the rows of the fit, block by block; those on a cluster when they are asked for."""
+    work = partial(embed_codes, embedding=embedding, dtype=dtype)
+    if isinstance(codes, DaskRows):
+        return codes.derive(work, len(embedding), dtype)
+    embedded = np.empty((codes.shape[0], len(embedding)), dtype=dtype)
+    for block, part in zip(blocks, map_codes(work, codes, blocks, n_threads), strict=True):
+        embedded[block] = part
+    return embedded
+
+
+def fit_rule(
+    prepared: Prepared,
+    given: FitInput,
+    problem: Problem,
+    result: SolverResult,
+    embedded: Any,
+    product_readers: ProductReadings | None,
+    rng: np.random.RandomState,
+) -> tuple[Rule, HeldOutLabels | None]:
+    """Return what reads the labels of embedded rows, its confidence set on held-out labels, and these labels."""
+    known, weights, choice, balance = given.known, given.weights, prepared.choice, prepared.params.class_balance
+    if len(known.classes) == 0:
+        return fit_clusters(embedded, problem.n_components, rng, weights), None
+    rows = reference_rows(known, weights)
+    name = split_inference(choice.inference)[0]
+    if product_readers is None:
+        name = name or "nearest"
+    rule, shares = None, None
+    if name is not None:
+        read = rows[some_of_each(known.class_ids[rows], MAX_READ)]
+        votes = keep_labelled(rows_of(embedded, read), known.class_ids[read], name, choice.n_votes)
+        if product_readers is None:
+            return calibrate(votes, problem, result, known, rows, balance)
+        logits, judged = held_out_logits(votes, problem, result, known, rows, balance)
+        rule = set_confidence(votes, logits, known.class_ids[judged])
+        shares = held_out_shares(rule, logits)
+    assert product_readers is not None
+    from ..tuning.reading_fits import join_readings  # loads numba
+
+    readings, shares = join_readings(rule, shares, product_readers)
+    judged = rows[rows_to_judge(known.class_ids[rows])]
+    return readings, held_out_labels(judged, known, shares)
+
+
+def weigh_held_out(held_out: HeldOutLabels | None, given: FitInput) -> HeldOutLabels | None:
+    """Return held-out labels with the weights of their rows."""
+    if held_out is None or given.sample_weight is None:
+        return held_out
+    return replace(held_out, weights=given.sample_weight[held_out.rows])
+
+
+def read_rows(
+    rule: Rule, embedded: Any, cross: CrossProducts, codes: Codes, encoder: Encoder, n_threads: int
+) -> TopTwo:
+    """Return the likeliest classes of each row of the fit."""
+    if not isinstance(rule, Readings):
+        return likeliest(rule.read, embedded, n_threads)
+
+    def votes_of(block: slice) -> Matrix:
+        if isinstance(cross, WatchedProducts):
+            votes: Matrix = cross.noted(block)
+            return votes
+        present = cross.present_in(block)
+        known = None if present is None else rows_of(codes, block)
+        return rule.votes(complete_products(cross.read(block), present, encoder, known))
+
+    def read(numbers: slice, n_threads: int = 1) -> TopTwo:
+        blocks = cross.blocks[numbers]  # together: of many rows most labelled ones can be left out (`candidates`)
+        rows = slice(blocks[0].start, blocks[-1].stop)
+        votes = np.concatenate(map_blocks(votes_of, blocks, n_threads))
+        return TopTwo.of(rule.settle(votes, embedded[rows], n_threads))
+
+    n_blocks, most = len(cross.blocks), max(1, READ_ROWS // max(1, cross.blocks[0].stop))
+    parts = row_blocks(n_blocks, even_size(n_blocks, most, n_threads))
+    if len(parts) == 1:  # threads share it
+        return read(parts[0], n_threads)
+    return TopTwo.joined(iter_blocks(read, parts, n_threads, "reading labels"), embedded.shape[0])

@@ -1,0 +1,50 @@
+"""What a fit will take, from its sizes or from its data."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import numpy as np
+
+from ..core.free_memory import available_memory
+from ..cost.estimate import MemoryEstimate
+from ..cost.fit import estimate_memory
+from ..cost.sizes import FitSizes, fit_sizes, may_move, state_itemsize
+from ..features.scaling import fit_scaling
+from ..solvers import resolve_solver
+from .choosing import choose_settings, count_scalings, count_tried
+from .given import FitInput
+from .parameters import FitParameters
+from .preparing import measure, represent_rows
+from .spec import make_plan
+
+
+def estimate_from_sizes(params: FitParameters, sizes: FitSizes) -> MemoryEstimate:
+    """Estimate from sizes, of which those that depend on parameters are still to be set."""
+    by_name = isinstance(params.landmarks, str)
+    is_auto = params.scaling == "auto" if isinstance(params.scaling, str) else True
+    how = resolve_solver(params.solver)
+    sizes = replace(
+        sizes,
+        n_landmarks=min(params.n_landmarks, sizes.n_rows) if by_name else len(np.asarray(params.landmarks)),
+        n_tried=count_scalings(params, how, is_auto, False) if sizes.n_labelled else 0,
+        solver=how.name,
+        state_itemsize=state_itemsize(how),
+        moves=may_move(how, params.coupling),
+    )
+    return estimate_memory(sizes)
+
+
+def estimate_from_data(
+    params: FitParameters, given: FitInput, rng: np.random.RandomState, n_threads: int, count: bool
+) -> MemoryEstimate:
+    """Go as far as a fit goes before its codes, by the same draws: whether weights change can hang on a row."""
+    plan = make_plan(params, given)
+    n_tried = count_tried(params, given, plan)
+    if not count:
+        return estimate_memory(fit_sizes(params, given, plan, n_threads, n_tried))
+    asked, choice = choose_settings(params, given, plan, rng, n_threads)
+    scaler = fit_scaling(given.views, plan.scaling, n_threads, rng=rng, present=given.present, weights=given.weights)
+    source = represent_rows(params, given, plan, scaler, rng, n_threads)
+    sizes = fit_sizes(params, given, plan, n_threads, n_tried)
+    return measure(params, given, plan, source, asked, choice, sizes, available_memory(n_threads))[1]

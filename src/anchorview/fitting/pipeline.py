@@ -1,0 +1,149 @@
+"""A fit from end to end, and the same rows with other labels: the order of the stages, as a table of contents."""
+
+from __future__ import annotations
+
+from copy import deepcopy
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+from sklearn.base import BaseEstimator
+
+from ..core.free_memory import available_memory
+from ..core.progress import Progress
+from ..cost.estimate import check_memory
+from ..cost.fit import estimate_memory
+from ..cost.sizes import fit_sizes
+from ..engine.blocks import one_blas_thread
+from ..readers.held_out_labels import HeldOutLabels
+from ..readers.top_two import TopTwo
+from ..solver.result import SolverResult
+from .choosing import count_tried
+from .given import FitInput
+from .learning import (
+    Rule,
+    embed_all,
+    fit_product_readers,
+    fit_rule,
+    note_on_compared,
+    read_rows,
+    solve,
+    watch_products,
+    weigh_held_out,
+)
+from .parameters import FitParameters
+from .preparing import Prepared, prepare
+from .report import FitReport
+from .reviewing import LabelReview, correct_labels, correct_on, review_labels
+from .spec import count_components, make_plan
+
+
+@dataclass(frozen=True, eq=False)
+class FitRun:
+    """How a fit is run: its random numbers, threads, and whom it tells of its progress."""
+
+    rng: np.random.RandomState
+    n_threads: int = 1
+    estimator: BaseEstimator | None = None  # whose callbacks are told
+    verbose: bool = False
+
+
+@dataclass(frozen=True, eq=False)
+class Fitted:
+    """What a fit has learned: all that predictions need, results per row, and what happened."""
+
+    prepared: Prepared  # scaling, landmarks, settings and codes, for other labels of the same rows
+    given: FitInput  # with labels corrected, if that was asked for
+    result: SolverResult
+    rule: Rule  # what reads the labels
+    embedded: Any  # rows of the fit
+    top: TopTwo  # their likeliest classes
+    held_out: HeldOutLabels | None
+    review: LabelReview
+    report: FitReport
+    progress: Progress
+
+
+def fit_model(params: FitParameters, given: FitInput, run: FitRun) -> Fitted:
+    """Fit: settings and landmarks from the features, codes and embedding from features and labels, labels from these.
+
+    Examples
+    --------
+    >>> from anchorview import Views, datasets
+    >>> from anchorview.supervision.known import read_supervision
+    >>> made = datasets.make_multiview_subspaces(120, 3, (8, 6), random_state=0)
+    >>> known = read_supervision(datasets.hide_labels(made.target, 0.3, random_state=0), None, made.views)
+    >>> given = FitInput(made.views, None, None, None, None, known, len(made.views))
+    >>> fitted = fit_model(FitParameters(n_landmarks=30), given, FitRun(np.random.RandomState(0)))
+    >>> bool((known.classes[fitted.top.class_ids] == made.target).mean() > 0.9)
+    True
+    """
+    plan = make_plan(params, given)
+    available = available_memory(run.n_threads)
+    sizes = replace(fit_sizes(params, given, plan, run.n_threads, count_tried(params, given, plan)), nonzeros=1)
+    least = replace(sizes, n_components=0) if given.views.is_on_cluster else sizes
+    check_memory(estimate_memory(least), available)  # whatever the codes will be
+    progress = Progress(run.estimator, run.verbose, plan.how.max_iter, plan.how.tol)
+    review = None
+    if params.relabel is not None:
+        with progress.watch():
+            given, review = correct_labels(params, given, deepcopy(run.rng), run.n_threads, progress)
+    prepared = prepare(params, given, plan, run.rng, run.n_threads, available, progress)
+    return _learn(prepared, given, review, run, progress)
+
+
+def fit_labels(prepared: Prepared, given: FitInput, run: FitRun) -> Fitted:
+    """Learn from other labels of the same rows, with the settings, landmarks and codes of a fit."""
+    params, n_classes = prepared.params, len(given.known.classes)
+    plan = replace(prepared.plan, outcomes=[], notes=[])
+    has_pairs = given.known.pairs is not None
+    plan.n_components = count_components(params.n_clusters, n_classes, has_pairs, plan.how.omit, plan.outcomes)
+    if plan.n_components > len(prepared.source.landmarks):
+        raise ValueError(
+            f"{plan.n_components} classes need as many landmarks, and the fit has {len(prepared.source.landmarks)}; "
+            "fit again with a larger n_landmarks."
+        )
+    progress = Progress(run.estimator, run.verbose, plan.how.max_iter, plan.how.tol)
+    review = None
+    if params.relabel is not None:
+        with progress.watch():
+            given, review = correct_on(params, given, prepared.source, run.n_threads, progress)
+    run.rng.set_state(prepared.random_state)
+    return _learn(replace(prepared, plan=plan), given, review, run, progress)
+
+
+def _learn(prepared: Prepared, given: FitInput, review: LabelReview | None, run: FitRun, progress: Progress) -> Fitted:
+    plan, source, n_threads, rng = prepared.plan, prepared.source, run.n_threads, run.rng
+    progress.stage("solver", "solving, with codes in files" if plan.codes_in_files else "solving")
+    progress.begin_round()
+    given.views.check_unchanged()
+    with one_blas_thread(), progress.watch():
+        product_readers = fit_product_readers(prepared, given, rng, n_threads)
+        cross = watch_products(source, product_readers, given.present)
+        problem, result = solve(prepared, given, cross, n_threads, progress)
+    given.views.check_unchanged()
+    progress.stage("labels", "reading labels from the embedding")
+    inference = prepared.choice.inference
+    plan.notes += note_on_compared(given.known, given.weights, inference)
+    codes = result.codes if inference == "paper" else result.encoded
+    # Block by block: SciPy would hold a copy of all codes in double precision.
+    embedded = embed_all(codes, result.embedding, source.scaler.dtype, source.cross.blocks, n_threads)
+    with one_blas_thread(), progress.watch():
+        rule, held_out = fit_rule(prepared, given, problem, result, embedded, product_readers, rng)
+        top = read_rows(rule, embedded, cross, codes, result.encoder, n_threads)
+        if review is None:
+            review = review_labels(given, source, n_threads)  # only now, where E of the rows is known from the solver
+    encoded = None if result.sums is None else (result.encoded, result.sums)
+    report = FitReport((*plan.outcomes, *result.outcomes), tuple(plan.notes), plan.solver.stops_early)
+    return Fitted(
+        replace(prepared, given=given, encoded=encoded),
+        given,
+        result,
+        rule,
+        embedded,
+        top,
+        weigh_held_out(held_out, given),
+        review,
+        report,
+        progress,
+    )

@@ -1,0 +1,164 @@
+"""What a fit learns from the features: scaling, landmarks, weights in the paper's units, and whether memory is enough.
+
+Labels take part in the choice of settings only. So the same rows with other labels need none of this again.
+"""
+
+from __future__ import annotations
+
+import sys
+import warnings
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from ..core.free_memory import give_back
+from ..core.progress import Outcome, Progress
+from ..cost.estimate import MemoryEstimate, check_memory
+from ..cost.fit import estimate_memory
+from ..cost.sizes import FitSizes, fit_sizes, state_itemsize
+from ..features.representation import Representation, represent
+from ..features.scaling import fit_scaling
+from ..solver.weights import ModelWeights
+from ..tuning.settings import split_inference
+from ..tuning.units import DENSE, SettledWeights, settle_weights
+from .choosing import choose_settings
+from .given import FitInput
+from .parameters import FitParameters
+from .spec import Plan
+
+if TYPE_CHECKING:
+    from ..solver.codes import Codes, Reduction
+    from ..tuning.auto import Choice
+
+_VOTE_BYTES = 512  # of a row, as its code takes: what readers of E say of more classes is computed again
+_COMPILED = "anchorview.solver.kernels"  # loaded, and on the first run of a machine compiled, by the first fit
+
+
+@dataclass(frozen=True, eq=False)
+class Prepared:
+    """A fit up to its codes: what does not depend on the labels, but for the settings that these have chosen."""
+
+    params: FitParameters
+    given: FitInput  # rows and weights, with the labels of the fit
+    plan: Plan
+    choice: Choice
+    source: Representation
+    settled: SettledWeights
+    random_state: Any  # of the generator, for those who learn from other labels
+    encoded: tuple[Codes, Reduction] | None = None  # codes without coupling and their sums, once they are known
+
+    def with_codes(self, encoded: tuple[Codes, Reduction] | None) -> Prepared:
+        """Return the same with other codes, or with none."""
+        return replace(self, encoded=encoded)
+
+
+def prepare(
+    params: FitParameters,
+    given: FitInput,
+    plan: Plan,
+    rng: np.random.RandomState,
+    n_threads: int,
+    available: int | None,
+    progress: Progress,
+) -> Prepared:
+    """Choose settings, scaling and landmarks, and refuse a fit for which there is too little memory."""
+    n_labelled = int(np.count_nonzero(given.known.class_ids >= 0))
+    progress.stage("choice", "%r, %d labelled in %d classes", given.views, n_labelled, len(given.known.classes))
+    if _COMPILED not in sys.modules:
+        progress.log("loading the compiled kernels (the first run on a machine compiles them: 5-15 s)")
+    with progress.watch():
+        asked, choice = choose_settings(params, given, plan, rng, n_threads)
+    give_back()  # or what follows comes on top of the sample, and of all that was tried with it
+    sizes = fit_sizes(params, given, plan, n_threads)
+    progress.stage("scaling", "scaling: " + ", ".join(plan.scaling))
+    with progress.watch():
+        scaler = fit_scaling(
+            given.views, plan.scaling, n_threads, rng=rng, present=given.present, weights=given.weights
+        )
+    progress.stage("landmarks", f"choosing {plan.n_landmarks} landmarks")
+    source = represent_rows(params, given, plan, scaler, rng, n_threads)
+    if len(source.landmarks) < plan.n_landmarks:
+        plan.outcomes.append(Outcome.FEW_DIFFERENT_ROWS)
+    settled, needed = measure(params, given, plan, source, asked, choice, sizes, available)
+    check_memory(needed, available)
+    return Prepared(params, given, plan, choice, source, settled, rng.get_state())
+
+
+def represent_rows(
+    params: FitParameters, given: FitInput, plan: Plan, scaler: Any, rng: np.random.RandomState, n_threads: int
+) -> Representation:
+    """Choose the landmarks."""
+    how = params.landmarks if isinstance(params.landmarks, str) else np.asarray(params.landmarks)
+    rows: dict[str, Any] = {"present": given.present, "weights": given.weights, "least": plan.n_components}
+    return represent(given.views, scaler, how, plan.n_landmarks, rng, n_threads, **rows)
+
+
+def measure(
+    params: FitParameters,
+    given: FitInput,
+    plan: Plan,
+    source: Representation,
+    asked: ModelWeights,
+    choice: Choice,
+    sizes: FitSizes,
+    available: int | None,
+) -> tuple[SettledWeights, MemoryEstimate]:
+    """Turn weights into the paper's, on some rows, and return what the fit needs with codes as sparse as theirs."""
+    settled, cross = _weigh(params, source, asked, given, plan), source.cross
+    sizes = replace(
+        sizes,
+        itemsize=cross.dtype.itemsize,
+        feature_itemsize=sizes.itemsize,
+        state_itemsize=state_itemsize(plan.how, cross.is_double),
+        nonzeros=settled.nonzeros,
+        vote_bytes=vote_bytes(choice.inference, len(given.known.classes)),
+        reads_products=bool(split_inference(choice.inference)[1]),
+    )
+    return settled, _reserve(params, sizes, available, plan)
+
+
+def vote_bytes(inference: str, n_classes: int) -> int:
+    """Return what is kept of a row while readers of E wait for that of the embedding: nothing if it would be much."""
+    n_bytes = 8 * n_classes if split_inference(inference)[1] else 0
+    return n_bytes if n_bytes <= _VOTE_BYTES else 0
+
+
+def _weigh(
+    params: FitParameters, source: Representation, asked: ModelWeights, given: FitInput, plan: Plan
+) -> SettledWeights:
+    """Turn weights into the paper's, and keep codes sparse, or say what dense ones cost."""
+    how = plan.how
+    is_free = how.units == "data" and params.l1 == "auto" and params.ridge == "auto" and "l1" not in how.omit
+    counted = replace(asked, l1=0.0) if "l1" in how.omit else asked
+    settled = settle_weights(source, counted, how.units, given.weights, is_free=is_free)
+    if settled.was_dense and is_free:
+        plan.outcomes.append(Outcome.DENSE_CODES_MENDED)
+    elif settled.was_dense:
+        warnings.warn(
+            f"Codes have about {settled.nonzeros:.0f} non-zeros, and a row costs by their cube: about "
+            f"{(settled.nonzeros / 50) ** 3:.0f} times as long as with the usual 50. A smaller ridge, a larger l1, "
+            f'or "auto" for both, keeps them below {DENSE}.',
+            UserWarning,
+            stacklevel=8,
+        )
+    return settled
+
+
+def _reserve(params: FitParameters, sizes: FitSizes, available: int | None, plan: Plan) -> MemoryEstimate:
+    """Return what a fit needs, and plan to keep codes in files if they would take it beyond `memory_limit`.
+
+    Codes on a cluster stay there, and the embedding does if it would take the fit beyond that limit.
+    """
+    needed, limit = estimate_memory(sizes), params.memory_limit
+    if limit is None and available is not None:
+        limit = available // 2
+    if limit is None or needed.total <= limit or not plan.solver.stores_codes:
+        return needed
+    if sizes.on_cluster:
+        plan.embedding_on_cluster = True
+        plan.notes.append("The embedding stays on the cluster, as a dask array.")
+        return estimate_memory(replace(sizes, n_components=0))
+    plan.codes_in_files = True
+    plan.notes.append(f"Codes are kept in files, as the fit would need {needed.describe_total()} with them.")
+    return estimate_memory(replace(sizes, codes_in_files=True))

@@ -1,0 +1,113 @@
+"""How many more labels it takes to reach an accuracy: the error falls as a power of the number of labels.
+
+Accuracies on hidden labels, of models that saw some share of the others, are fitted by error = a · n^−b, each weighing
+as its rows say. Farther than three times the labels there are, the curve says nothing.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from ..core.arrays import Matrix
+from ..core.checks import check_number
+
+_FARTHEST = 3.0  # times the labels there are
+_DRAWS = 400
+_STEEPEST = 1.0  # the error of no usual method falls faster than 1 / n
+
+
+@dataclass(frozen=True)
+class LabelsNeeded:
+    """How many more labels an accuracy takes; None where that cannot be told."""
+
+    target: float
+    more: int | None
+    low: int | None
+    high: int | None
+
+    def describe(self) -> str:
+        """Return a sentence for people."""
+        goal = f"{100 * self.target:g} % accuracy"
+        if self.more is None:
+            return f"It cannot be told how many more labels {goal} takes: more than three times those there are."
+        if self.more == 0:
+            return f"The labels there are should do for {goal}."
+        high = "an unknown number" if self.high is None else str(self.high)
+        return f"Some {self.more} more labels should do for {goal} (between {self.low} and {high})."
+
+
+@dataclass(frozen=True, eq=False)
+class LearningCurve:
+    """Error = exp(offset) · n^−power, with draws of both that show how uncertain they are."""
+
+    n_labels: int
+    offset: float
+    power: float
+    draws: Matrix  # of offset and power
+
+    def accuracy(self, n: float) -> float:
+        """Return the accuracy expected with so many labels."""
+        return float(1 - min(np.exp(self.offset) * n**-self.power, 1.0))
+
+    def labels_needed(self, target: float, level: float = 0.9) -> LabelsNeeded:
+        """Return how many more labels the target takes, with an interval; "cannot tell" far beyond the labels."""
+        check_number("target", target, 0, strict=True)
+        if target >= 1:
+            raise ValueError(f"target must be an accuracy below 1, such as 0.95; got {target!r}.")
+        ends = np.quantile([self._total(target, *draw) for draw in self.draws], [(1 - level) / 2, (1 + level) / 2])
+        more, low, high = (self._more(total) for total in (self._total(target, self.offset, self.power), *ends))
+        return LabelsNeeded(float(target), more, None if more is None else low, None if more is None else high)
+
+    def _total(self, target: float, offset: float, power: float) -> float:
+        """Return the number of labels at which the curve reaches the target; at most a number beyond its reach."""
+        beyond = 2 * _FARTHEST * self.n_labels
+        if power <= 1e-3:
+            return 0.0 if np.exp(offset) <= 1 - target else beyond
+        return float(np.exp(min((offset - np.log(1 - target)) / power, np.log(beyond))))
+
+    def _more(self, total: float) -> int | None:
+        return None if total > _FARTHEST * self.n_labels else max(int(np.ceil(total)) - self.n_labels, 0)
+
+
+def fit_learning_curve(n_seen: Matrix, accuracy: Matrix, n_judged: Matrix, n_labels: int) -> LearningCurve:
+    """Fit the curve to accuracies of models that saw different numbers of labels.
+
+    Parameters
+    ----------
+    n_seen : ndarray of shape (n_models,)
+        Labels that each model saw, two different numbers at least.
+    accuracy : ndarray of shape (n_models,)
+        Its accuracy on labels that were hidden from it.
+    n_judged : ndarray of shape (n_models,)
+        How many these were.
+    n_labels : int
+        Labels there are.
+
+    Examples
+    --------
+    >>> seen = np.array([40.0, 80.0, 160.0])
+    >>> curve = fit_learning_curve(seen, 1 - 2 * seen**-0.5, np.full(3, 400.0), 200)
+    >>> round(curve.accuracy(400), 2), curve.labels_needed(0.9).more, curve.labels_needed(0.99).more
+    (0.9, 207, None)
+    """
+    n_seen, accuracy, n_judged = (np.asarray(part, dtype=np.float64) for part in (n_seen, accuracy, n_judged))
+    if len(np.unique(n_seen)) < 2:
+        raise ValueError("A learning curve takes accuracies with two different numbers of labels at least.")
+    rng = np.random.RandomState(0)
+    offset, power = _fit(n_seen, accuracy, n_judged)
+    expected = np.clip(1 - np.exp(offset) * n_seen**-power, 0.0, 1.0)
+    draws = [_fit(n_seen, rng.binomial(n_judged.astype(int), expected) / n_judged, n_judged) for _ in range(_DRAWS)]
+    return LearningCurve(n_labels, offset, power, np.array(draws))
+
+
+def _fit(n_seen: Matrix, accuracy: Matrix, n_judged: Matrix) -> tuple[float, float]:
+    """Weighted least squares of log error on log n; half a mistake is added, so that none has a logarithm too."""
+    error = ((1 - accuracy) * n_judged + 0.5) / (n_judged + 1)
+    weights = n_judged * error / np.maximum(1 - error, 1e-3)  # inverse variance of the logarithm
+    x, y = np.log(n_seen), np.log(error)
+    middle_x, middle_y = np.average(x, weights=weights), np.average(y, weights=weights)
+    slope = np.sum(weights * (x - middle_x) * (y - middle_y)) / np.sum(weights * (x - middle_x) ** 2)
+    power = float(np.clip(-slope, 0.0, _STEEPEST))
+    return float(middle_y + power * middle_x), power

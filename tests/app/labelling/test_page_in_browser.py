@@ -1,0 +1,164 @@
+"""The labelling page in a real browser: by keyboard alone, with a lasso, on a phone, through a restart."""
+
+from __future__ import annotations
+
+import os
+import re
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from anchorview import FSSMSC
+from support.browser import Tab, browser_tab
+from support.labelling import HTML, digits_session, nasty_table, plain_session, served, wait_until
+
+READY = "document.getElementById('page').dataset.ready === 'true'"
+ROW = "Number(document.getElementById('page').dataset.row)"
+SHOTS = os.environ.get("ANCHORVIEW_SHOTS")  # a folder, to look at the pages
+
+
+@pytest.fixture(scope="module")
+def tab(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Tab]:
+    with browser_tab(tmp_path_factory.mktemp("browser") / "profile") as tab:
+        yield tab
+
+
+def start(tab: Tab, address: str, width: int = 1280, height: int = 900, dark: bool = False) -> None:
+    tab.open("about:blank")
+    tab.resize(width, height, dark=dark)
+    tab.open(address)
+    tab.wait_for(READY)
+
+
+def shot(tab: Tab, name: str) -> None:
+    if SHOTS:
+        tab.wait_for("new Promise((done) => setTimeout(() => done(true), 300))")
+        tab.screenshot(Path(SHOTS, f"{name}.png"))
+
+
+def figure(tab: Tab, name: str) -> str:
+    code = (
+        f"[...document.querySelectorAll('.figures div')].find((d) => d.firstChild.textContent === '{name}').innerText"
+    )
+    text: str = tab.evaluate(code)
+    return text
+
+
+def test_thirty_digits_by_keyboard_alone(tab: Tab, tmp_path: Path, some_digits: Any) -> None:
+    fitted = FSSMSC(10, n_landmarks=40, random_state=0).fit(some_digits.views)
+    session = digits_session(tmp_path / "run.labels.jsonl", some_digits, fitted, tuple("0123456789"))
+    with served(session) as address:
+        start(tab, address)
+        shot(tab, "start")
+        assert "token" not in tab.evaluate("location.href")
+        for number in range(45):
+            row = tab.evaluate(ROW)
+            digit = int(some_digits.target[row])
+            tab.press(str((digit + 1) % 10))
+            tab.wait_for(f"{ROW} !== {row}")
+            assert f": {digit}." in tab.evaluate("document.querySelector('[aria-live]').textContent")
+            if number == 14:
+                wait_until(lambda: not session._updater.busy, 60)
+                early = figure(tab, "Expected accuracy")
+        wait_until(lambda: len(session.book.labels) == 45)
+        wait_until(lambda: not session._updater.busy, 60)
+        tab.wait_for(f"document.getElementById('page').dataset.version === '{session.state.version}'")
+        late = figure(tab, "Expected accuracy")
+        shot(tab, "labelled")
+        assert {event.label for event in session.journal.events} <= set("0123456789")
+        right = sum(session.guess(row) == str(some_digits.target[row]) for row in range(250)) / 250
+        assert right > 0.75, (early, late)
+        assert re.search(r"\d+\.\d %", late)
+        tab.press("Backspace")
+        wait_until(lambda: len(session.book.labels) == 44)
+        tab.press("/")
+        assert tab.evaluate("document.activeElement.type") == "search"
+        tab.send("Input.insertText", text="ten")
+        tab.press("Enter")
+        wait_until(lambda: "ten" in session.book.labels.values())
+        tab.press("h")
+        assert tab.evaluate("document.querySelector('dialog').open")
+        shot(tab, "help")
+        tab.press("Escape")
+        assert tab.complaints == []
+    session.close()
+
+
+def test_a_lasso_is_checked_then_labels_all(tab: Tab, tmp_path: Path) -> None:
+    session = plain_session(tmp_path / "run.labels.jsonl", 400)
+    with served(session) as address:
+        start(tab, address)
+        tab.evaluate("[...document.querySelectorAll('button')].find((b) => b.textContent === 'Lasso').click()")
+        box = tab.evaluate("(() => { const b = document.querySelector('.overlay').getBoundingClientRect(); return [b.left, b.top, b.width, b.height] })()")  # fmt: skip  # noqa: E501
+        left, top, width, height = box
+        corners = [(0.25, 0.25), (0.75, 0.25), (0.75, 0.75), (0.25, 0.75), (0.25, 0.3)]
+        tab.drag([(left + x * width, top + y * height) for x, y in corners])
+        tab.wait_for("document.querySelectorAll('.chosen li').length === 10")
+        shot(tab, "lasso")
+        tab.send("Input.insertText", text="together")
+        tab.evaluate("document.querySelector('.chosen [type=submit]').click()")
+        assert not session.book.labels  # nobody has said that the ten were looked at
+        tab.evaluate("document.getElementById('checked').click()")
+        tab.evaluate("document.querySelector('.chosen [type=submit]').click()")
+        wait_until(lambda: len(session.book.labels) > 50)
+        assert set(session.book.why.values()) == {"lasso"}
+        tab.evaluate("document.activeElement.blur()")
+        tab.press("Backspace")
+        wait_until(lambda: not session.book.labels)
+        assert tab.complaints == []
+    session.close()
+
+
+def test_labels_wait_for_a_server_that_was_killed(tab: Tab, tmp_path: Path) -> None:
+    path = tmp_path / "run.labels.jsonl"
+    session = plain_session(path)
+    with served(session) as address:
+        start(tab, address)
+        tab.press("1")
+        wait_until(lambda: len(session.book.labels) == 1)
+    session.close()
+    row = tab.evaluate(ROW)
+    tab.press("2")  # nobody is there
+    assert tab.evaluate(ROW) != row
+    again = plain_session(path)
+    assert len(again.book.labels) == 1
+    with served(again, int(address.split(":")[2].partition("/")[0])):
+        wait_until(lambda: again.book.labels.get(row) == "b")
+        assert len(again.journal.events) == 2
+    again.close()
+
+
+def test_two_windows_see_each_other(tab: Tab, tmp_path: Path) -> None:
+    session = plain_session(tmp_path / "run.labels.jsonl")
+    with served(session) as address:
+        start(tab, address.replace("who=ann", "who=bob"))
+        rows = {shown["row"] for shown in session.queue("ann")}
+        assert tab.evaluate(ROW) not in rows
+        session.take("ann", [{"kind": "label", "rows": [min(rows)], "label": "a"}])
+        tab.wait_for("document.querySelector('.figures b').textContent === '1'")
+    session.close()
+
+
+@pytest.mark.parametrize("dark", [False, True])
+def test_html_stays_text_on_a_phone(tab: Tab, tmp_path: Path, dark: bool) -> None:
+    session = plain_session(tmp_path / "run.labels.jsonl", contents=nasty_table(), classes=(HTML, "<b>bold</b>"))
+    with served(session) as address:
+        start(tab, address, 390, 844, dark)
+        shot(tab, f"phone-{'dark' if dark else 'light'}")
+        assert tab.evaluate("document.title") == "anchorview label"
+        assert HTML in tab.evaluate("document.querySelector('.row blockquote').textContent")
+        assert tab.evaluate("document.querySelectorAll('main img, main script, .classes b').length") == 0
+        assert tab.evaluate("document.documentElement.scrollWidth") <= 390
+        assert not tab.evaluate("document.querySelector('details.left').open")  # the queue first, the map folded
+        tab.press("1")
+        wait_until(lambda: HTML in session.book.labels.values())
+        for name in ("Disputed labels", "Groups without a name"):
+            tab.evaluate(f"[...document.querySelectorAll('button')].find((b) => b.textContent === '{name}').click()")
+        assert tab.complaints == [] and tab.evaluate("document.title") == "anchorview label"
+        from report.test_run_page_in_browser import CONTRAST
+
+        found = tab.evaluate(CONTRAST)
+        assert found["n"] > 20 and found["worst"][0] >= 4.5, found
+    session.close()

@@ -1,0 +1,114 @@
+"""Text encoders: wordllama without a network, callables and objects, the cache, and model files."""
+
+from __future__ import annotations
+
+import socket
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pandas as pd
+import pytest
+from sklearn.pipeline import make_pipeline
+
+import anchorview
+from anchorview import FSSMSC, TableViews
+from anchorview.data.text_vectors import TextModel, encode_texts, load_text_model
+from support.command import invoke, quick, reviews, write_csv
+
+
+def lengths(texts: Any) -> Any:
+    """Encode a text by its length and its vowels."""
+    return np.array([[len(text), sum(text.count(vowel) for vowel in "aeiou"), 1.0] for text in texts])
+
+
+class Library:
+    """An object as sentence-transformers has them."""
+
+    def encode(self, texts: list[str]) -> Any:
+        return lengths(texts)
+
+
+class Generating:
+    """An object as fastembed has them."""
+
+    def embed(self, texts: list[str]) -> Any:
+        return (row for row in lengths(texts))
+
+
+TABLE = pd.DataFrame({"text": [*reviews()["text"][:20], None]})
+
+
+@pytest.mark.parametrize("encoder", [lengths, Library(), Generating()])
+def test_callables_and_objects(encoder: Any) -> None:
+    transformer = TableViews(text_encoder=encoder)
+    views = transformer.fit_transform(TABLE)
+    assert views.names == ["text:words", "text:characters", "text:meaning"]
+    meaning = views.arrays[2]
+    assert meaning.dtype == np.float32 and views.present is not None and not views.present[20, 2]
+    np.testing.assert_array_equal(meaning[:20], lengths(TABLE["text"][:20]).astype(np.float32))
+    np.testing.assert_array_equal(transformer.transform(TABLE[:5]).arrays[2], meaning[:5])
+
+
+def test_wordllama_asks_nothing_of_the_network(monkeypatch: pytest.MonkeyPatch) -> None:
+    pytest.importorskip("wordllama")
+
+    def refuse(*args: Any, **kwargs: Any) -> None:
+        raise AssertionError("the network was asked")
+
+    monkeypatch.setattr(socket.socket, "connect", refuse)
+    model = load_text_model("auto")
+    assert model is not None and model.name == "wordllama"
+    car, auto, bread = encode_texts(model, ["my car is broken", "the automobile is damaged", "fresh bread and butter"])
+    cosine = [car @ other / np.linalg.norm(car) / np.linalg.norm(other) for other in (auto, bread)]
+    assert cosine[0] > cosine[1] + 0.1
+
+
+def test_the_same_text_is_encoded_once(tmp_path: Path) -> None:
+    seen: list[str] = []
+
+    def counting(texts: list[str]) -> Any:
+        seen.extend(texts)
+        return lengths(texts)
+
+    model = TextModel("counting", "1", counting)
+    for _ in range(2):
+        assert encode_texts(model, ["a", "b", "a"], tmp_path)[:, 0].tolist() == [1, 1, 1]
+    assert seen == ["a", "b"] and len(list(tmp_path.glob("*.npy"))) == 1
+    encode_texts(TextModel("counting", "2", counting), ["a", "b", "a"], tmp_path)
+    assert len(seen) == 4  # another version
+
+
+def test_bad_encoders() -> None:
+    with pytest.raises(ValueError, match="is no encoder"):
+        TableViews(text_encoder=3).fit(TABLE)
+    with pytest.raises(ValueError, match="There is no folder"):
+        TableViews(text_encoder="no/such/model").fit(TABLE)
+    with pytest.raises(ValueError, match="a row of finite numbers for each text"):
+        TableViews(text_encoder=lambda texts: [[np.nan]] * len(texts)).fit(TABLE)
+
+
+def test_a_model_file_names_the_encoder_and_holds_none(tmp_path: Path) -> None:
+    rows = reviews()
+    table = pd.DataFrame({"text": rows["text"]})
+    model = make_pipeline(TableViews(text_encoder=lengths), FSSMSC(n_landmarks=12, random_state=0))
+    before = model.fit(table, rows["topic"]).predict_proba(table)
+    anchorview.save(model, tmp_path / "m.anchorview")
+    loaded = anchorview.load(tmp_path / "m.anchorview")
+    with pytest.raises(ValueError, match="was encoded by .*lengths .* at the fit, and now by none"):
+        loaded.predict(table)
+    loaded[0].text_encoder = lengths
+    np.testing.assert_array_equal(loaded.predict_proba(table), before)
+    loaded[0].text_encoder = Library()
+    with pytest.raises(ValueError, match="give the same encoder in the same version"):
+        loaded.predict(table)
+
+
+def test_the_command(tmp_path: Path) -> None:
+    pytest.importorskip("wordllama")
+    path = write_csv(tmp_path / "t.csv", reviews())
+    options = ("--label", "topic", "--config", quick(tmp_path))
+    done = invoke("fit", path, *options, "--text-encoder", "auto", "-o", tmp_path / "run")
+    assert done.exit_code == 0 and "text:meaning: 256 features" in done.output, done.output
+    done = invoke("predict", tmp_path / "run", path, "-o", tmp_path / "new.csv")
+    assert done.exit_code == 0, done.output

@@ -1,0 +1,73 @@
+"""Rows of no known class: which they are, and the groups they form."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import pytest
+from sklearn.metrics import roc_auc_score
+
+from anchorview.core.arrays import unit_rows
+from anchorview.readers.held_out_labels import HeldOutLabels
+from anchorview.readers.novelty import fit_novelty, group_novel_rows
+
+
+@pytest.fixture(scope="module")
+def part() -> Any:
+    """Six places, of which two have no label; five labels in each of the others."""
+    rng = np.random.default_rng(0)
+    target = np.repeat(np.arange(6), 80)
+    rows = unit_rows(3 * np.eye(8)[target] + 0.8 * rng.normal(size=(480, 8)))
+    class_ids = np.full(480, -1)
+    for number in range(4):
+        class_ids[number * 80 : number * 80 + 5] = number
+    labelled = np.flatnonzero(class_ids >= 0)
+    probabilities = np.full((len(labelled), 4), 0.02)
+    probabilities[np.arange(len(labelled)), class_ids[labelled]] = 0.94
+    held_out = HeldOutLabels(labelled, class_ids[labelled], probabilities)
+    confidence = np.where(class_ids >= 0, 1.0, rng.uniform(0.6, 1.0, size=480))  # of no use
+    return rows, class_ids, confidence, held_out, target
+
+
+def test_rows_of_unlabelled_classes_are_novel(part: Any) -> None:
+    rows, class_ids, confidence, held_out, target = part
+    model = fit_novelty(rows, class_ids, confidence, held_out)
+    assert model is not None
+    novelty = model.novelty(rows, confidence)
+    others = class_ids < 0
+    assert novelty.min() >= 0 and novelty.max() <= 1
+    assert roc_auc_score(target[others] >= 4, novelty[others]) > 0.9
+    np.testing.assert_allclose(model.novelty(rows[100:110], confidence[100:110]), novelty[100:110])
+
+
+def test_the_same_each_time_and_nothing_given_is_changed(part: Any) -> None:
+    given = [array.copy() for array in part[:3]]
+    first, second = (fit_novelty(*part[:4]) for _ in range(2))
+    assert first is not None and second is not None
+    np.testing.assert_array_equal(first.novelty(part[0], part[2]), second.novelty(part[0], part[2]))
+    for before, after in zip(given, part[:3], strict=True):
+        np.testing.assert_array_equal(before, after)
+
+
+def test_without_two_classes_there_is_nothing_to_tell(part: Any) -> None:
+    rows, class_ids, confidence = part[:3]
+    assert fit_novelty(rows, np.where(class_ids == 0, 0, -1), confidence, None) is None
+    assert fit_novelty(rows, part[4], confidence, None) is None
+
+
+def test_one_label_per_class_does_not_make_everything_new(part: Any) -> None:
+    rows, class_ids, confidence = part[:3]
+    once = np.where(np.isin(np.arange(480), [0, 80, 160, 240]), class_ids, -1)
+    model = fit_novelty(rows, once, confidence, None)
+    assert model is not None and (model.novelty(rows, confidence) > 0.5).mean() < 0.5
+
+
+def test_groups_of_novel_rows(part: Any) -> None:
+    rows, class_ids, target = part[0], part[1], part[4]
+    novelty = np.where(target >= 4, 0.9, 0.1)
+    groups = group_novel_rows(rows, novelty, class_ids < 0, usual_size=80)
+    assert sum(group.size for group in groups) == 160 and len(groups) == 2
+    for group in groups:
+        assert len(np.unique(target[group.rows])) == 1 and np.isin(group.central, group.rows).all()
+    assert group_novel_rows(rows, np.zeros(480), class_ids < 0, 80) == []

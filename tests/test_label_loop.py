@@ -1,0 +1,182 @@
+"""Labels that keep coming: update, the audit, and rows one can rely on."""
+
+from __future__ import annotations
+
+import pickle
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+import pytest
+
+from anchorview import FSSMSC, ActiveSet, Constraints, Views, datasets
+
+
+@pytest.fixture(scope="module")
+def made() -> Any:
+    return datasets.make_multiview_subspaces(240, 4, (8, 6), random_state=0)
+
+
+@pytest.fixture(scope="module")
+def few(made: Any) -> Any:
+    return datasets.hide_labels(made.target, 0.15, random_state=1)
+
+
+@pytest.fixture(scope="module")
+def more(made: Any, few: Any) -> Any:
+    y = few.copy()
+    y[::5] = made.target[::5]
+    y[np.flatnonzero(few >= 0)[0]] = -1  # one label is taken back
+    return y
+
+
+def again(model: FSSMSC, **changed: Any) -> FSSMSC:
+    """Return an estimator with the settings and landmarks that a fit has found."""
+    chosen = {name: value for name, value in model.chosen_.items() if name != "n_neighbors" or value}
+    return FSSMSC(**chosen, landmarks=model.landmarks_, random_state=0, **changed)
+
+
+def assert_same(one: FSSMSC, other: FSSMSC, X: Any) -> None:
+    np.testing.assert_array_equal(one.classes_, other.classes_)
+    np.testing.assert_array_equal(one.labels_, other.labels_)
+    np.testing.assert_allclose(one.confidence_, other.confidence_, atol=1e-6)
+    np.testing.assert_allclose(one.predict_proba(X), other.predict_proba(X), atol=1e-6)
+
+
+@pytest.mark.parametrize("readers", ["nearest", "knn", ("nearest", "linear", "poisson"), "linear", "auto"])
+def test_an_update_is_a_fit_with_the_same_settings_and_landmarks(made: Any, few: Any, more: Any, readers: Any) -> None:
+    model = FSSMSC(n_landmarks=40, readers=readers, random_state=0).fit(made.views, few)
+    fresh = again(model).fit(made.views, more)
+    assert_same(model.update(more), fresh, made.views)
+
+
+def test_an_update_with_the_labels_of_the_fit_changes_nothing(made: Any, few: Any) -> None:
+    model = FSSMSC(n_landmarks=40, random_state=0).fit(made.views, few)
+    before = model.predict_proba(made.views)
+    assert model.update(few).changed_ == 0.0
+    np.testing.assert_array_equal(model.predict_proba(made.views), before)
+
+
+def test_new_classes_fewer_classes_and_back(made: Any, few: Any) -> None:
+    names = np.array(["a", "b", "c", "d"], dtype=object)
+    y = np.where(few >= 0, names[few], None)
+    known = np.where((few >= 0) & (few < 2), names[few], None)
+    model = FSSMSC(n_landmarks=40, random_state=0).fit(made.views, known)
+    first = model.predict_proba(made.views)
+    assert model.classes_.tolist() == ["a", "b"]
+    assert_same(model.update(y), again(model).fit(made.views, y), made.views)
+    assert model.classes_.tolist() == ["a", "b", "c", "d"] and model.embedding_.shape[1] == 4
+    assert model.changed_ > 0.3
+    np.testing.assert_allclose(model.update(known).predict_proba(made.views), first, atol=1e-6)
+
+
+def test_updates_of_coupled_codes_weights_pairs_and_missing_views(made: Any, few: Any, more: Any) -> None:
+    mask = np.random.RandomState(0).rand(240, 2) > 0.2
+    mask[:, 0] |= ~mask.any(axis=1)
+    views = Views(made.data, mask=mask)
+    weights = np.random.RandomState(1).rand(240) + 0.5
+    solver = ActiveSet(units="paper", max_iter=300)
+    model = FSSMSC(n_landmarks=40, solver=solver, coupling=1e-2, readers="nearest", random_state=0)
+    model.fit(views, few, sample_weight=weights)
+    pairs = Constraints.from_pairs(must=[(0, 4)], cannot=[(0, 1)], n_rows=240)
+    fresh = again(model, solver=solver).fit(views, more, sample_weight=weights, constraints=pairs)
+    assert_same(model.update(more, constraints=pairs), fresh, views)
+    fresh = again(model, solver=solver).fit(views, more, sample_weight=2 * weights)
+    assert_same(model.update(more, sample_weight=2 * weights), fresh, views)
+
+
+def test_updates_of_codes_in_files_and_of_stored_rows(tmp_path: Any, made: Any, few: Any, more: Any) -> None:
+    from anchorview import open_rows
+
+    paths = []
+    for number, view in enumerate(made.data):
+        paths.append(tmp_path / f"view{number}.npy")
+        np.save(paths[-1], view)
+    model = FSSMSC(n_landmarks=40, random_state=0, memory_limit=1).fit([open_rows(path) for path in paths], few)
+    assert "Codes are kept in files" in model.status_
+    inside = FSSMSC(n_landmarks=40, random_state=0).fit(made.data, few).update(more)
+    assert_same(model.update(more), inside, made.views)
+
+
+@pytest.mark.parametrize(
+    ("labels", "words"),
+    [
+        (lambda y: y[:-1], "239"),
+        (lambda y: np.where(y == 0, 0, -1), "Only one class is labelled"),
+        (lambda y: {500: 1, 3: 0}, "the rows have no ids"),
+    ],
+)
+def test_bad_labels_leave_the_model(made: Any, few: Any, labels: Any, words: str) -> None:
+    model = FSSMSC(n_landmarks=40, random_state=0).fit(made.views, few)
+    before = model.labels_.copy()
+    with pytest.raises(ValueError, match=words):
+        model.update(labels(few))
+    np.testing.assert_array_equal(model.labels_, before)
+    assert not hasattr(model, "changed_")
+
+
+def test_an_interrupted_update_leaves_the_model(monkeypatch: Any, made: Any, few: Any, more: Any) -> None:
+    model = FSSMSC(n_landmarks=40, random_state=0).fit(made.views, few)
+    before = model.predict_proba(made.views)
+
+    def interrupt(*_: Any, **__: Any) -> None:
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr("anchorview.fitting.pipeline.read_rows", interrupt)
+    with pytest.raises(KeyboardInterrupt):
+        model.update(more)
+    np.testing.assert_array_equal(model.predict_proba(made.views), before)
+
+
+def test_copies_without_the_rows_say_so(made: Any, few: Any, more: Any) -> None:
+    model = FSSMSC(n_landmarks=40, random_state=0).fit(made.views, few)
+    copy = pickle.loads(pickle.dumps(model))
+    np.testing.assert_array_equal(copy.predict(made.views), model.predict(made.views))
+    with pytest.raises(ValueError, match="without the rows of its fit.*fit again"):
+        copy.update(more)
+
+
+def label(y: npt.NDArray[Any], rows: npt.NDArray[Any], made: Any) -> npt.NDArray[Any]:
+    y = y.copy()
+    y[rows] = made.target[rows]
+    return y
+
+
+def test_the_audit_goes_on_where_it_stopped(made: Any, few: Any) -> None:
+    model = FSSMSC(n_landmarks=40, random_state=0).fit(made.views, few)
+    first = model.audit_rows(10)
+    assert (few[first] == -1).all() and len(set(first)) == 10
+    np.testing.assert_array_equal(model.audit_rows(5), first[:5])
+    model.update(label(few, first[:5], made), label_source={int(row): "random" for row in first[:5]})
+    np.testing.assert_array_equal(model.audit_rows(5), first[5:])
+    assert model.label_source_[first[0]] == "random" and (model.label_source_ == "unknown").sum() == (few >= 0).sum()
+
+
+def test_expected_accuracy_rests_on_the_audit_once_there_is_one(made: Any, few: Any) -> None:
+    model = FSSMSC(n_landmarks=40, random_state=0).fit(made.views, few)
+    hidden = model.expected_accuracy_
+    assert hidden.rests_on == "hidden labels" and "drawn at random" in hidden.describe()
+    rows = model.audit_rows(30)
+    y = label(few, rows, made)
+    model.update(y, label_source={int(row): "random" for row in rows})
+    audit = model.expected_accuracy_
+    assert audit.rests_on == "audit" and audit.n_judged >= 30
+    assert audit.low <= audit.value <= audit.high
+    # Each row of the audit was judged without its label: of made-up labels next to none is found.
+    wrong = y.copy()
+    wrong[rows] = (made.target[rows] + 1 + np.arange(len(rows)) % 3) % 4
+    model.update(wrong, label_source={int(row): "random" for row in rows})
+    assert model.expected_accuracy_.value < audit.value - 0.3
+
+
+def test_trusted_rows_need_enough_audited_labels(made: Any, few: Any) -> None:
+    model = FSSMSC(n_landmarks=40, random_state=0).fit(made.views, few)
+    none = model.trusted_rows()
+    assert len(none) == 0 and none.n_more >= 59
+    rows = model.audit_rows(80)
+    model.update(label(few, rows, made), label_source={int(row): "random" for row in rows})
+    trusted = model.trusted_rows(0.8, 0.9)
+    assert len(trusted) > 20 and trusted.bound >= 0.8
+    assert model._can_be_labelled[trusted.rows].all()
+    with pytest.raises(ValueError, match="accuracy"):
+        model.trusted_rows(1.5)
