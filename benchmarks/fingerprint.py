@@ -109,7 +109,7 @@ def main() -> int:
     parser.add_argument("paths", nargs="+", help="record OUT; compare BEFORE AFTER; race SOURCE SOURCE")
     parser.add_argument("--data", type=Path, default=Path("../shared/data"), help="folder of the .npz files")
     parser.add_argument("--source", help="folder that holds the package to record, by default the installed one")
-    parser.add_argument("--only", default="", help="cases whose name begins with this, or one of these, separated by commas")
+    parser.add_argument("--only", default="", help="cases whose name begins with one of these, between commas")
     parser.add_argument("--repeats", type=int, default=5)
     options = parser.parse_args()
     if options.command == "compare":

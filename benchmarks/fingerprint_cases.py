@@ -76,7 +76,8 @@ def _of_fssmsc(model: Any, new: Any) -> Arrays:
 
 def _of_cv(model: Any, new: Any) -> Arrays:
     found = _shared(model, new)
-    found |= {name: np.array(values) for name, values in model.cv_results_.items() if name != "mean_fit_time"}
+    table = {name.replace("shrunk_loss", "belief"): values for name, values in model.cv_results_.items()}  # as it was
+    found |= {name: np.array(values) for name, values in table.items() if name != "mean_fit_time"}
     found["params"] = np.array([_former(repr(setting)) for setting in model.cv_results_["params"]])
     found["param_head"] = np.where(found["param_head"] == "spread", "graph", found["param_head"])
     found["score"] = np.array([model.best_score_, *model.best_score_interval_])

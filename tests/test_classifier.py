@@ -163,7 +163,7 @@ def test_the_best_parameters_fit_into_fssmsc(data: Any, scaling: Any) -> None:
 def test_the_best_of_all_and_the_best_for_fssmsc(plain: AnchorViewClassifier) -> None:
     table = plain.cv_results_
     assert plain.best_setting_ == table["params"][plain.best_index_]
-    assert plain.best_index_ == table["belief"].argmin()
+    assert plain.best_index_ == table["shrunk_loss"].argmin()
     ours = np.flatnonzero(np.isin(table["param_head"], ["nearest", "knn"]))[0]
     assert plain.best_params_score_ == table["mean_test_score"][ours]
     assert plain.best_params_["ridge"] == table["params"][ours]["ridge"]

@@ -161,8 +161,8 @@ def test_labels_that_judge_nothing_are_heard_in_the_fits(few_judge: AnchorViewCl
     wrong = y.copy()
     wrong[others] = (y[others] + 1) % 4
     assert (make(search_options=options).fit(views, wrong).predict_proba(views) != model.predict_proba(views)).any()
-    heads = [expert.head for group in model._groups for expert in group.experts() if not expert.saw_sure_rows]
-    sizes = {len(head.rule.reference) for head in heads if hasattr(head, "rule")}
+    readers = [member.reader for member in model._model.members if not member.saw_guesses]
+    sizes = {len(reader.labelled.reference) for reader in readers if hasattr(reader, "labelled")}
     assert sizes <= {56}
 
 

@@ -11,7 +11,6 @@ import numpy as np
 import numpy.typing as npt
 from sklearn.exceptions import ConvergenceWarning
 
-from .core.arrays import Matrix, Presence
 from .core.checks import (
     COUNT,
     SHARED,
@@ -28,24 +27,19 @@ from .core.progress import as_interrupt, with_callbacks
 from .cost.estimate import REMEDY, MemoryEstimate
 from .cost.sizes import FitSizes
 from .data.reading import ColumnGroups
-from .data.views import Views
 from .engine.blocks import count_threads
 from .engine.sources.dask_tasks import WorkerWatch
 from .features.auto import FOR_SPARSE, ScalingChoice
 from .fitting.memory import estimate_from_data, estimate_from_sizes
 from .fitting.parameters import FitParameters
-from .fitting.pipeline import FitRun, Fitted, fit_model
+from .fitting.pipeline import Fitted, fit_model
 from .fitting.report import FitReport
+from .fitting.run import FitRun
 from .label_loop import LabelLoop
 from .readers.choice import ReadersRule
-from .readers.clusters import ClusterCentres
 from .readers.label_sources import read_label_sources
-from .readers.nearest import LabelledNeighbours
-from .solver.completion import complete_products
 from .solvers import SolverParameters, SolverRule, resolve_solver
-from .supervision.conflicts import count_violations
 from .supervision.constraints import Constraints
-from .tuning.readings import Readings
 
 __all__ = ["FSSMSC"]
 
@@ -281,7 +275,6 @@ class FSSMSC(LabelLoop):
         self.verbose = verbose
 
     status_: str
-    _rule: LabelledNeighbours | ClusterCentres | Readings
 
     def __sklearn_tags__(self) -> Any:
         """Tell scikit-learn that labels are optional, and whether sparse input is fine."""
@@ -353,25 +346,20 @@ class FSSMSC(LabelLoop):
     def _publish(self, fitted: Fitted, workers: WorkerWatch, stacklevel: int) -> Self:
         """Set the attributes of a fit, and warn those so many calls above of what went wrong."""
         prepared, given, result, settled = fitted.prepared, fitted.given, fitted.result, fitted.prepared.settled
-        known, plan, on_cluster = given.known, prepared.plan, given.views.is_on_cluster
+        plan, on_cluster = prepared.plan, given.views.is_on_cluster
         report = fitted.report.with_lost(workers.describe()) if on_cluster else fitted.report
         self._warn(report, stacklevel + 1)
         self._prepared, self._report, self.status_ = prepared, report, report.describe()
-        self._scaler, self._encoder, self._rule = prepared.source.scaler, result.encoder, fitted.rule
-        self.landmarks_, self.landmark_embedding_ = prepared.source.landmarks, result.embedding
-        self._n_features_out = len(result.embedding)
+        self._publish_model(fitted.model)
         self.codes_ = result.codes
-        self._publish_classes(known.classes if len(known.classes) else np.arange(plan.n_components))
         review = fitted.review
         self.relabelled_ = review.relabelled
         self._keep_verdicts(review.known, review.known.labelled, review.verdicts, len(given.views))
         self._publish_held_out(fitted.held_out)
-        self._set_labels(given, fitted.top)
+        self._label_rows(given, fitted.top)
         self.embedding_ = fitted.embedded
         if on_cluster:
             self.embedding_ = fitted.embedded.to_dask() if plan.embedding_on_cluster else fitted.embedded[:]
-        self.constraint_conflicts_ = known.conflicts
-        self.constraint_violations_ = None if known.pairs is None else count_violations(self.labels_, known.pairs)
         choice = prepared.choice
         self.chosen_ = {"scaling": plan.scaling, **asdict(settled.asked), "readers": tuple(choice.inference.split("+"))}
         self.chosen_["n_neighbors"] = choice.n_votes
@@ -400,19 +388,3 @@ class FSSMSC(LabelLoop):
     def _estimate_from(self, X: Any, y: Any, n_threads: int, count: bool) -> MemoryEstimate:
         rng = make_random_state(0 if self.random_state is None else self.random_state)
         return estimate_from_data(FitParameters.of(self), self._read_input(X, y, None), rng, n_threads, count)
-
-    def _read_classes(self, views: Views, present: Presence, n_threads: int) -> Matrix:
-        rule = self._rule
-        if not isinstance(rule, Readings):
-            return rule.read(self._transform(views, present, n_threads), n_threads)
-        n_embedded = 0 if rule.neighbours is None else self._n_features_out
-
-        def read(products: Matrix, present: Presence) -> Matrix:
-            if not n_embedded:
-                return rule.votes(complete_products(products, present, self._encoder))
-            codes = self._encoder.encode(products, present)
-            votes = rule.votes(complete_products(products, present, self._encoder, codes))
-            return np.hstack([self._embed(codes), votes])
-
-        both = self._map_products(views, present, n_threads, read)
-        return rule.settle(both[:, n_embedded:], both[:, :n_embedded].astype(self._scaler.dtype), n_threads)

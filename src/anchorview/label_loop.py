@@ -14,8 +14,10 @@ from .core.checks import Number, check_number
 from .core.progress import as_interrupt
 from .engine.blocks import count_threads
 from .engine.sources.dask_tasks import WorkerWatch
-from .fitting.pipeline import FitRun, Fitted, fit_labels
+from .fitting.pipeline import Fitted, fit_labels
 from .fitting.preparing import Prepared
+from .fitting.run import FitRun
+from .model.rows import OfRows
 from .readers.audit import (
     FEWEST,
     ExpectedAccuracy,
@@ -34,10 +36,10 @@ from .supervision.constraints import Constraints
 class LabelLoop(MultiViewClassifier):
     """A classifier whose labels may change: what `FSSMSC` does between one label and the next."""
 
-    label_source_: npt.NDArray[np.str_]
+    label_source_ = OfRows["npt.NDArray[np.str_]"]()
     changed_: float
     _prepared: Prepared
-    _audit: tuple[Rows, Rows, Mask, Matrix] | None
+    _audit: tuple[Rows, Rows, Mask, Matrix] | None = None
 
     def _publish(self, fitted: Fitted, workers: WorkerWatch, stacklevel: int) -> Self:
         raise NotImplementedError
@@ -96,9 +98,9 @@ class LabelLoop(MultiViewClassifier):
                 prepared = prepared.with_codes(None)
             self._publish(fit_labels(prepared, now, self._make_run()), workers, stacklevel=3)
             self._keep_sources(sources)
-            is_open = (now.known.class_ids < 0) & before["_can_be_labelled"]
+            is_open = (now.known.class_ids < 0) & before["_rows"]["_can_be_labelled"]
             self.changed_ = (
-                float(np.mean(self.labels_[is_open] != before["labels_"][is_open])) if is_open.any() else 0.0
+                float(np.mean(self.labels_[is_open] != before["_rows"]["labels_"][is_open])) if is_open.any() else 0.0
             )
         except BaseException as error:
             self._restore(before)

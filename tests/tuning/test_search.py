@@ -12,7 +12,7 @@ from scipy import sparse
 from anchorview import AnchorViewClassifier, Views
 from anchorview.data.labels import split_labels
 from anchorview.datasets import hide_labels
-from anchorview.tuning.ensemble import Ensemble
+from anchorview.fitting.ensemble import Ensemble
 from anchorview.tuning.judging import judge
 from anchorview.tuning.options import SearchOptions
 from anchorview.tuning.search_data import SearchData
@@ -231,13 +231,13 @@ def test_limits_of_the_search(one_scaling: AnchorViewClassifier, some_digits: An
 
 
 def ladder(model: AnchorViewClassifier, scaling: str) -> dict[float, float]:
-    """Return the belief of the best setting of each μ, λ_Z by default and λ_M as it is paired with μ."""
+    """Return the shrunk_loss of the best setting of each μ, λ_Z by default and λ_M as it is paired with μ."""
     table, result = model.cv_results_, {}
-    for setting, belief in zip(table["params"], table["belief"], strict=True):
+    for setting, shrunk_loss in zip(table["params"], table["shrunk_loss"], strict=True):
         paired = setting["must_link_weight"] == 1e4 * (setting["ridge"] if setting["ridge"] >= 10 else 1)
         on_codes = setting["scaling"] == scaling and setting["head"] not in ("features", "spread", "poisson")
         if on_codes and paired and setting["l1"] == 0.2:
-            result[setting["ridge"]] = min(belief, result.get(setting["ridge"], np.inf))
+            result[setting["ridge"]] = min(shrunk_loss, result.get(setting["ridge"], np.inf))
     return result
 
 
@@ -280,9 +280,9 @@ class NotedEnsemble(Ensemble):
         super().__init__(data)
         self.seen: list[tuple[np.ndarray, np.ndarray]] = []
 
-    def add(self, chosen: Any, told: Any, saw_sure_rows: bool = False) -> None:
-        self.seen.append((told.rows, told.class_ids))
-        super().add(chosen, told, saw_sure_rows)
+    def add(self, chosen: Any, visible: Any, saw_guesses: bool = False) -> None:
+        self.seen.append((visible.rows, visible.class_ids))
+        super().add(chosen, visible, saw_guesses)
 
 
 @pytest.mark.parametrize("max_sure", [5000, 60])
@@ -310,7 +310,7 @@ def test_sure_rows_are_fitted_too(some_digits: Any, max_sure: int) -> None:
     judge(data, [Setting("minmax", 60, head="features", strength=0.1), Setting("minmax", 60, head="codes")])
     chosen = [(judgement, 1.0) for judgement in data.judged.values()]
     ensemble = NotedEnsemble(data)
-    ensemble.add(chosen, data.told())
+    ensemble.add(chosen, data.visible())
     ensemble.add_sure_rows(chosen)
     assert ensemble.votes()[0, rows[3]].argmax() != class_ids[3]
     (given, _), (sure, guessed) = ensemble.seen

@@ -68,7 +68,7 @@ def predicted_labels(model: Any, probabilities: Matrix, ids: npt.NDArray[Any], h
     has_none : ndarray of bool of shape (n_rows,)
         Rows without any view, which get no label.
     """
-    found = model._top_two(probabilities)
+    found = model._model.top_two(probabilities)
     labels, confidence = model.classes_[found.class_ids], np.where(has_none, 0.0, found.confidence)
     seconds = found.seconds, found.second_confidence
     return _table(ids, _label_columns(labels, confidence, model.classes_, *seconds, has_none, has_none))

@@ -16,6 +16,7 @@ from ..features.landmarks import FULL_SPACE_ENTRIES, FULL_SPACE_WORK, PROJECTION
 from ..features.products import CACHE_BYTES, block_rows
 from ..features.scaling import BLOCK_ROWS
 from ..features.text import LSA_COMPONENTS, PASS_ROWS
+from ..readers.choice import READ_GRAPH, READ_LABELS
 from ..readers.nearest import READ_ROWS
 from ..tuning.sampling import (
     JUDGED_FOLDS,
@@ -23,8 +24,6 @@ from ..tuning.sampling import (
     JUDGED_LABELS,
     JUDGED_TOGETHER,
     MOST_LABELLED,
-    READ_GRAPH,
-    READ_LABELS,
     SAMPLE_LANDMARKS,
     SAMPLE_ROWS,
 )

@@ -56,6 +56,13 @@ class ScaledRows:
                     result += values @ matrix[columns]
         return result
 
+    def stacked(self) -> Any:
+        """Return the rows as one matrix: dense, or CSR if a view is sparse."""
+        if any(is_sparse(values) for _, values in self.parts):
+            parts = [sparse.csr_array(values) for _, values in self.parts]
+            return sparse.csr_array(sparse.hstack(parts, format="csr"))
+        return self.dense()
+
     def columns(self, columns: slice, projection: Matrix | None = None) -> Matrix:
         """Return the columns of one view as a dense array, or their product with a projection."""
         for covered, values in self.parts:

@@ -43,7 +43,7 @@ def choose_settings(
     params: FitParameters, given: FitInput, plan: Plan, rng: np.random.RandomState, n_threads: int
 ) -> tuple[ModelWeights, Choice]:
     """Choose what is "auto": the scaling, which goes into the plan, the weights, and what reads the labels."""
-    from ..tuning.auto import Asked, LabelledRows, choose, describe  # loads numba: not before a fit needs it
+    from ..tuning.auto import AutoRequest, LabelledRows, choose, describe  # loads numba: not before a fit needs it
 
     how = plan.how
     usual, is_auto = DEFAULTS[how.units], how.units == "data"
@@ -51,7 +51,7 @@ def choose_settings(
         getattr(usual, name) if value == "auto" else float(value)
         for name, value in ((name, getattr(params, name)) for name in asdict(usual))
     )
-    asked = Asked(
+    asked = AutoRequest(
         plan.asked_scaling,
         0.0 if "l1" in how.omit else l1,
         None if is_auto and params.ridge == "auto" else ridge,
@@ -63,7 +63,7 @@ def choose_settings(
     )
     known = given.known
     rows = LabelledRows(given.views, given.present, given.weights, given.sample_weight, known.class_ids, known.pairs)
-    seed = 0 if asked.is_settled else int(rng.randint(2**31 - 1))
+    seed = 0 if asked.is_complete else int(rng.randint(2**31 - 1))
     choice = choose(asked, one_name(plan.scaling), rows, seed, n_threads)
     kinds = choice.scaling
     plan.scaling = [kinds] * len(plan.scaling) if isinstance(kinds, str) else list(kinds)

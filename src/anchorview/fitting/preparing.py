@@ -21,7 +21,7 @@ from ..features.representation import Representation, represent
 from ..features.scaling import fit_scaling
 from ..solver.weights import ModelWeights
 from ..tuning.settings import split_inference
-from ..tuning.units import DENSE, SettledWeights, settle_weights
+from ..tuning.units import DENSE, PaperWeights, to_paper_weights
 from .choosing import choose_settings
 from .given import FitInput
 from .parameters import FitParameters
@@ -44,7 +44,7 @@ class Prepared:
     plan: Plan
     choice: Choice
     source: Representation
-    settled: SettledWeights
+    settled: PaperWeights
     random_state: Any  # of the generator, for those who learn from other labels
     encoded: tuple[Codes, Reduction] | None = None  # codes without coupling and their sums, once they are known
 
@@ -103,7 +103,7 @@ def measure(
     choice: Choice,
     sizes: FitSizes,
     available: int | None,
-) -> tuple[SettledWeights, MemoryEstimate]:
+) -> tuple[PaperWeights, MemoryEstimate]:
     """Turn weights into the paper's, on some rows, and return what the fit needs with codes as sparse as theirs."""
     settled, cross = _weigh(params, source, asked, given, plan), source.cross
     sizes = replace(
@@ -126,12 +126,12 @@ def vote_bytes(inference: str, n_classes: int) -> int:
 
 def _weigh(
     params: FitParameters, source: Representation, asked: ModelWeights, given: FitInput, plan: Plan
-) -> SettledWeights:
+) -> PaperWeights:
     """Turn weights into the paper's, and keep codes sparse, or say what dense ones cost."""
     how = plan.how
     is_free = how.units == "data" and params.l1 == "auto" and params.ridge == "auto" and "l1" not in how.omit
     counted = replace(asked, l1=0.0) if "l1" in how.omit else asked
-    settled = settle_weights(source, counted, how.units, given.weights, is_free=is_free)
+    settled = to_paper_weights(source, counted, how.units, given.weights, is_free=is_free)
     if settled.was_dense and is_free:
         plan.outcomes.append(Outcome.DENSE_CODES_MENDED)
     elif settled.was_dense:

@@ -24,6 +24,7 @@ class FitReport:
     notes: tuple[str, ...] = ()
     stops_early: bool = False  # the solver ends after its rounds on purpose
     lost_workers: str = ""  # of a cluster; empty if none was lost
+    opening: tuple[str, ...] = ()  # said before the outcomes: what was searched
 
     @property
     def failures(self) -> tuple[Outcome, ...]:
@@ -47,5 +48,5 @@ class FitReport:
 
     def describe(self) -> str:
         """Return a summary in words."""
-        said = dict.fromkeys([*(outcome.value for outcome in self.outcomes), *self.notes])
+        said = dict.fromkeys([*self.opening, *(outcome.value for outcome in self.outcomes), *self.notes])
         return " ".join([*said, *filter(None, [self.lost_workers])])

@@ -15,22 +15,19 @@ from .temperature import NearOne, choose_temperature
 _LEAST = 1e-9
 
 
-def empty_votes(n_rows: int, n_classes: int) -> Matrix:
-    """Return sums of no votes: of the experts with the given labels, and of those with sure rows too."""
-    return np.zeros((2, n_rows, n_classes))
-
-
-def settle(votes: Matrix, temperature: float) -> Matrix:
+def votes_to_probabilities(votes: Matrix, temperature: float) -> Matrix:
     """Turn votes into probabilities, the likeliest class being that of all votes.
 
     Examples
     --------
     >>> import numpy as np
     >>> votes = np.array([[[3.0, 1.0]], [[0.0, 4.0]]])  # two experts' worth for the second class, in the second fit
-    >>> settle(votes, 1.0)
+    >>> votes_to_probabilities(votes, 1.0)
     array([[0.25, 0.75]])
     """
     result = temper(votes[0], temperature)
+    if len(votes) == 1:
+        return result
     rows, first, chosen = np.arange(len(result)), result.argmax(axis=1), votes.sum(axis=0).argmax(axis=1)
     result[rows, first], result[rows, chosen] = result[rows, chosen], result[rows, first]
     return result

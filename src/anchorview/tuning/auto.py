@@ -40,7 +40,7 @@ _SPARSE = 5  # non-zeros below which a code over 100 landmarks ties its row to n
 
 
 @dataclass(frozen=True)
-class Asked:
+class AutoRequest:
     """What a fit asks for; weights and inference that may be chosen are None.
 
     Parameters
@@ -69,7 +69,7 @@ class Asked:
     has_products: bool = True  # whether readings of E may be chosen
 
     @property
-    def is_settled(self) -> bool:
+    def is_complete(self) -> bool:
         """Whether there is nothing to choose."""
         return "auto" not in self.scaling and None not in (self.ridge, self.must_link_weight, self.inference)
 
@@ -109,12 +109,12 @@ class LabelledRows:
     pairs: ResolvedPairs | None
 
 
-def choose(asked: Asked, default: Scaling, rows: LabelledRows, seed: int, n_threads: int) -> Choice:
+def choose(asked: AutoRequest, default: Scaling, rows: LabelledRows, seed: int, n_threads: int) -> Choice:
     """Choose what is free.
 
     Parameters
     ----------
-    asked : Asked
+    asked : AutoRequest
         What is settled, and what may be chosen.
     default : str or tuple of str
         Scaling that suits the features by their nature: to prefer unless labels speak for another, and to take without
@@ -132,7 +132,7 @@ def choose(asked: Asked, default: Scaling, rows: LabelledRows, seed: int, n_thre
         asked.inference or "nearest",
         N_VOTES if asked.n_votes is None else asked.n_votes,
     )
-    data = None if asked.is_settled else _sample(rows, default, seed, n_threads)
+    data = None if asked.is_complete else _sample(rows, default, seed, n_threads)
     if data is None:
         return start
     weights, rules = (asked.l1, start.ridge, start.must_link_weight), asked.rules()
@@ -142,7 +142,7 @@ def choose(asked: Asked, default: Scaling, rows: LabelledRows, seed: int, n_thre
 
     def best_of(scalings: Sequence[Scaling]) -> list[Joined]:
         found = [each for scaling in scalings for each in join(data, scaling, forms, with_rule=bool(rules))]
-        return sorted(found, key=lambda joined: joined.belief)
+        return sorted(found, key=lambda joined: joined.shrunk_loss)
 
     scalings = _scalings(data, default, asked.scaling)
     for scaling in scalings:
@@ -184,7 +184,7 @@ def _judge(data: SearchData, setting: Setting, rules: Sequence[tuple[str, int]])
 def _best_rule(data: SearchData, scaling: Scaling) -> Setting:
     """Return the best setting of a scaling whose embedding is read."""
     judged = [j for setting, j in data.judged.items() if setting.scaling == scaling and setting.head in FOR_FSSMSC]
-    return min(judged, key=lambda judgement: judgement.belief).setting
+    return min(judged, key=lambda judgement: judgement.shrunk_loss).setting
 
 
 def _scalings(data: SearchData, default: Scaling, asked: Sequence[str]) -> list[Scaling]:
@@ -260,9 +260,9 @@ def _reading(choice: Choice) -> str:
     return choice.inference.replace("knn", f"knn of {choice.n_votes}").replace("+", ", ")
 
 
-def describe(choice: Choice, asked: Asked, names: Sequence[str]) -> str:
+def describe(choice: Choice, asked: AutoRequest, names: Sequence[str]) -> str:
     """Say in a sentence what was chosen, and by what; nothing if all was settled."""
-    if asked.is_settled:
+    if asked.is_complete:
         return ""
     kinds = [choice.scaling] * len(names) if isinstance(choice.scaling, str) else choice.scaling
     shared = one_name(list(kinds))

@@ -24,7 +24,7 @@ from ..core.intervals import LEVEL, share_interval
 from ..readers.averaging import average_temperature, temper
 from ..readers.held_out_labels import HeldOutLabels
 from ..readers.temperature import log_loss, mean_of
-from .judging import believe
+from .judging import shrink_loss
 from .search import averaged_hidden, choose_averaged
 from .search_data import Judgement, SearchData
 
@@ -119,11 +119,11 @@ def judge_average(data: SearchData, judgements: Sequence[Judgement], n_averaged:
             continue
         others = ~hidden
         seen = None if weights is None else weights[others]
-        beliefs = [
-            believe(data, judgement.setting, mean_of(log_loss(judgement.held_out[others], class_ids[others]), seen))
+        losses = [
+            shrink_loss(data, judgement.setting, mean_of(log_loss(judgement.held_out[others], class_ids[others]), seen))
             for judgement in judgements
         ]
-        ranked = [judgements[place] for place in np.argsort(beliefs, kind="stable")]
+        ranked = [judgements[place] for place in np.argsort(losses, kind="stable")]
         guessed = averaged_hidden(choose_averaged(data, ranked, n_averaged, others))
         temperature = average_temperature(guessed[others], class_ids[others], seen) if others.any() else 1.0
         probabilities[hidden] = temper(guessed[hidden], temperature)
@@ -134,7 +134,7 @@ def judge_average(data: SearchData, judgements: Sequence[Judgement], n_averaged:
     return estimate_accuracy(held_out.right, weights, len(alone), weight_alone), held_out
 
 
-def warn_unjudged(estimate: Estimate) -> None:
+def warn_unjudged(estimate: Estimate, stacklevel: int) -> None:
     """Warn if a good part of the labels could not be judged."""
     if estimate.share_alone > _SMALL:
-        warnings.warn(estimate.describe(), UserWarning, stacklevel=5)
+        warnings.warn(estimate.describe(), UserWarning, stacklevel=stacklevel)

@@ -14,7 +14,7 @@ import numpy as np
 
 from ..readers.averaging import average_temperature, temper
 from ..readers.temperature import log_loss, mean_of
-from .judging import believe
+from .judging import shrink_loss
 from .search_data import Judgement, SearchData
 from .settings import FOR_FSSMSC, READINGS, Scaling, Setting, split_inference
 
@@ -26,7 +26,7 @@ class Joined:
     """Settings whose readings are averaged."""
 
     parts: tuple[Setting, ...]
-    belief: float  # loss of the mean, drawn towards what is known beforehand
+    shrunk_loss: float  # loss of the mean, drawn towards what is known beforehand
 
     @property
     def main(self) -> Setting:
@@ -62,20 +62,21 @@ def join(data: SearchData, scaling: Scaling, forms: Sequence[tuple[str, ...]], *
     for form in forms:
         kinds = [*([FOR_FSSMSC] if with_rule else []), *((BESIDE[name],) for name in form)]
         best = [
-            min((j for j in judged if j.setting.head in heads), key=lambda j: j.belief, default=None) for heads in kinds
+            min((j for j in judged if j.setting.head in heads), key=lambda j: j.shrunk_loss, default=None)
+            for heads in kinds
         ]
         found = [judgement for judgement in best if judgement is not None]
         if len(found) == len(kinds):
-            result.append(Joined(tuple(judgement.setting for judgement in found), _believe_mean(data, found)))
+            result.append(Joined(tuple(judgement.setting for judgement in found), _shrink_mean(data, found)))
     return result
 
 
-def _believe_mean(data: SearchData, parts: Sequence[Judgement]) -> float:
-    """Return the belief in the mean of some readings: its loss, and the mean of the doubts that they begin with."""
+def _shrink_mean(data: SearchData, parts: Sequence[Judgement]) -> float:
+    """Return the shrunk loss of the mean of some readers: its loss, and the mean of their prior doubts."""
     if len(parts) == 1:
-        return parts[0].belief
+        return parts[0].shrunk_loss
     held_out = np.mean([judgement.held_out for judgement in parts], axis=0)
     class_ids, weights = data.class_ids[data.judged_rows], data.judged_weights
     probabilities = temper(held_out, average_temperature(held_out, class_ids, weights))
     loss = mean_of(log_loss(probabilities, class_ids), weights)
-    return float(np.mean([believe(data, judgement.setting, loss) for judgement in parts]))
+    return float(np.mean([shrink_loss(data, judgement.setting, loss) for judgement in parts]))

@@ -53,7 +53,7 @@ class SearchOptions:
     cache_bytes: int = 2**30  # of E, which several settings of one scaling use
 
     # how settings are judged
-    prior_rows: float = 20.0  # judged rows at which evidence and prior belief weigh the same
+    prior_rows: float = 20.0  # judged rows at which evidence and prior weigh the same
     prior_losses: Mapping[str, float] = field(default_factory=_prior_losses)  # of each head, in units of log loss
     change_loss: float = 0.1  # prior doubt for each value that is not the default's
 

@@ -18,7 +18,7 @@ Batch = list[Setting]  # settings that share most of the work
 
 
 class StopSearch(Exception):
-    """Raised by what is told of judgements, to end the search with what is known."""
+    """Raised by those who hear of judgements, to end the search with what is known."""
 
 
 def search(data: SearchData, base: Setting, scalings: list[Scaling]) -> None:
@@ -123,7 +123,7 @@ def _want_heavier(data: SearchData, base: Setting, scalings: list[Scaling], step
         tried = [setting for batch in batches for setting in batch if setting in data.judged]
         by_ridge = {setting.ridge: setting for setting in tried}
         last = [data.count_nonzeros(by_ridge[ridge]) for ridge in sorted(by_ridge)[-2:]]
-        best = min(tried, key=lambda setting: data.judged[setting].belief)
+        best = min(tried, key=lambda setting: data.judged[setting].shrunk_loss)
         sparse = last[-1] ** 2 <= options.dense_codes * last[0]
         if sparse and (step == 0 or best.ridge == max(by_ridge)):
             result.append(scaling)
@@ -142,7 +142,7 @@ def _beside(data: SearchData, best: Setting, base: Setting, *, known: bool = Tru
 
 def best_on_codes(data: SearchData, base: Setting) -> Setting:
     """Return the best setting that has codes, `base` if none was judged."""
-    return best_among(sorted(data.judged.values(), key=lambda judgement: judgement.belief), base)
+    return best_among(sorted(data.judged.values(), key=lambda judgement: judgement.shrunk_loss), base)
 
 
 def best_among(judgements: list[Judgement], base: Setting) -> Setting:
@@ -153,11 +153,11 @@ def best_among(judgements: list[Judgement], base: Setting) -> Setting:
 def _best(data: SearchData, scalings: list[Scaling], count: int) -> list[Scaling]:
     """Return the scalings whose best setting is best."""
 
-    def best_belief(scaling: Scaling) -> float:
-        found = [judgement.belief for setting, judgement in data.judged.items() if setting.scaling == scaling]
+    def best_loss(scaling: Scaling) -> float:
+        found = [judgement.shrunk_loss for setting, judgement in data.judged.items() if setting.scaling == scaling]
         return min(found, default=np.inf)
 
-    return sorted(scalings, key=best_belief)[:count]
+    return sorted(scalings, key=best_loss)[:count]
 
 
 def affordable(judgements: list[Judgement], options: SearchOptions) -> list[Judgement]:

@@ -12,6 +12,7 @@ from scipy.stats import rankdata
 from ..core.arrays import ClassIds, Presence, Weights
 from ..core.digest import content_key
 from ..data.views import Views
+from ..readers.linear import LinearReader
 from ..supervision.pairs import ResolvedPairs
 from .search_data import Judgement, SearchData
 from .settings import WITHOUT_CODES, Scaling
@@ -20,7 +21,7 @@ _NOT_JUDGED = ("verbose", "n_jobs", "warm_start", "n_averaged")  # parameters th
 
 
 def cv_results(judgements: Sequence[Judgement]) -> dict[str, Any]:
-    """Return the judgements in the form of ``GridSearchCV.cv_results_``, in the order of belief.
+    """Return the judgements in the form of ``GridSearchCV.cv_results_``, in the order of shrunk_loss.
 
     Ranks are those of the accuracy (``rank_test_score``) and of the log loss (``rank_test_loss``); equal values have
     the same rank, as in ``GridSearchCV``.
@@ -39,7 +40,7 @@ def cv_results(judgements: Sequence[Judgement]) -> dict[str, Any]:
     result["rank_test_score"] = _ranks(-result["mean_test_score"])
     result["mean_test_loss"] = np.array([judgement.loss for judgement in judgements])
     result["rank_test_loss"] = _ranks(result["mean_test_loss"])
-    result["belief"] = np.array([judgement.belief for judgement in judgements])
+    result["shrunk_loss"] = np.array([judgement.shrunk_loss for judgement in judgements])
     result["mean_fit_time"] = np.array([judgement.seconds for judgement in judgements])
     return result
 
@@ -50,7 +51,7 @@ def _ranks(values: npt.NDArray[Any]) -> npt.NDArray[np.int32]:
 
 
 def describe_search(
-    data: SearchData, scalings: Sequence[Scaling], chosen: Sequence[tuple[Judgement, float]], groups: Any
+    data: SearchData, scalings: Sequence[Scaling], chosen: Sequence[tuple[Judgement, float]], readers: Sequence[Any]
 ) -> list[str]:
     """Say in sentences what was tried, what was left out, and what did not converge."""
     judged = list(data.judged)
@@ -67,10 +68,10 @@ def describe_search(
         )
     if not data.has_graph:
         said.append(f"the graph was left out: there are more than {data.options.max_graph_rows} rows (max_graph_rows).")
-    unsettled = sum(not getattr(expert.head, "converged", True) for group in groups for expert in group.experts())
-    n_linear = sum(hasattr(expert.head, "converged") for group in groups for expert in group.experts())
-    if unsettled:
-        said.append(f"{unsettled} of {n_linear} logistic regressions stopped before they converged.")
+    converged = [reader.converged for reader in readers if isinstance(reader, LinearReader)]
+    n_linear, n_stopped = len(converged), converged.count(False)
+    if n_stopped:
+        said.append(f"{n_stopped} of {n_linear} logistic regressions stopped before they converged.")
     elif n_linear:
         said.append(f"all {n_linear} logistic regressions converged.")
     return said
