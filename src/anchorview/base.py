@@ -33,6 +33,8 @@ from .readers.wrong_labels import LabelVerdicts
 from .supervision.conflicts import Conflict, count_violations
 from .supervision.known import Supervision
 
+_OF_THIS_PROCESS = ("_prepared", "_report", "_audit")  # never copied: the rows of a fit belong to the user
+
 
 class MultiViewClassifier(
     MemoryEstimator,
@@ -69,10 +71,9 @@ class MultiViewClassifier(
     _model: Model
 
     def __getstate__(self) -> dict[str, Any]:
-        """Return the state without what only `update` needs: the rows of the fit, which belong to the user."""
-        state: dict[str, Any] = dict(super().__getstate__())
-        state.pop("_prepared", None)
-        return state
+        """Return the state without what only `update` needs, the rows of the fit among it."""
+        state: dict[str, Any] = super().__getstate__()
+        return {name: value for name, value in state.items() if name not in _OF_THIS_PROCESS}
 
     def __sklearn_tags__(self) -> Any:
         """Tell scikit-learn that the embedding has the precision of the rows."""

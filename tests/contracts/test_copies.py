@@ -94,7 +94,7 @@ def test_a_copied_search_goes_on(way: str) -> None:
     model = search(warm_start=True, n_averaged=2).fit(made().views, labels())
     back = WAYS[way](model).fit(made().views, labels())
     assert np.array_equal(back.cv_results_["mean_fit_time"], model.cv_results_["mean_fit_time"])
-    assert list(back._judged) == list(model._judged)
+    assert list(back._search.judged) == list(model._search.judged)
 
 
 def test_a_search_that_was_not_fitted_is_copied() -> None:

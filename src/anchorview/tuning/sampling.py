@@ -9,7 +9,7 @@ from ..core.draws import subsample
 from .options import SearchOptions
 
 SAMPLE_ROWS = 1500  # on which `FSSMSC` chooses what is "auto"
-SAMPLE_LANDMARKS = 100  # with 1,500 rows; 200, or all rows and landmarks, chose no better (docs/accuracy.md)
+SAMPLE_LANDMARKS = 100  # with 1,500 rows; 200, or all rows and landmarks, chose no better (docs/lab/accuracy.md)
 MOST_LABELLED = 750  # of the sample: the others show what unlabelled rows are like
 JUDGED_LABELS = 10_000  # of which the regression learns that judges labels
 JUDGED_GRAPH = 2000  # rows of its graph, fewer: labels are judged in every fit, and neighbours cost their square
