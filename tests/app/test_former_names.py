@@ -10,6 +10,7 @@ import pytest
 
 from anchorview import ADMM, FSSMSC, ActiveSet, AnchorViewClassifier, load
 from anchorview.app.former_names import translate_fitted, translate_parameters, translate_setting
+from anchorview.readers.spread import SpreadReader
 
 DATA = Path(__file__).parent / "data"
 SHARED = {"max_iter": 5, "tol": 0.1, "units": "data", "omit": ("l1",)}
@@ -70,7 +71,7 @@ def test_kept_files_have_the_names_of_today(version: int) -> None:
     assert plain.readers == plain.chosen_["readers"] == ("knn",)
     assert plain.solver.get_params() == ActiveSet().get_params()
     assert set(tuned.get_params()) == set(AnchorViewClassifier().get_params())
-    heads = {expert.setting.head for group in tuned._groups for expert in group.experts()}
-    assert "spread" in heads | set(tuned.cv_results_["param_head"])
-    assert "graph" not in heads | set(tuned.cv_results_["param_head"])
+    assert "spread" in tuned.cv_results_["param_head"] and "graph" not in tuned.cv_results_["param_head"]
+    assert "shrunk_loss" in tuned.cv_results_ and "belief" not in tuned.cv_results_
+    assert any(isinstance(member.reader, SpreadReader) for member in tuned._model.members)
     FSSMSC(**tuned.best_params_)
