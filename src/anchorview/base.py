@@ -24,7 +24,7 @@ from .features.auto import FOR_SPARSE
 from .features.magnitude import check_magnitude, is_unscaled
 from .fitting.given import FitInput, read_known
 from .model.model import Model
-from .model.predicting import Chunk, RowChecks, Wanted, iter_rows
+from .model.predicting import Chunk, RowChecks, Wanted, predict_chunks
 from .model.rows import OfRows
 from .readers.held_out_labels import HeldOutLabels
 from .readers.suggest import check_request, code_coordinates, restrict, suggest_rows
@@ -209,7 +209,7 @@ class MultiViewClassifier(
 
     def _iter_rows(self, views: Views, wanted: Wanted) -> Iterator[Chunk]:
         """Read rows chunk by chunk."""
-        return iter_rows(self._model, views, wanted, self._checks(), count_threads(self.n_jobs))
+        return predict_chunks(self._model, views, wanted, self._checks(), count_threads(self.n_jobs))
 
     def transform(self, X: Any) -> Matrix:
         """Embed rows.

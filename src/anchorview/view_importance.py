@@ -23,7 +23,7 @@ from .data.views import Views
 from .engine.blocks import count_threads, map_blocks
 from .features.products import ViewCrossProducts
 from .features.scaling import ViewsScaler, check_finite
-from .model.predicting import read_rows
+from .model.predicting import predict_rows
 from .solver.codes import code_gram, stack_codes
 from .solver.registry import SOLVERS
 from .solvers import resolve_solver
@@ -214,7 +214,7 @@ def _encode(model: Any, views: Views, present: Presence, n_threads: int) -> spar
 
 def _label(model: Any, views: Views, present: Presence, n_threads: int) -> npt.NDArray[Any]:
     """Labels of rows that have these views."""
-    labels: npt.NDArray[Any] = model.classes_[read_rows(model._model, views, present, "class_ids", n_threads)]
+    labels: npt.NDArray[Any] = model.classes_[predict_rows(model._model, views, present, "class_ids", n_threads)]
     return labels
 
 

@@ -9,7 +9,7 @@ import numpy.typing as npt
 import pytest
 
 from anchorview.core.arrays import unit_rows
-from anchorview.readers.base import read_classes
+from anchorview.readers.base import class_probabilities
 from anchorview.readers.clusters import ClusterCentres, fit_clusters
 
 Array = npt.NDArray[Any]
@@ -26,7 +26,7 @@ def test_clusters_by_angle() -> None:
     model = fit_clusters(rows, 3, np.random.RandomState(0))
     found = model.scores(rows).argmax(axis=1)
     assert len({(a, b) for a, b in zip(truth, found, strict=True)}) == 3
-    probabilities = read_classes(model, rows)
+    probabilities = class_probabilities(model, rows)
     np.testing.assert_allclose(probabilities.sum(axis=1), 1)
     assert probabilities.max(axis=1).mean() > 0.95
 
@@ -59,7 +59,7 @@ def test_clusters_do_not_depend_on_anything_but_the_seed() -> None:
 def test_clusters_of_identical_rows_and_of_zeros_are_finite() -> None:
     for rows in (np.ones((5, 2)), np.zeros((5, 2)), np.vstack([np.zeros((2, 2)), np.eye(2)])):
         model = fit_clusters(rows, 2, np.random.RandomState(0))
-        assert np.isfinite(read_classes(model, rows)).all()
+        assert np.isfinite(class_probabilities(model, rows)).all()
         assert model.temperature > 0
 
 

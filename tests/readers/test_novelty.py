@@ -12,7 +12,7 @@ from sklearn.metrics import roc_auc_score
 from anchorview import FSSMSC, AnchorViewClassifier
 from anchorview.core.arrays import unit_rows
 from anchorview.metrics import expected_calibration_error
-from anchorview.readers.base import read_classes
+from anchorview.readers.base import class_probabilities
 from anchorview.readers.held_out import calibrate, calibrate_votes
 from anchorview.readers.nearest import RULES, calibrate_on_seen, keep_labelled
 from anchorview.readers.temperature import Mistakes, choose_temperature
@@ -69,7 +69,7 @@ def test_the_farther_the_less_sure(rule: str, n_neighbors: int) -> None:
         model = calibrate_on_seen(model)
     away = np.linspace(0, 1, 12)[:, None]
     path = unit_rows((1 - away) * np.eye(5)[0] + away * (0.3 * np.eye(5)[0] + np.eye(5)[4]))
-    probabilities = read_classes(model, path)
+    probabilities = class_probabilities(model, path)
     assert (probabilities.argmax(axis=1) == 0).all()
     sure = probabilities.max(axis=1)
     assert (np.diff(sure[2:]) < 0).all()
@@ -110,7 +110,7 @@ def test_doubles_of_labelled_rows_do_not_make_all_others_doubtful() -> None:
     model = keep_labelled(labelled, class_ids, "knn", 5)
     hidden, hidden_ids = np.vstack([labelled, labelled, apart]), np.tile(class_ids, 3)
     model = calibrate_votes(model, model.logits(model.evidence(hidden)), hidden_ids)
-    assert read_classes(model, apart).max(axis=1).mean() > 0.9
+    assert class_probabilities(model, apart).max(axis=1).mean() > 0.9
 
 
 def test_votes_decide_as_before(part: Any) -> None:

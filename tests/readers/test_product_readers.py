@@ -15,7 +15,7 @@ from anchorview.datasets import hide_labels
 from anchorview.features.products import ViewCrossProducts
 from anchorview.fitting import learning
 from anchorview.readers.averaging import temper
-from anchorview.readers.base import read_classes
+from anchorview.readers.base import class_probabilities
 from anchorview.readers.choice import COMBINATIONS, OF_PRODUCTS, READ_GRAPH
 from anchorview.readers.linear import FoldedReader
 from anchorview.readers.nearest import LabelledNeighbours
@@ -96,7 +96,7 @@ def test_a_mean_is_the_mean_of_its_readings(tilted: Any) -> None:
     cross = ViewCrossProducts(Views([tilted.rows]), found.embedder.scaler, found.embedder.landmarks)
     products, graph = cross.take(np.arange(600)), found.members[1].graph
     read = ((linear, products), (poisson, graph.weights(products)), (nearest, model.embedding_))
-    parts = [read_classes(reader, rows) for reader, rows in read]
+    parts = [class_probabilities(reader, rows) for reader, rows in read]
     expected = temper(np.mean(parts, axis=0), found.temperature)
     np.testing.assert_allclose(model.predict_proba([tilted.rows]), expected, atol=1e-6)
     assert found.temperature != 1.0 and max(np.abs(part - expected).max() for part in parts) > 0.05

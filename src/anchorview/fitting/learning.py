@@ -18,7 +18,7 @@ from ..features.representation import Representation
 from ..features.watched_products import WatchedProducts
 from ..model.model import Branch, Embedder, Member, Model, sort_classes
 from ..readers.averaging import temper
-from ..readers.base import read_classes
+from ..readers.base import class_probabilities
 from ..readers.clusters import ClusterCentres, fit_clusters
 from ..readers.held_out import (
     calibrate,
@@ -204,7 +204,7 @@ def fit_readers(
     return FittedReaders(of_embedding, of_products, temperature), held_out_labels(judged, known, shares)
 
 
-def make_model(prepared: Prepared, given: FitInput, result: SolverResult, readers: FittedReaders) -> Model:
+def build_model(prepared: Prepared, given: FitInput, result: SolverResult, readers: FittedReaders) -> Model:
     """Return all that predictions need."""
     source, encoder, known = prepared.source, result.encoder, given.known
     embedder = Embedder(source.scaler, source.landmarks, encoder, result.embedding)
@@ -228,7 +228,7 @@ def weigh_held_out(held_out: HeldOutLabels | None, given: FitInput) -> HeldOutLa
     return replace(held_out, weights=given.sample_weight[held_out.rows])
 
 
-def read_rows(
+def label_rows(
     readers: FittedReaders, embedded: Any, cross: CrossProducts, codes: Codes, encoder: Encoder, n_threads: int
 ) -> TopTwo:
     """Return the likeliest classes of each row of the fit, whose embedding, and perhaps votes, are known."""
@@ -250,7 +250,7 @@ def read_rows(
         rows = slice(blocks[0].start, blocks[-1].stop)
         votes = np.concatenate(map_blocks(votes_of, blocks, n_threads))
         if readers.of_embedding is not None:
-            votes = votes + read_classes(readers.of_embedding, embedded[rows], n_threads)
+            votes = votes + class_probabilities(readers.of_embedding, embedded[rows], n_threads)
         return TopTwo.of(temper(votes, temperature))
 
     n_blocks, most = len(cross.blocks), max(1, READ_ROWS // max(1, cross.blocks[0].stop))

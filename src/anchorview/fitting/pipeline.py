@@ -19,12 +19,12 @@ from ..solver.result import SolverResult
 from .choosing import count_tried
 from .given import FitInput
 from .learning import (
+    build_model,
     embed_all,
     fit_readers,
-    make_model,
+    label_rows,
     note_on_compared,
     read_products,
-    read_rows,
     solve,
     watch_products,
     weigh_held_out,
@@ -119,7 +119,7 @@ def _learn(prepared: Prepared, given: FitInput, review: LabelReview | None, run:
     embedded = embed_all(codes, result.embedding, source.scaler.dtype, source.cross.blocks, n_threads)
     with one_blas_thread(), progress.watch():
         readers, held_out = fit_readers(prepared, given, problem, result, embedded, product_readers, rng)
-        top = read_rows(readers, embedded, cross, codes, result.encoder, n_threads)
+        top = label_rows(readers, embedded, cross, codes, result.encoder, n_threads)
         if review is None:
             review = review_labels(given, source, n_threads)  # only now, where E of the rows is known from the solver
     encoded = None if result.sums is None else (result.encoded, result.sums)
@@ -127,7 +127,7 @@ def _learn(prepared: Prepared, given: FitInput, review: LabelReview | None, run:
     return Fitted(
         replace(prepared, given=given, encoded=encoded),
         given,
-        make_model(prepared, given, result, readers),
+        build_model(prepared, given, result, readers),
         result,
         embedded,
         top,

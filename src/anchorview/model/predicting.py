@@ -8,6 +8,7 @@ from functools import partial
 from typing import Any, Literal
 
 import numpy as np
+import numpy.typing as npt
 from scipy import sparse
 
 from ..core.arrays import Mask, Matrix, Presence, softmax_at
@@ -21,7 +22,8 @@ from ..features.products import ViewCrossProducts
 from ..features.projected import PROJECTED_ROWS, project_texts, shared_texts
 from ..features.scaling import ViewsScaler, check_finite
 from ..readers.averaging import votes_to_probabilities
-from ..readers.base import read_classes, to_space
+from ..readers.base import class_probabilities, to_space
+from ..readers.linear import FoldedReader
 from ..solver.codes import CodeStack
 from ..solver.completion import complete_products
 from ..solver.result import Encoder
@@ -50,7 +52,7 @@ class RowChecks:
         return present, empty
 
 
-def iter_rows(model: Model, views: Views, wanted: Wanted, checks: RowChecks, n_threads: int) -> Iterator[Chunk]:
+def predict_chunks(model: Model, views: Views, wanted: Wanted, checks: RowChecks, n_threads: int) -> Iterator[Chunk]:
     """Read rows chunk by chunk: rows of a store are read once, and memory does not grow with them.
 
     Rows on a cluster are read where they are: what is wanted comes back, the rows do not.
@@ -91,10 +93,10 @@ class _OfBlock:
         with one_blas_thread():  # once for all steps: each sets and restores the limit if nobody holds it
             present, empty = self.checks.find_present(views)
             check_magnitude(views, present, block.start, unscaled=self.checks.unscaled)
-            return block, read_rows(self.model, views, present, self.wanted, n_threads), empty
+            return block, predict_rows(self.model, views, present, self.wanted, n_threads), empty
 
 
-def read_rows(model: Model, views: Views, present: Presence, wanted: Wanted, n_threads: int) -> Any:
+def predict_rows(model: Model, views: Views, present: Presence, wanted: Wanted, n_threads: int) -> Any:
     """Return class numbers (places in `classes`), probabilities (a column for each of them) or embedding of rows."""
     if wanted == "embedding":
         return embed_rows(model.embedder, views, present, n_threads)
@@ -122,8 +124,9 @@ def average_members(model: Model, views: Views, present: Presence, n_threads: in
         (branch,), (member,) = model.branches, members
         assert member.encoder is not None and member.embedding is not None
         embedder = Embedder(branch.scaler, branch.landmarks, member.encoder, member.embedding)
-        return read_classes(member.reader, embed_rows(embedder, views, present, n_threads), n_threads)
-    votes = empty_votes(members, len(views), len(model.classes))
+        return class_probabilities(member.reader, embed_rows(embedder, views, present, n_threads), n_threads)
+    dtype = np.result_type(*(_precision(branch, member) for branch in model.branches for member in branch.members))
+    votes = empty_votes(members, len(views), len(model.classes), dtype)
     add_votes(model.branches, views, present, votes, n_threads)
     return votes_to_probabilities(votes, model.temperature)
 
@@ -137,9 +140,18 @@ class KeptCodes:
     stack: CodeStack
 
 
-def empty_votes(members: Sequence[Member], n_rows: int, n_classes: int) -> Matrix:
+def empty_votes(members: Sequence[Member], n_rows: int, n_classes: int, dtype: npt.DTypeLike = np.float64) -> Matrix:
     """Return sums of no votes: of members that saw given labels only and, if there are any, of those that saw more."""
-    return np.zeros((1 + any(member.saw_guesses for member in members), n_rows, n_classes))
+    return np.zeros((1 + any(member.saw_guesses for member in members), n_rows, n_classes), dtype)
+
+
+def _precision(branch: Branch, member: Member) -> np.dtype[Any]:
+    """Return the precision of a member's probabilities, if it can be single; averages of many are in double."""
+    if member.reader.reads == "embedding":
+        return branch.scaler.dtype
+    if isinstance(member.reader, FoldedReader):
+        return np.result_type(np.float32, member.reader.intercept)
+    return np.dtype(np.float64)
 
 
 def add_votes(

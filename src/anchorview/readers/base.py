@@ -29,7 +29,7 @@ class Reader(Protocol):
         ...
 
 
-def read_classes(reader: Reader, rows: Any, n_threads: int = 1) -> Matrix:
+def class_probabilities(reader: Reader, rows: Any, n_threads: int = 1) -> Matrix:
     """Return the class probabilities of rows."""
     return softmax_at(reader.scores(rows, n_threads), reader.temperature)
 

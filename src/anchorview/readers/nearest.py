@@ -26,7 +26,7 @@ import numpy as np
 
 from ..core.arrays import ClassIds, Matrix, Rows, softmax_at, squared_norms, unit_rows
 from ..engine.blocks import even_size, iter_blocks, map_blocks, one_blas_thread, row_blocks
-from .base import Reader, Space, read_classes
+from .base import Reader, Space, class_probabilities
 from .candidates import COPIES, EVERY, TOGETHER, CandidateFilter, group_rows, is_worthwhile
 from .temperature import Mistakes, choose_temperature, spread
 from .top_two import TopTwo
@@ -280,7 +280,7 @@ def likeliest(reader: Reader, embedding: Any, n_threads: int) -> TopTwo:
 
 
 def _read_labels(rows: Matrix, block: slice, reader: Reader, n_threads: int = 1) -> TopTwo:
-    return TopTwo.of(read_classes(reader, rows, n_threads))
+    return TopTwo.of(class_probabilities(reader, rows, n_threads))
 
 
 def keep_labelled(embedding: Matrix, class_ids: ClassIds, rule: str, n_neighbors: int) -> LabelledNeighbours:

@@ -27,7 +27,7 @@ from ..features.products import ViewCrossProducts
 from ..features.representation import Representation
 from ..solver.elastic_net import ElasticNetEncoder
 from .averaging import average_temperature, temper
-from .base import read_classes
+from .base import class_probabilities
 from .choice import READ_GRAPH, READ_LABELS
 from .graph import FittedRows, GraphSpace, join_rows, make_space
 from .held_out import folds_to_judge, hold_out, rows_to_judge
@@ -98,7 +98,7 @@ class ProductReaders:
     def votes(self, products: Matrix) -> Matrix:
         """Return the sum of the class probabilities that rows of E get."""
         near = None if self.graph is None else self.graph.weights(products)
-        shares = [read_classes(reader, near if reader.reads == "graph" else products) for reader in self.readers]
+        shares = [class_probabilities(reader, near if reader.reads == "graph" else products) for reader in self.readers]
         result: Matrix = np.sum(shares, axis=0)
         return result
 
