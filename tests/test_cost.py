@@ -16,7 +16,7 @@ from sklearn.exceptions import NotFittedError
 
 from anchorview import ADMM, FSSMSC, AnchorViewClassifier, Views, datasets
 from anchorview.core.free_memory import available_memory
-from anchorview.cost.estimate import check_memory
+from anchorview.cost.sizes import check_memory
 from support.processes import run
 from support.settled import CHOSEN, settle
 

@@ -122,7 +122,7 @@ def test_an_interrupted_update_leaves_the_model(monkeypatch: Any, made: Any, few
     def interrupt(*_: Any, **__: Any) -> None:
         raise KeyboardInterrupt
 
-    monkeypatch.setattr("anchorview.fitting.pipeline.read_rows", interrupt)
+    monkeypatch.setattr("anchorview.fitting.pipeline.label_rows", interrupt)
     with pytest.raises(KeyboardInterrupt):
         model.update(more)
     np.testing.assert_array_equal(model.predict_proba(made.views), before)

@@ -23,12 +23,11 @@ from .engine.blocks import count_threads
 from .features.auto import FOR_SPARSE
 from .features.magnitude import check_magnitude, is_unscaled
 from .fitting.given import FitInput, read_known
-from .model.model import Model
+from .model.model import Model, OfRows
 from .model.predicting import Chunk, RowChecks, Wanted, predict_chunks
-from .model.rows import OfRows
+from .readers.base import TopTwo
 from .readers.held_out_labels import HeldOutLabels
 from .readers.suggest import check_request, code_coordinates, restrict, suggest_rows
-from .readers.top_two import TopTwo
 from .readers.wrong_labels import LabelVerdicts
 from .supervision.conflicts import Conflict, count_violations
 from .supervision.known import Supervision

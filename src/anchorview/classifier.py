@@ -22,14 +22,13 @@ from .core.checks import (
     make_random_state,
 )
 from .core.progress import Progress, as_interrupt, with_callbacks
-from .cost.estimate import SEARCH_REMEDY, MemoryEstimate
-from .cost.sizes import FitSizes
+from .cost.sizes import SEARCH_REMEDY, FitSizes, MemoryEstimate
 from .data.reading import ColumnGroups
 from .engine.blocks import count_threads
 from .fitting.averaging import FittedAverage, fit_average
-from .fitting.run import FitRun
 from .fitting.search_memory import check_search_memory, estimate_search_data, estimate_search_sizes
 from .fitting.searching import SearchParameters, SearchState, prepare_search, sample_rows
+from .fitting.spec import FitRun
 from .supervision.constraints import Constraints
 from .tuning.estimate import warn_unjudged
 from .tuning.settings import FOR_FSSMSC

@@ -24,17 +24,15 @@ from .core.checks import (
     make_random_state,
 )
 from .core.progress import as_interrupt, with_callbacks
-from .cost.estimate import REMEDY, MemoryEstimate
-from .cost.sizes import FitSizes
+from .cost.sizes import REMEDY, FitSizes, MemoryEstimate
 from .data.reading import ColumnGroups
 from .engine.blocks import count_threads
 from .engine.sources.dask_tasks import WorkerWatch
 from .features.auto import FOR_SPARSE, ScalingChoice
 from .fitting.memory import estimate_from_data, estimate_from_sizes
-from .fitting.parameters import FitParameters
 from .fitting.pipeline import Fitted, fit_model
 from .fitting.report import FitReport
-from .fitting.run import FitRun
+from .fitting.spec import FitParameters, FitRun
 from .label_loop import LabelLoop
 from .readers.choice import ReadersRule
 from .readers.label_sources import read_label_sources

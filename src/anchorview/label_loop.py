@@ -16,8 +16,8 @@ from .engine.blocks import count_threads
 from .engine.sources.dask_tasks import WorkerWatch
 from .fitting.pipeline import Fitted, fit_labels
 from .fitting.preparing import Prepared
-from .fitting.run import FitRun
-from .model.rows import OfRows
+from .fitting.spec import FitRun
+from .model.model import OfRows
 from .readers.audit import (
     FEWEST,
     ExpectedAccuracy,

@@ -16,7 +16,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from .core.arrays import Mask, Matrix, Presence, Rows, column_slices
 from .core.checks import check_number, make_random_state
-from .core.ticker import Ticker
+from .core.progress import Ticker
 from .data.labels import encode_labels
 from .data.validation import column_of
 from .data.views import Views

@@ -24,7 +24,7 @@ from anchorview import ModelFileError, TableViews, load, save
 from anchorview.app.model_arrays import describe_array
 from anchorview.app.model_rows import CHECKS
 from anchorview.fssmsc import FSSMSC
-from anchorview.model.rows import names_of_rows
+from anchorview.model.model import names_of_rows
 from support.models import fitted, quick
 
 # Nothing that is stored is computed from these: how a fit went, step by step, and landmarks that the user gave, which

@@ -10,8 +10,8 @@ import pytest
 from anchorview.fitting import ensemble as ensembles
 from anchorview.fitting.ensemble import Ensemble
 from anchorview.model.predicting import add_vote, empty_votes
-from anchorview.readers.averaging import temper
 from anchorview.readers.base import to_space
+from anchorview.readers.temperature import temper
 from anchorview.tuning.judging import judge
 from anchorview.tuning.options import SearchOptions
 from anchorview.tuning.settings import Setting

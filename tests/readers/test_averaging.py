@@ -5,8 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from anchorview.readers.averaging import average_temperature, temper, votes_to_probabilities
-from anchorview.readers.temperature import log_loss
+from anchorview.readers.temperature import average_temperature, log_loss, temper, votes_to_probabilities
 from anchorview.tuning.selection import select
 
 RNG = np.random.RandomState(0)

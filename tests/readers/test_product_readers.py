@@ -14,13 +14,13 @@ from anchorview import FSSMSC, Constraints, Views
 from anchorview.datasets import hide_labels
 from anchorview.features.products import ViewCrossProducts
 from anchorview.fitting import learning
-from anchorview.readers.averaging import temper
 from anchorview.readers.base import class_probabilities
 from anchorview.readers.choice import COMBINATIONS, OF_PRODUCTS, READ_GRAPH
 from anchorview.readers.linear import FoldedReader
 from anchorview.readers.nearest import LabelledNeighbours
 from anchorview.readers.poisson import PoissonReader
 from anchorview.readers.product_readers import draw_graph_rows, keep_labels, thin
+from anchorview.readers.temperature import temper
 from anchorview.view_importance import measure_views
 
 GIVEN: dict[str, Any] = {"scaling": "standard", "ridge": 3.0, "must_link_weight": 3.0, "random_state": 0}

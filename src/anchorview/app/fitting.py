@@ -15,8 +15,8 @@ import numpy as np
 
 from ..classifier import AnchorViewClassifier
 from ..core.no_space import NoSpaceError
-from ..core.ticker import watch
-from ..cost.estimate import MemoryEstimate
+from ..core.progress import watch
+from ..cost.sizes import MemoryEstimate
 from ..data.validation import find_present
 from ..fssmsc import FSSMSC
 from ..readers.suggest import code_coordinates

@@ -19,7 +19,7 @@ import numpy.typing as npt
 from scipy import sparse
 from sklearn.base import BaseEstimator
 
-from ..model.rows import names_of_rows
+from ..model.model import names_of_rows
 from .former_models import FORMER, upgrade_fitted, upgrade_judgement
 from .former_names import translate_parameters, translate_setting
 from .model_arrays import KINDS, check_dtype, parse_dtype

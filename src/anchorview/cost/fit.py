@@ -27,8 +27,7 @@ from ..tuning.sampling import (
     SAMPLE_LANDMARKS,
     SAMPLE_ROWS,
 )
-from .estimate import Items, MemoryEstimate, largest_stage
-from .sizes import INDEX, FitSizes
+from .sizes import INDEX, FitSizes, Items, MemoryEstimate, largest_stage
 
 _DISTANCES = 2**20  # that a thread holds when labels are read
 _FOUND = 52.0  # bytes of a row: the first two classes, how likely they are, its label, and the class it might have else

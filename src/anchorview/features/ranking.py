@@ -1,4 +1,11 @@
-"""Which points are near: candidates by products of blocks, by one compiled kernel, and the nearest of them in order."""
+"""Which points are near: candidates by products of blocks, by one compiled kernel, and the nearest of them in order.
+
+Distances as the neighbour search needs them: from a block of rows to all others for the order, then exact ones.
+
+|q − p|² / 2 = |q|²/2 + (|p|²/2 − qᵀp): for one row q the order of the distances is that of |p|²/2 − qᵀp, its `halves`,
+which cost one product of matrices. Their rounding is that of the squares, so that the few that matter are computed
+anew from differences (`pairs`).
+"""
 
 from __future__ import annotations
 
@@ -7,9 +14,8 @@ from typing import Any, Protocol
 import numpy as np
 import numpy.typing as npt
 
-from ..core.arrays import Matrix, Rows
+from ..core.arrays import AnyMatrix, Matrix, Rows, as_dense, is_sparse, squared_norms
 from ..core.compiled import compiled
-from .distances import PointDistances, RowDistances
 
 _CHUNK = 64
 _MORE_CANDIDATES = 32  # than neighbours: above that, double precision
@@ -168,3 +174,113 @@ def _in_order(index: Rows, distances: Matrix, size: Matrix) -> Rows:
     rank = np.cumsum(np.diff(distances, axis=1) > noise, axis=1)
     rank = np.concatenate([np.zeros((len(rank), 1), dtype=rank.dtype), rank], axis=1)
     return np.take_along_axis(index, np.lexsort((index, rank), axis=1), axis=1)
+
+
+class Distances(Protocol):
+    """Distances from some rows (the queries) to some points."""
+
+    shape: tuple[int, int]  # number of queries, number of points
+
+    def halves(self, block: slice, dtype: npt.DTypeLike) -> Matrix:
+        """Return half the squared distances from a block of queries to all points, less a constant per query."""
+        ...
+
+    def pairs(self, block: slice, index: Rows) -> Matrix:
+        """Return the distances from a block of queries to some points each, from differences."""
+        ...
+
+
+class PointDistances:
+    """Euclidean distances from queries to points, in the precision of the points.
+
+    `half_squares` are |p|²/2, if they are known: for one query they take longer than all else.
+
+    Examples
+    --------
+    >>> distances = PointDistances(np.array([[0.0], [1.0], [5.0]]), np.array([[4.0]]))
+    >>> distances.pairs(slice(0, 1), np.array([[2, 1]]))
+    array([[1., 3.]])
+    """
+
+    def __init__(self, points: Matrix, queries: Matrix, half_squares: Matrix | None = None) -> None:
+        self.shape = len(queries), len(points)
+        self._points, self._queries = points, queries
+        self._half_squares = squared_norms(points) / 2 if half_squares is None else half_squares
+
+    def halves(self, block: slice, dtype: npt.DTypeLike) -> Matrix:
+        """Return |p|²/2 − qᵀp; `dtype` is that of the points."""
+        result: Matrix = self._queries[block] @ self._points.T
+        np.subtract(self._half_squares, result, out=result)
+        return result
+
+    def pairs(self, block: slice, index: Rows) -> Matrix:
+        """Return the distances, not squared."""
+        result: Matrix = np.linalg.norm(self._queries[block][:, None, :] - self._points[index], axis=2)
+        return result
+
+
+class RowDistances:
+    """Squared distances between the rows of one view, in double precision; 1 − inner product for "cosine".
+
+    For the latter rows are of unit length, or zero. With `centred`, distances are those of the rows less their own mean
+    μ, without filling the zeros of a sparse view: (x − μ_x 1)ᵀ(y − μ_y 1) = xᵀy − d μ_x μ_y.
+
+    Examples
+    --------
+    >>> distances = RowDistances(np.array([[0.0], [1.0], [5.0]]))
+    >>> distances.pairs(slice(0, 1), np.array([[2, 1]]))
+    array([[25.,  1.]])
+    """
+
+    def __init__(self, rows: AnyMatrix, metric: str = "euclidean", centred: bool = False) -> None:
+        self.shape = rows.shape[0], rows.shape[0]
+        self.is_sparse, self._metric = is_sparse(rows), metric
+        self._shift = None
+        if self.is_sparse:
+            self._shift = np.sqrt(rows.shape[1]) * np.asarray(rows.mean(axis=1)).ravel() if centred else None
+        elif metric == "euclidean":
+            rows = rows - rows.mean(axis=1, keepdims=True) if centred else rows
+            rows = rows - rows.mean(axis=0)  # far from the origin the products would round small distances away
+        self._rows = rows
+        self._factors: dict[Any, tuple[Any, Any]] = {}
+        self.squares = squared_norms(rows)
+        self._half_squares = self.squares / 2 if metric == "euclidean" else np.zeros(len(self.squares))
+
+    def prepare(self, dtype: npt.DTypeLike) -> None:
+        """Keep the factors of the products in a precision, so that threads do not each make them."""
+        if self.is_sparse:
+            self._factors[np.dtype(dtype)] = self._rows, self._rows.T.tocsr()
+        else:
+            rows = self._rows.astype(dtype, copy=False)
+            self._factors[np.dtype(dtype)] = rows, rows.T
+
+    def noise(self, dtype: npt.DTypeLike) -> Matrix:
+        """Return the rounding of each row's `halves`: those closer than that cannot be told apart."""
+        result: Matrix = (
+            float(np.finfo(dtype).eps) * (8 + np.sqrt(self._rows.shape[1])) * (self.squares + self.squares.max())
+        )
+        return result
+
+    def halves(self, block: slice, dtype: npt.DTypeLike) -> Matrix:
+        """Return half the distances in a precision that was prepared, but for the square of the row itself."""
+        rows, columns = self._factors[np.dtype(dtype)]
+        result = as_dense(rows[block] @ columns)
+        np.subtract(self._half_squares.astype(dtype, copy=False), result, out=result)
+        if self._shift is not None:
+            result += np.outer(self._shift[block], self._shift) - self._shift**2 / 2
+        return result
+
+    def pairs(self, block: slice, index: Rows) -> Matrix:
+        """Return the distances, squared."""
+        own, result = self._rows[block], np.empty(index.shape)
+        for rank in range(index.shape[1]):
+            other = self._rows[index[:, rank]]
+            if self._metric == "euclidean":
+                result[:, rank] = squared_norms(own - other)
+            elif self.is_sparse:
+                result[:, rank] = 1.0 - np.asarray(own.multiply(other).sum(axis=1)).ravel()
+            else:
+                result[:, rank] = 1.0 - np.einsum("ij,ij->i", own, other)
+        if self._shift is not None:
+            result = np.maximum(result - (self._shift[block][:, None] - self._shift[index]) ** 2, 0.0)
+        return result

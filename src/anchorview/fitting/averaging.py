@@ -12,9 +12,9 @@ from ..engine.blocks import one_blas_thread, row_blocks
 from ..features.representation import Representation
 from ..model.model import Branch, Embedder, Model, sort_classes
 from ..model.predicting import KeptCodes, add_votes, empty_votes
-from ..readers.averaging import average_temperature, votes_to_probabilities
+from ..readers.base import TopTwo
 from ..readers.held_out_labels import HeldOutLabels
-from ..readers.top_two import TopTwo
+from ..readers.temperature import average_temperature, votes_to_probabilities
 from ..readers.wrong_labels import LabelVerdicts
 from ..solver.codes import CodeStack
 from ..tuning.estimate import Estimate, judge_average

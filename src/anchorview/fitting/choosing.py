@@ -14,8 +14,7 @@ from ..solvers import SolverParameters
 from ..tuning.options import SearchOptions
 from ..tuning.settings import SPARSE_SCALINGS, one_name
 from .given import FitInput
-from .parameters import FitParameters
-from .spec import Plan
+from .spec import FitParameters, Plan
 
 if TYPE_CHECKING:
     from ..tuning.auto import Choice

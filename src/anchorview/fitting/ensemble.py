@@ -14,10 +14,10 @@ from ..engine.blocks import map_blocks, one_blas_thread, row_blocks
 from ..features.representation import Representation
 from ..model.model import Branch, Embedder, Member
 from ..model.predicting import add_vote, empty_votes
-from ..readers.averaging import temper
 from ..readers.base import Reader, to_space
 from ..readers.poisson import PoissonReader
 from ..readers.spread import SpreadReader
+from ..readers.temperature import temper
 from ..solver.elastic_net import ElasticNetEncoder
 from ..tuning.judging import SPACES, fit_reader
 from ..tuning.links import VisibleLabels, apply_pairs

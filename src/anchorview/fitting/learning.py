@@ -14,11 +14,10 @@ from ..core.draws import subsample_classes
 from ..core.progress import Progress
 from ..engine.blocks import even_size, iter_blocks, map_blocks, row_blocks, rows_of
 from ..engine.sources.dask_rows import DaskRows
+from ..features.products import WatchedProducts
 from ..features.representation import Representation
-from ..features.watched_products import WatchedProducts
 from ..model.model import Branch, Embedder, Member, Model, sort_classes
-from ..readers.averaging import temper
-from ..readers.base import class_probabilities
+from ..readers.base import TopTwo, class_probabilities
 from ..readers.clusters import ClusterCentres, fit_clusters
 from ..readers.held_out import (
     calibrate,
@@ -30,12 +29,11 @@ from ..readers.held_out import (
 )
 from ..readers.held_out_labels import HeldOutLabels
 from ..readers.nearest import READ_ROWS, LabelledNeighbours, keep_labelled, likeliest
-from ..readers.top_two import TopTwo
+from ..readers.temperature import temper
 from ..solver.codes import Codes, embed_codes, map_codes
-from ..solver.completion import complete_products
 from ..solver.coverage import cover_result
 from ..solver.disk_codes import DiskCodeStack
-from ..solver.elastic_net import ElasticNetEncoder
+from ..solver.elastic_net import ElasticNetEncoder, complete_products
 from ..solver.problem import CrossProducts, Problem
 from ..solver.result import Encoder, SolverResult
 from ..solver.trace_ratio import not_embedded

@@ -8,13 +8,12 @@ from typing import Any
 
 from ..core.free_memory import available_memory
 from ..core.progress import Progress
-from ..cost.estimate import check_memory
 from ..cost.fit import estimate_memory
-from ..cost.sizes import fit_sizes
+from ..cost.sizes import check_memory, fit_sizes
 from ..engine.blocks import one_blas_thread
 from ..model.model import Model
+from ..readers.base import TopTwo
 from ..readers.held_out_labels import HeldOutLabels
-from ..readers.top_two import TopTwo
 from ..solver.result import SolverResult
 from .choosing import count_tried
 from .given import FitInput
@@ -29,12 +28,10 @@ from .learning import (
     watch_products,
     weigh_held_out,
 )
-from .parameters import FitParameters
 from .preparing import Prepared, prepare
 from .report import FitReport
 from .reviewing import LabelReview, correct_labels, correct_on, review_labels
-from .run import FitRun
-from .spec import count_components, make_plan
+from .spec import FitParameters, FitRun, count_components, make_plan
 
 
 @dataclass(frozen=True, eq=False)

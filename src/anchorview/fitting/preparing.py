@@ -14,9 +14,8 @@ import numpy as np
 
 from ..core.free_memory import give_back
 from ..core.progress import Outcome, Progress
-from ..cost.estimate import MemoryEstimate, check_memory
 from ..cost.fit import estimate_memory
-from ..cost.sizes import FitSizes, fit_sizes, state_itemsize
+from ..cost.sizes import FitSizes, MemoryEstimate, check_memory, fit_sizes, state_itemsize
 from ..features.representation import Representation, represent
 from ..features.scaling import fit_scaling
 from ..solver.weights import ModelWeights
@@ -24,8 +23,7 @@ from ..tuning.settings import split_inference
 from ..tuning.units import DENSE, PaperWeights, to_paper_weights
 from .choosing import choose_settings
 from .given import FitInput
-from .parameters import FitParameters
-from .spec import Plan
+from .spec import FitParameters, Plan
 
 if TYPE_CHECKING:
     from ..solver.codes import Codes, Reduction

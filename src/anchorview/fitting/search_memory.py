@@ -9,9 +9,8 @@ import numpy as np
 from ..core.arrays import Rows
 from ..core.free_memory import available_memory
 from ..cost.code_bytes import count_codes, usual_codes
-from ..cost.estimate import SEARCH_REMEDY, MemoryEstimate, check_memory
 from ..cost.search import SearchSizes, estimate_search
-from ..cost.sizes import FitSizes, input_sizes
+from ..cost.sizes import SEARCH_REMEDY, FitSizes, MemoryEstimate, check_memory, input_sizes
 from .given import FitInput
 from .searching import SearchParameters
 

@@ -25,8 +25,7 @@ from ..tuning.settings import Scaling, Setting, one_name, scalings_to_try
 from ..tuning.summary import data_fingerprint
 from ..tuning.tally import progress_line
 from .given import FitInput
-from .run import FitRun
-from .spec import count_landmarks
+from .spec import FitRun, count_landmarks
 
 
 @dataclass(frozen=True, eq=False)

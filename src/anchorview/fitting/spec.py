@@ -1,21 +1,21 @@
-"""What a fit is going to do, settled and checked before any long computation."""
+"""What a fit is asked to do, how it is run, and what it is going to do, checked before any long computation."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, fields
 
 import numpy as np
 import numpy.typing as npt
+from sklearn.base import BaseEstimator
 
 from ..core.progress import Outcome
-from ..features.auto import read_scaling, suit_views
+from ..features.auto import ScalingChoice, read_scaling, suit_views
 from ..features.landmarks import check_landmarks
 from ..readers.choice import OF_PRODUCTS, resolve_readers
 from ..solver.registry import SOLVERS, Solver
 from ..solvers import SolverParameters, resolve_solver
 from .given import FitInput
-from .parameters import FitParameters
 
 
 @dataclass
@@ -128,3 +128,38 @@ def _count_given(given: npt.NDArray[np.generic], n_components: int) -> int:
     if len(given) < n_components:
         raise ValueError(f"{len(given)} landmarks are fewer than the {n_components} clusters.")
     return len(given)
+
+
+@dataclass(frozen=True, eq=False)
+class FitParameters:
+    """What a fit is asked to do, by the names and defaults of `FSSMSC`, which documents and checks them."""
+
+    n_clusters: int | None = None
+    n_landmarks: int = 500
+    scaling: ScalingChoice = "auto"
+    landmarks: str | npt.ArrayLike = "kmeans"
+    l1: float | str = "auto"
+    ridge: float | str = "auto"
+    must_link_weight: float | str = "auto"
+    coupling: float | str = "auto"
+    class_balance: str | None = None
+    relabel: float | None = None
+    solver: str | SolverParameters = "active_set"
+    readers: str | Sequence[str] = "auto"
+    n_neighbors: int | str = "auto"
+    memory_limit: float | None = None
+
+    @classmethod
+    def of(cls, estimator: object) -> FitParameters:
+        """Return those of an estimator."""
+        return cls(**{each.name: getattr(estimator, each.name) for each in fields(cls)})
+
+
+@dataclass(frozen=True, eq=False)
+class FitRun:
+    """How a fit is run: its random numbers, threads, and whom it tells of its progress."""
+
+    rng: np.random.RandomState
+    n_threads: int = 1
+    estimator: BaseEstimator | None = None  # whose callbacks are told
+    verbose: bool = False

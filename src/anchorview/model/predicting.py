@@ -21,11 +21,11 @@ from ..features.magnitude import check_magnitude
 from ..features.products import ViewCrossProducts
 from ..features.projected import PROJECTED_ROWS, project_texts, shared_texts
 from ..features.scaling import ViewsScaler, check_finite
-from ..readers.averaging import votes_to_probabilities
 from ..readers.base import class_probabilities, to_space
 from ..readers.linear import FoldedReader
+from ..readers.temperature import votes_to_probabilities
 from ..solver.codes import CodeStack
-from ..solver.completion import complete_products
+from ..solver.elastic_net import complete_products
 from ..solver.result import Encoder
 from .model import Branch, Embedder, Member, Model
 

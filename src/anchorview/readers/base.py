@@ -1,10 +1,18 @@
-"""What a reader is: fitted, it turns rows of one kind of space into one score per class, larger for likelier."""
+"""What a reader is: fitted, it turns rows of one kind of space into one score per class, larger for likelier.
+
+The second class of each row: what a row would most likely be, if not what it is taken for.
+"""
 
 from __future__ import annotations
 
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass, fields, replace
 from typing import Any, Literal, Protocol
 
-from ..core.arrays import Matrix, softmax_at, unit_rows, unit_sparse_rows
+import numpy as np
+
+from ..core.arrays import ClassIds, Matrix, softmax_at, unit_rows, unit_sparse_rows
+from ..engine.blocks import row_blocks
 
 # What readers read of a row: its embedding, as `transform` gives it, or at unit length; its code at unit length; its
 # scaled features; its products with the landmarks (E); the weights of its nearest rows in a graph.
@@ -41,3 +49,77 @@ def to_space(space: Space, rows: Any, embedding: Matrix | None) -> Any:
     if embedding is None:
         return rows
     return unit_rows(rows @ embedding.T)
+
+
+_ROWS = 4096  # looked at together: no copy of all probabilities is made
+
+
+def runner_up(probabilities: Matrix, class_ids: ClassIds) -> tuple[ClassIds, Matrix]:
+    """Return the likeliest class of each row other than its own, and its probability; −1 and 0 if there is no other.
+
+    Examples
+    --------
+    >>> runner_up(np.array([[0.7, 0.2, 0.1], [0.4, 0.1, 0.5]]), np.array([0, 2]))
+    (array([1, 0]), array([0.2, 0.4]))
+    """
+    seconds = np.full(len(probabilities), -1, dtype=np.intp)
+    values = np.zeros(len(probabilities), dtype=probabilities.dtype)
+    if probabilities.shape[1] < 2:
+        return seconds, values
+    for block in row_blocks(len(probabilities), _ROWS):
+        others = probabilities[block].copy()
+        rows = np.arange(len(others))
+        others[rows, class_ids[block]] = -1.0
+        seconds[block] = others.argmax(axis=1)
+        values[block] = others[rows, seconds[block]]
+    return seconds, values
+
+
+@dataclass(frozen=True)
+class TopTwo:
+    """The two likeliest classes of each row, and their probabilities; −1 and 0 where there is only one class.
+
+    Examples
+    --------
+    >>> found = TopTwo.of(np.array([[0.7, 0.2, 0.1], [0.4, 0.1, 0.5]]))
+    >>> found.class_ids, found.confidence
+    (array([0, 2]), array([0.7, 0.5]))
+    >>> found.other_than(np.array([0, 0]))  # the second row was given its second class
+    (array([1, 2]), array([0.2, 0.5]))
+    """
+
+    class_ids: ClassIds
+    confidence: Matrix
+    seconds: ClassIds
+    second_confidence: Matrix
+
+    @classmethod
+    def of(cls, probabilities: Matrix) -> TopTwo:
+        """Return those of rows of probabilities."""
+        first = probabilities.argmax(axis=1)
+        return cls(first, probabilities.max(axis=1), *runner_up(probabilities, first))
+
+    @classmethod
+    def joined(cls, parts: Iterable[TopTwo], n_rows: int) -> TopTwo:
+        """Return those of all rows from those of blocks, at least one: each is copied as it comes, and freed."""
+        whole: TopTwo | None = None
+        start = 0
+        for part in parts:
+            arrays = [getattr(part, field.name) for field in fields(cls)]
+            whole = cls(*(np.empty(n_rows, array.dtype) for array in arrays)) if whole is None else whole
+            stop = start + len(part.class_ids)
+            for field, array in zip(fields(cls), arrays, strict=True):
+                getattr(whole, field.name)[start:stop] = array
+            start = stop
+        assert whole is not None and start == n_rows
+        return whole
+
+    def renumbered(self, places: Callable[[ClassIds], ClassIds]) -> TopTwo:
+        """Return the same with other numbers for the classes."""
+        return replace(self, class_ids=places(self.class_ids), seconds=places(self.seconds))
+
+    def other_than(self, class_ids: ClassIds) -> tuple[ClassIds, Matrix]:
+        """Return the likeliest class of each row other than the one it has, and its probability."""
+        is_first = class_ids == self.class_ids
+        others = np.where(is_first, self.seconds, self.class_ids)
+        return others, np.where(is_first, self.second_confidence, self.confidence)

@@ -26,10 +26,9 @@ import numpy as np
 
 from ..core.arrays import ClassIds, Matrix, Rows, softmax_at, squared_norms, unit_rows
 from ..engine.blocks import even_size, iter_blocks, map_blocks, one_blas_thread, row_blocks
-from .base import Reader, Space, class_probabilities
+from .base import Reader, Space, TopTwo, class_probabilities
 from .candidates import COPIES, EVERY, TOGETHER, CandidateFilter, group_rows, is_worthwhile
 from .temperature import Mistakes, choose_temperature, spread
-from .top_two import TopTwo
 
 RULES = ("nearest", "euclidean", "knn", "paper")  # "paper" is "euclidean" from the codes of the joint problem
 _BLOCK_ENTRIES = 2**20  # similarities of one block: 4-8 MB

@@ -20,7 +20,7 @@ from scipy import sparse
 
 from ..core.arrays import ClassIds, Matrix, Rows
 from .base import Space
-from .walks import sum_walks
+from .spread import sum_walks
 
 _LEFT = 0.01  # part of the solution that may be missing
 

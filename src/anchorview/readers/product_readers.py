@@ -22,18 +22,16 @@ import numpy.typing as npt
 from scipy.special import softmax
 
 from ..core.arrays import ClassIds, Matrix, Rows, Weights, squared_norms
-from ..features.completed_products import CompletedProducts
-from ..features.products import ViewCrossProducts
+from ..features.products import CompletedProducts, ViewCrossProducts
 from ..features.representation import Representation
 from ..solver.elastic_net import ElasticNetEncoder
-from .averaging import average_temperature, temper
 from .base import class_probabilities
 from .choice import READ_GRAPH, READ_LABELS
 from .graph import FittedRows, GraphSpace, join_rows, make_space
 from .held_out import folds_to_judge, hold_out, rows_to_judge
 from .linear import FoldedReader, LinearReader, fit_linear
 from .poisson import PoissonReader
-from .temperature import Mistakes, choose_temperature, log_loss, spread
+from .temperature import Mistakes, average_temperature, choose_temperature, log_loss, spread, temper
 
 _MOST_JUDGING = 2000  # labels, from which a strength is judged
 _USUAL = 0.15  # temperature where no label can be hidden, in units of the spread of the potential

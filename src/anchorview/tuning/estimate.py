@@ -21,9 +21,8 @@ import numpy as np
 
 from ..core.arrays import Mask, Weights
 from ..core.intervals import LEVEL, share_interval
-from ..readers.averaging import average_temperature, temper
 from ..readers.held_out_labels import HeldOutLabels
-from ..readers.temperature import log_loss, mean_of
+from ..readers.temperature import average_temperature, log_loss, mean_of, temper
 from .judging import shrink_loss
 from .search import averaged_hidden, choose_averaged
 from .search_data import Judgement, SearchData

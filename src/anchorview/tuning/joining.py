@@ -12,8 +12,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from ..readers.averaging import average_temperature, temper
-from ..readers.temperature import log_loss, mean_of
+from ..readers.temperature import average_temperature, log_loss, mean_of, temper
 from .judging import shrink_loss
 from .search_data import Judgement, SearchData
 from .settings import FOR_FSSMSC, READINGS, Scaling, Setting, split_inference

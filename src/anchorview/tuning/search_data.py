@@ -13,7 +13,7 @@ from ..core.arrays import PARALLEL, ClassIds, Matrix, Presence, Rows, Weights
 from ..data.views import Views
 from ..engine.blocks import map_blocks
 from ..features.auto import mean_cosine
-from ..features.completed_products import CompletedProducts, complete_features
+from ..features.products import CompletedProducts, complete_features
 from ..features.representation import Representation, represent
 from ..features.scaling import ScaledRows, TextScalers, fit_scaling
 from ..readers.graph import Graph, join_rows, make_space
