@@ -17,14 +17,14 @@ from .core.progress import CallbackSupportMixin
 from .cost.estimator import MemoryEstimator
 from .data.labels import check_weights, encode_labels
 from .data.reading import ColumnGroups
-from .data.validation import column_of, read_views
+from .data.validation import RowChecks, column_of, read_views
 from .data.views import Views
 from .engine.blocks import count_threads
 from .features.auto import FOR_SPARSE
 from .features.magnitude import check_magnitude, is_unscaled
 from .fitting.given import FitInput, read_known
 from .model.model import Model, OfRows
-from .model.predicting import Chunk, RowChecks, Wanted, predict_chunks
+from .model.predicting import Chunk, Wanted, predict_chunks
 from .readers.base import TopTwo
 from .readers.held_out_labels import HeldOutLabels
 from .readers.suggest import check_request, code_coordinates, restrict, suggest_rows

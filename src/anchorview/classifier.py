@@ -30,9 +30,8 @@ from .fitting.search_memory import check_search_memory, estimate_search_data, es
 from .fitting.searching import SearchParameters, SearchState, prepare_search, sample_rows
 from .fitting.spec import FitRun
 from .supervision.constraints import Constraints
-from .tuning.estimate import warn_unjudged
 from .tuning.settings import FOR_FSSMSC
-from .tuning.summary import cv_results
+from .tuning.summary import cv_results, warn_unjudged
 
 __all__ = ["AnchorViewClassifier"]
 

@@ -336,17 +336,18 @@ class FSSMSC(LabelLoop):
 
     def _fit(self, X: Any, y: Any, sample_weight: Any, constraints: Constraints | None, label_source: Any) -> Self:
         check_parameters(self, _RULES)
-        rng, workers = make_random_state(self.random_state), WorkerWatch()
+        rng = make_random_state(self.random_state)
         given = self._read_input(X, y, sample_weight, constraints)
+        workers = WorkerWatch() if given.views.is_on_cluster else None
         self._keep_sources(read_label_sources(label_source, given.known.class_ids >= 0, given.views.ids))
         run = FitRun(rng, count_threads(self.n_jobs), self, self.verbose)
         return self._publish(fit_model(FitParameters.of(self), given, run), workers, stacklevel=5)
 
-    def _publish(self, fitted: Fitted, workers: WorkerWatch, stacklevel: int) -> Self:
+    def _publish(self, fitted: Fitted, workers: WorkerWatch | None, stacklevel: int) -> Self:
         """Set the attributes of a fit, and warn those so many calls above of what went wrong."""
         prepared, given, result, settled = fitted.prepared, fitted.given, fitted.result, fitted.prepared.settled
         plan, on_cluster = prepared.plan, given.views.is_on_cluster
-        report = fitted.report.with_lost(workers.describe()) if on_cluster else fitted.report
+        report = fitted.report if workers is None else fitted.report.with_lost(workers.describe())
         self._warn(report, stacklevel + 1)
         self._prepared, self._report, self.status_ = prepared, report, report.describe()
         self._publish_model(fitted.model)

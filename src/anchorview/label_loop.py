@@ -41,7 +41,7 @@ class LabelLoop(MultiViewClassifier):
     _label_source = OfRows["npt.NDArray[np.int8]"]()
     _audit: tuple[Rows, Rows, Mask, Matrix] | None = None  # judged when it is first asked for
 
-    def _publish(self, fitted: Fitted, workers: WorkerWatch, stacklevel: int) -> Self:
+    def _publish(self, fitted: Fitted, workers: WorkerWatch | None, stacklevel: int) -> Self:
         raise NotImplementedError
 
     def update(
@@ -91,7 +91,7 @@ class LabelLoop(MultiViewClassifier):
         given, before = prepared.given, dict(self.__dict__)
         weights = given.sample_weight if sample_weight is None else sample_weight
         try:
-            workers = WorkerWatch()
+            workers = WorkerWatch() if given.views.is_on_cluster else None
             now = self._read_labels_of(given.views, given.present, given.empty, y, weights, constraints)
             sources = read_label_sources(label_source, now.known.class_ids >= 0, now.views.ids)
             if sample_weight is not None:  # sums over codes are of the old weights

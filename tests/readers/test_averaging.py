@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from anchorview.readers.temperature import average_temperature, log_loss, temper, votes_to_probabilities
-from anchorview.tuning.selection import select
+from anchorview.tuning.search import select
 
 RNG = np.random.RandomState(0)
 

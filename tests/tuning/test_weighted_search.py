@@ -19,8 +19,8 @@ from anchorview.readers.spread import propagate
 from anchorview.readers.temperature import AnyClass, NearOne, average_temperature, choose_temperature
 from anchorview.tuning.judging import judge
 from anchorview.tuning.options import SearchOptions
+from anchorview.tuning.search import select
 from anchorview.tuning.search_data import SearchData
-from anchorview.tuning.selection import select
 from anchorview.tuning.settings import Setting
 
 HEADS = ("nearest", "knn", "embedding", "codes", "features", "spread")

@@ -18,7 +18,7 @@ from ..features.scaling import BLOCK_ROWS
 from ..features.text import LSA_COMPONENTS, PASS_ROWS
 from ..readers.choice import READ_GRAPH, READ_LABELS
 from ..readers.nearest import READ_ROWS
-from ..tuning.sampling import (
+from ..tuning.options import (
     JUDGED_FOLDS,
     JUDGED_GRAPH,
     JUDGED_LABELS,

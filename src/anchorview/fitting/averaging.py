@@ -17,12 +17,11 @@ from ..readers.held_out_labels import HeldOutLabels
 from ..readers.temperature import average_temperature, votes_to_probabilities
 from ..readers.wrong_labels import LabelVerdicts
 from ..solver.codes import CodeStack
-from ..tuning.estimate import Estimate, judge_average
 from ..tuning.label_quality import make_label_judge
 from ..tuning.links import apply_pairs
 from ..tuning.search import affordable, averaged_hidden, best_among, best_on_codes, choose_averaged
 from ..tuning.search_data import Judgement
-from ..tuning.summary import describe_search
+from ..tuning.summary import Estimate, describe_search, judge_average
 from .ensemble import Ensemble
 from .given import FitInput
 from .report import FitReport

@@ -17,8 +17,7 @@ from ..data.views import Views
 from ..features.auto import resolve_scaling
 from ..features.scaling import check_finite
 from ..supervision.pairs import ResolvedPairs
-from ..tuning.options import SearchOptions, make_options
-from ..tuning.sampling import draw_rows
+from ..tuning.options import SearchOptions, draw_rows, make_options
 from ..tuning.search import StopSearch, search
 from ..tuning.search_data import Judgement, SearchData
 from ..tuning.settings import Scaling, Setting, one_name, scalings_to_try

@@ -12,8 +12,7 @@ import numpy.typing as npt
 from scipy import sparse
 
 from ..core.arrays import Mask, Matrix, Presence, softmax_at
-from ..data.validation import find_present
-from ..data.view_errors import check_no_empty
+from ..data.validation import RowChecks
 from ..data.views import Views
 from ..engine.blocks import iter_blocks, map_blocks, one_blas_thread, row_blocks
 from ..engine.sources.dask_rows import join_sources
@@ -32,24 +31,6 @@ from .model import Branch, Embedder, Member, Model
 CHUNK_ROWS = 65_536  # predicted at a time: rows that are read once, and a bound on memory
 Wanted = Literal["class_ids", "probabilities", "embedding"]
 Chunk = tuple[slice, Any, Mask | None]  # rows, what was wanted of them, and which have no view; None if all have one
-
-
-@dataclass(frozen=True)
-class RowChecks:
-    """What rows are checked for before they are read."""
-
-    drops_empty: bool  # rows without any view are no error
-    unscaled: bool  # features may be used as they are, so that fewer numbers are small enough
-
-    def find_present(self, views: Views) -> tuple[Presence, Mask | None]:
-        """Return which rows have which view, and which have none: an error that names them unless they are dropped."""
-        present = find_present(views)
-        if present is None or present.any(axis=1).all():
-            return present, None
-        if not self.drops_empty:
-            check_no_empty(present, views.ids)
-        empty: Mask = np.logical_not(present.any(axis=1))
-        return present, empty
 
 
 def predict_chunks(model: Model, views: Views, wanted: Wanted, checks: RowChecks, n_threads: int) -> Iterator[Chunk]:
@@ -163,17 +144,33 @@ def add_votes(
     kept: KeptCodes | None = None,
 ) -> None:
     """Add the class probabilities that members give to rows; the codes of one encoder may be kept."""
+    check = partial(check_finite, views, n_threads, present)
+    if len(branches) == 1:
+        _add_branch(branches[0], views, branches[0].scaler, present, votes, n_threads, check, kept)
+    else:
+        _add_branches(branches, views, present, votes, n_threads, check, kept)
+    if not np.isfinite(votes).all():
+        check()
+
+
+def _add_branches(
+    branches: Sequence[Branch],
+    views: Views,
+    present: Presence,
+    votes: Matrix,
+    n_threads: int,
+    check: Callable[[], None],
+    kept: KeptCodes | None,
+) -> None:
+    """Add the votes of several branches; text that they scale alike is scaled once."""
     scalers = [branch.scaler for branch in branches]
     n_together = PROJECTED_ROWS if shared_texts(scalers) else max(len(views), 1)
-    check = partial(check_finite, views, n_threads, present)
     for rows in row_blocks(len(views), n_together):
         part, has_views = (views, present) if n_together >= len(views) else (views[rows], _part(present, rows))
         projected, left = project_texts(part, scalers, has_views, n_threads)
         for branch, scaler in zip(branches, left, strict=True):
             of_branch = kept if kept is not None and kept.landmarks is branch.landmarks else None
             _add_branch(branch, projected, scaler, has_views, votes[:, rows], n_threads, check, of_branch)
-    if not np.isfinite(votes).all():
-        check()
 
 
 def _add_branch(

@@ -11,7 +11,7 @@ import numpy.typing as npt
 from ..core.arrays import ClassIds, Matrix, Rows
 from ..metrics import ReliabilityCurve, reliability_curve
 from ..readers.held_out_labels import HeldOutLabels
-from ..tuning.estimate import estimate_accuracy
+from ..tuning.summary import estimate_accuracy
 from ..view_importance import measure_unlabelled
 
 _MOST_CLASSES = 2000  # of a confusion matrix: it grows with their square

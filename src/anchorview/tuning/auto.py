@@ -24,8 +24,7 @@ from ..solver.weights import DEFAULTS
 from ..supervision.pairs import ResolvedPairs
 from .joining import BESIDE, Joined, forms_of, join
 from .judging import judge
-from .options import SearchOptions
-from .sampling import MOST_LABELLED, SAMPLE_LANDMARKS, SAMPLE_ROWS
+from .options import MOST_LABELLED, SAMPLE_LANDMARKS, SAMPLE_ROWS, SearchOptions
 from .search_data import SearchData
 from .settings import FOR_FSSMSC, N_VOTES, Scaling, Setting, one_name, scalings_to_try, split_inference
 

@@ -34,7 +34,7 @@ from ..readers.graph import N_DIRECTIONS, Graph, GraphSpace, join_rows
 from ..readers.product_readers import draw_graph_rows, keep_labels, thin, whole_space
 from ..readers.temperature import Mistakes, choose_temperature, log_loss
 from ..readers.wrong_labels import LabelVerdicts, WrongLabels, estimate_wrong, keep_every_class
-from .sampling import JUDGED_FOLDS, JUDGED_GRAPH, JUDGED_LABELS, JUDGED_TOGETHER
+from .options import JUDGED_FOLDS, JUDGED_GRAPH, JUDGED_LABELS, JUDGED_TOGETHER
 
 _MOST_JUDGING = 2000  # labels that strength, temperatures and the share of wrong ones are chosen by
 _ALPHA = 0.99  # as for the reading

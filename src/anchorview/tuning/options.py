@@ -1,4 +1,4 @@
-"""Every constant of the search of `AnchorViewClassifier`, with its reason."""
+"""Every constant of the search of `AnchorViewClassifier`, with its reason, and the rows that fits look at."""
 
 from __future__ import annotations
 
@@ -6,7 +6,11 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field, fields
 from typing import Any
 
+import numpy as np
+
+from ..core.arrays import Mask, Rows
 from ..core.checks import Number, check_choice, check_number
+from ..core.draws import subsample
 from ..features.auto import SCALINGS
 
 
@@ -138,3 +142,46 @@ def _check_option(name: str, value: Any) -> None:
             check_number(label, item, rule.low, integer=rule.integer, strict=rule.strict)
             if (name in _AT_MOST_ONE and item > 1) or (name in ("graph_strengths", "poisson_strengths") and item >= 1):
                 raise ValueError(f"{label} must be {'at most' if name in _AT_MOST_ONE else 'below'} 1; got {item!r}.")
+
+
+SAMPLE_ROWS = 1500  # on which `FSSMSC` chooses what is "auto"
+SAMPLE_LANDMARKS = 100  # with 1,500 rows; 200, or all rows and landmarks, chose no better (docs/lab/accuracy.md)
+MOST_LABELLED = 750  # of the sample: the others show what unlabelled rows are like
+JUDGED_LABELS = 10_000  # of which the regression learns that judges labels
+JUDGED_GRAPH = 2000  # rows of its graph, fewer: labels are judged in every fit, and neighbours cost their square
+JUDGED_TOGETHER = 4096  # labels
+JUDGED_FOLDS = 5  # that hide them
+
+
+def draw_rows(
+    is_labelled: Mask, usable: Mask, touched: Mask | None, options: SearchOptions, rng: np.random.RandomState
+) -> Rows | None:
+    """Return the labelled rows and some usable others, ascending; None if there are few enough to take all.
+
+    Parameters
+    ----------
+    is_labelled, usable : ndarray of bool of shape (n_rows,)
+        Rows with a label; rows that count.
+    touched : ndarray of bool of shape (n_rows,), optional
+        Rows that pairs name: they come before others, since a pair is heard of only if both its rows are there.
+    options : SearchOptions
+        How many are few enough, and how many are drawn of more.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> is_labelled, usable = np.arange(10) < 2, np.ones(10, bool)
+    >>> options = SearchOptions(max_search_rows=7, n_sampled=3)
+    >>> draw_rows(is_labelled, usable, np.arange(10) == 9, options, np.random.RandomState(0))
+    array([0, 1, 4, 8, 9])
+    >>> draw_rows(is_labelled, np.arange(10) < 9, None, options, np.random.RandomState(0)) is None
+    True
+    """
+    others = usable & ~is_labelled
+    most = options.n_sampled
+    if np.count_nonzero(others) <= max(options.max_search_rows, most):
+        return None
+    first = np.zeros_like(others) if touched is None else others & touched
+    chosen = subsample(np.flatnonzero(first), most, rng)
+    rest = subsample(np.flatnonzero(others & ~first), most - len(chosen), rng)
+    return np.sort(np.concatenate([np.flatnonzero(is_labelled), chosen, rest]))
