@@ -8,7 +8,9 @@ from typing import Any
 import numpy as np
 from scipy import sparse
 
+from ..readers.code_space import CodeSpace
 from ..readers.held_out_labels import HeldOutLabels
+from ..readers.label_sources import SKIPPED, SOURCES
 from ..supervision.conflicts import Conflict
 from ..tuning.search_data import Judgement
 from ..tuning.settings import Setting
@@ -119,6 +121,23 @@ def _held_out(held_out: Any, model: Any, n_rows: int) -> None:
         check_floats(held_out.weights, (len(rows),), "held_out_")
 
 
+def _label_source(sources: Any, model: Any, n_rows: int) -> None:
+    _one_dimension(sources, n_rows, "label_source_")
+    require(sources.dtype.kind == "U" and bool(np.isin(sources, ["", *SOURCES]).all()), "label_source_")
+    is_labelled = ~np.isin(sources, ["", SKIPPED])
+    require(not bool((model._can_be_labelled & is_labelled).any()), "label_source_")
+    require(bool(np.isin(model.labels_[is_labelled], model.classes_).all()), "label_source_")
+
+
+def _coordinates(places: Any, model: Any, n_rows: int) -> None:
+    space = vars(model).get("_code_space")
+    require(isinstance(space, CodeSpace), "_code_space")
+    directions = space.directions
+    require(isinstance(directions, np.ndarray) and directions.ndim == 2, "_code_space")
+    check_floats(directions, (len(model.landmarks_), directions.shape[1]), "_code_space")
+    check_floats(places, (n_rows, directions.shape[1]), "_coordinates")
+
+
 CHECKS: dict[str, Callable[[Any, Any, int], None]] = {
     "labels_": _labels,
     "confidence_": _confidence,
@@ -132,6 +151,8 @@ CHECKS: dict[str, Callable[[Any, Any, int], None]] = {
     "held_out_": _held_out,
     "label_quality_": _label_quality,
     "_likely_class_ids": _likely_class_ids,
+    "label_source_": _label_source,
+    "_coordinates": _coordinates,
 }
 
 
