@@ -49,7 +49,7 @@ OF_FITTED_ROWS = (  # attributes about the single rows of a fit: predictions do 
     "held_out_",
     "label_quality_",
     "_likely_class_ids",
-    "label_source_",
+    "_label_source",
     "_coordinates",
     "_code_space",
 )
@@ -63,6 +63,7 @@ OF_LABEL_LOOP = (
     "_curve",
     "_novelty",
     "_row_groups",
+    "_report",
 )
 
 
@@ -109,7 +110,7 @@ class MultiViewClassifier(
         def __getattr__(self, name: str) -> Any:
             """Say why an attribute is not there: the file of the model may have been written without it."""
             about = f"{type(self).__name__!r} object has no attribute {name!r}"
-            if name in self.__dict__.get("_left_out", ()):
+            if {name, f"_{name.rstrip('_')}"} & set(self.__dict__.get("_left_out", ())):
                 about = (
                     f"This {type(self).__name__} was loaded from a file without the rows of its fit, so there is no "
                     f"{name} (nor what rests on it, such as suggest_labels). To keep it, save the fitted model by "
@@ -337,7 +338,8 @@ class MultiViewClassifier(
     def _iter_on_cluster(self, views: Views, work: str) -> Iterator[tuple[slice, Any, Mask | None]]:
         """Work on the blocks of views on Dask where they are; what is asked for comes back, the rows do not."""
         model = object.__new__(type(self))
-        left_out = (*OF_FITTED_ROWS, *OF_LABEL_LOOP, *self._kept_after_failure)
+        kept = {"_code_space"}  # what places new rows
+        left_out = {*OF_FITTED_ROWS, *OF_LABEL_LOOP, *self._kept_after_failure} - kept
         model.__dict__ = {name: value for name, value in self.__dict__.items() if name not in left_out}
         rows = join_sources(views.names, views.arrays)
         try:

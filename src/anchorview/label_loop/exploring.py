@@ -15,6 +15,7 @@ from ..data.views import Views
 from ..engine.blocks import count_threads
 from ..readers.audit import audit_order, next_audit_rows
 from ..readers.code_space import CodeSpace, fit_code_space
+from ..readers.label_sources import name_sources
 from ..readers.novelty import NovelGroup, NoveltyModel, fit_novelty, group_novel_rows
 from ..readers.row_groups import RowGroups, group_rows
 from ..readers.suggest import Suggestion, check_request, restrict, suggest_from
@@ -30,11 +31,17 @@ class ExploredRows(MultiViewClassifier):
     labels change.
     """
 
-    label_source_: npt.NDArray[np.str_]
+    _label_source: npt.NDArray[np.int8]
     _coordinates: Matrix | None = None  # of the rows of the fit, in `_code_space`
     _code_space: CodeSpace | None = None
     _row_groups: RowGroups | None = None
     _novelty: tuple[NoveltyModel | None, Matrix | None] | None = None  # of these labels
+
+    @property
+    def label_source_(self) -> npt.NDArray[np.str_]:
+        """Where the label of each row comes from: "random", "suggested", "import" …, "" for rows without one."""
+        check_is_fitted(self)
+        return name_sources(self._label_source)
 
     def _codes_without_labels(self) -> Codes:
         """Return codes that no label has moved."""

@@ -21,7 +21,7 @@ from ..readers.audit import (
     next_audit_rows,
 )
 from ..readers.held_out_labels import HeldOutLabels
-from ..readers.label_sources import RANDOM
+from ..readers.label_sources import RANDOM, number_sources
 from ..readers.learning_curve import LabelsNeeded, LearningCurve, draw_shares, fit_learning_curve
 from ..readers.trusted import TrustedRows, find_trusted
 from ..readers.unseen_classes import can_be_corrected, correct_confidence
@@ -44,7 +44,7 @@ class LabelLoop(ExploredRows):
 
     def _finish_labels(self, sources: npt.NDArray[np.str_]) -> None:
         """Keep where labels come from, and lower the confidence where classes seem to have no label."""
-        self.label_source_ = sources
+        self._label_source = number_sources(sources)
         self._audit = self._curve = self._novelty = None
         self.confidence_ = self._corrected(self.confidence_, self._given_class_ids(), self.held_out_)
 

@@ -31,7 +31,7 @@ _GROWTH = 1.2  # times the labels of the last search, from which a new one is wo
 _OF_PLAIN = (
     "classes_", "_class_order", "labels_", "confidence_", "held_out_", "label_quality_", "_likely_class_ids", "codes_",
     "embedding_", "landmarks_", "landmark_embedding_", "_n_features_out", "_scaler", "_encoder", "_rule",
-    "_can_be_labelled", "_runner_up", "constraint_conflicts_", "constraint_violations_", "label_source_", "status_",
+    "_can_be_labelled", "_runner_up", "constraint_conflicts_", "constraint_violations_", "_label_source", "status_",
     "stage_seconds_", "_audit", "_curve", "_novelty", "_coordinates", "_code_space", "_row_groups",
 )  # fmt: skip
 
@@ -286,8 +286,8 @@ class TwoSpeeds(LabelLoop):
         if self._is_plain:
             return super()._judge_audit()
         if self._audit is None:
-            # A search for each part of the audit would take too long. Labels were hidden in turn from all of it, settings
-            # and averages chosen without them; those that could not be hidden are the only ones of their class: wrong.
+            # A search for each part of the audit would take too long. Labels were hidden in turn from all of it, its
+            # settings chosen without them; those that could not be hidden are the only ones of their class: wrong.
             rows, skipped = self._audited()
             right, sure = np.zeros(len(rows), dtype=bool), np.zeros(len(rows))
             held_out = self.held_out_

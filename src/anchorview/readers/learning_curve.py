@@ -130,7 +130,7 @@ def draw_shares(rows: Rows, class_ids: ClassIds, random_state: int = 0) -> list[
     for _ in range(_ROUNDS):
         order = rng.permutation(len(rows))
         for share in _SHARES:
-            n_seen = int(round(share * len(rows)))
+            n_seen = round(share * len(rows))
             seen, hidden = order[:n_seen], order[n_seen:]
             if len(hidden) and len(np.unique(class_ids[seen])) >= _FEWEST_SEEN:
                 drawn.append(np.sort(rows[hidden]))

@@ -1,8 +1,8 @@
 """Groups of rows that are alike, made once for a fit: what suggestions are spread over.
 
-Some rows are grouped finely by k-means, and the groups are joined two by two (Ward), so that any number of groups can be
-had at once: fewer and larger ones while there are few labels. Codes know nothing of the labels, so the groups stay when
-labels change.
+Some rows are grouped finely by k-means, and the groups are joined two by two (Ward), so that any number of groups can
+be had at once: fewer and larger ones while there are few labels. Codes know nothing of the labels, so the groups stay
+when labels change.
 """
 
 from __future__ import annotations
