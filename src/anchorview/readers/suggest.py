@@ -132,7 +132,7 @@ def suggest_from(
     rows, points, fine = _with_candidates(groups, coordinates, candidates, n)
     joined = groups.joined(n_labelled + n)[fine]
     scale = len(doubt) / max(len(groups.rows), 1)
-    expected_mistakes = np.bincount(joined, weights=doubt[rows])
+    expected_mistakes: Matrix = np.bincount(joined, weights=doubt[rows]).astype(np.float64)
     order = _representatives(points, joined, expected_mistakes, candidates[rows])
     new_order, is_new = np.empty(0, dtype=np.intp), np.zeros(len(rows), dtype=bool)
     if labelled is not None and len(labelled):
