@@ -50,6 +50,26 @@ def test_an_update_is_a_fit_with_the_same_settings_and_landmarks(made: Any, few:
     assert_same(model.update(more), fresh, made.views)
 
 
+def test_an_update_keeps_the_rows_of_the_graph(monkeypatch: Any, made: Any, few: Any, more: Any) -> None:
+    """Of many rows some are in the graph; with the same ones a fit from nothing gives the same answers."""
+    from anchorview.fitting.pipeline import fit_labels
+    from anchorview.tuning import reading_fits
+
+    monkeypatch.setattr(reading_fits, "READ_GRAPH", 90)
+    monkeypatch.setattr(reading_fits.draw_graph_rows, "__defaults__", (90,))
+    model = FSSMSC(n_landmarks=40, readers=("nearest", "linear", "poisson"), random_state=0).fit(made.views, few)
+    drawn = model._prepared.members
+    assert len(drawn.rows) == 90
+    for y in (more, few, label(more, np.arange(30), made)):
+        before = model._prepared
+        model.update(y)
+        assert np.isin(np.flatnonzero(y >= 0), model._prepared.members.rows).all()
+        assert np.isin(drawn.rows, model._prepared.members.rows).all()
+        fresh = fit_labels(before.without_codes(), model._prepared.given, model._make_run())
+        np.testing.assert_allclose(fresh.top.confidence[y < 0], model.confidence_[y < 0], atol=1e-6)
+        np.testing.assert_array_equal(fresh.given.known.classes[fresh.top.class_ids][y < 0], model.labels_[y < 0])
+
+
 def test_an_update_with_the_labels_of_the_fit_changes_nothing(made: Any, few: Any) -> None:
     model = FSSMSC(n_landmarks=40, random_state=0).fit(made.views, few)
     before = model.predict_proba(made.views)

@@ -81,7 +81,7 @@ class UpdatedLabels(LabelLoop):
             labelled = now.known.class_ids >= 0
             sources = read_label_sources(label_source, labelled, now.views.ids, self.label_source_)
             if sample_weight is not None:  # sums over codes are of the old weights
-                prepared = prepared.with_codes(None)
+                prepared = prepared.without_codes()
             self._publish(fit_labels(prepared, now, self._make_run()), workers, stacklevel=3)
             self._finish_labels(sources)
             is_open = ~labelled & before["_can_be_labelled"]
