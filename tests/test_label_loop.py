@@ -9,7 +9,7 @@ import numpy as np
 import numpy.typing as npt
 import pytest
 
-from anchorview import FSSMSC, ActiveSet, Constraints, Views, datasets
+from anchorview import FSSMSC, ActiveSet, Constraints, ModelFileError, Views, datasets, load, save
 
 
 @pytest.fixture(scope="module")
@@ -116,6 +116,32 @@ def test_updates_of_codes_in_files_and_of_stored_rows(tmp_path: Any, made: Any, 
     assert "Codes are kept in files" in model.status_
     inside = FSSMSC(n_landmarks=40, random_state=0).fit(made.data, few).update(more)
     assert_same(model.update(more), inside, made.views)
+
+
+@pytest.mark.parametrize("readers", ["nearest", ("nearest", "linear", "poisson")])
+def test_updates_of_a_saved_model(tmp_path: Any, made: Any, few: Any, more: Any, readers: Any) -> None:
+    """The features are not in the file: rows of E are, whose rounding a regression may enlarge."""
+    names = np.array(["a", "b", "c", "d"], dtype=object)
+    y, later = (np.where(each >= 0, names[each], None) for each in (few, more))
+    views = Views(made.data, ids=[f"row{number}" for number in range(240)])
+    model = FSSMSC(n_landmarks=40, readers=readers, random_state=0).fit(views, y)
+    save(model, tmp_path / "plain", rows=True)
+    with pytest.raises(ModelFileError, match="holds no rows for other labels.*--keep-rows"):
+        load(tmp_path / "plain", rows=True)
+    save(model, tmp_path / "model", updates=True)
+    assert "_kept" not in vars(model)
+    back = load(tmp_path / "model", rows=True)
+    before = back.labels_.copy()
+    assert back.expected_accuracy_ == model.expected_accuracy_
+    model.update(later)
+    back.update({f"row{row}": name for row, name in enumerate(later) if name is not None})
+    np.testing.assert_array_equal(back.labels_, model.labels_)
+    np.testing.assert_allclose(back.confidence_, model.confidence_, atol=1e-6 if readers == "nearest" else 1e-3)
+    np.testing.assert_allclose(back.predict_proba(views), model.predict_proba(views), atol=1e-3)
+    np.testing.assert_array_equal(back.audit_rows(5), model.audit_rows(5))
+    save(back, tmp_path / "again", updates=True)
+    again = load(tmp_path / "again", rows=True).update(y)
+    assert (again.labels_ == before).mean() > 0.99
 
 
 @pytest.mark.parametrize(

@@ -112,7 +112,7 @@ def fit_labels(prepared: Prepared, given: FitInput, run: FitRun, *, review: bool
     if params.relabel is not None:
         with progress.watch():
             given, verdict = correct_on(params, given, prepared.source, run.n_threads, progress)
-    run.rng.set_state(prepared.random_state)
+    run = replace(run, rng=deepcopy(prepared.rng))
     return _learn(replace(prepared, plan=plan), given, verdict, run, progress)
 
 

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import sys
 import warnings
+from copy import deepcopy
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
@@ -46,7 +47,7 @@ class Prepared:
     choice: Choice
     source: Representation
     settled: SettledWeights
-    random_state: Any  # of the generator, for those who learn from other labels
+    rng: np.random.RandomState  # as it is now, for those who learn from other labels
     encoded: tuple[Codes, Reduction] | None = None  # codes without coupling and their sums, once they are known
     members: GraphMembers | None = None  # rows of the graph, if one reads the labels
     neighbours: KeptNeighbours | None = None  # of each row among them
@@ -88,7 +89,7 @@ def prepare(
         plan.outcomes.append(Outcome.FEW_DIFFERENT_ROWS)
     settled, needed = measure(params, given, plan, source, asked, choice, sizes, available)
     check_memory(needed, available)
-    return Prepared(params, given, plan, choice, source, settled, rng.get_state(legacy=False))
+    return Prepared(params, given, plan, choice, source, settled, deepcopy(rng))
 
 
 def represent_rows(

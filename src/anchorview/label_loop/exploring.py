@@ -52,6 +52,19 @@ class ExploredRows(MultiViewClassifier):
         for name in ("_coordinates", "_code_space", "_row_groups"):
             self.__dict__.pop(name, None)
 
+    def _keep_rows(self) -> None:
+        """Keep what other labels need of the rows of the fit, for a file."""
+        raise NotImplementedError
+
+    def _drop_kept_rows(self) -> None:
+        """Forget what was kept for a file, if it is here in another form."""
+        if "_prepared" in self.__dict__:
+            self.__dict__.pop("_kept", None)
+        plain = self.__dict__.get("_kept_plain")
+        if plain is not None and "_fitted_input" in self.__dict__:
+            plain._drop_kept_rows()
+            self.__dict__.pop("_kept_plain")
+
     def _places_of_rows(self) -> Matrix:
         """Return coordinates of the rows of the fit, alike where rows use the same landmarks."""
         if self._coordinates is None or self._code_space is None:
