@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Any, Literal, overload
 
 import numpy as np
@@ -16,6 +17,7 @@ from ..engine.blocks import count_threads
 from ..readers.audit import audit_order, next_audit_rows
 from ..readers.code_space import CodeSpace, fit_code_space
 from ..readers.label_sources import name_sources
+from ..readers.novel_features import draw_some, telling_features
 from ..readers.novelty import NovelGroup, NoveltyModel, fit_novelty, group_novel_rows
 from ..readers.row_groups import RowGroups, group_rows
 from ..readers.suggest import Suggestion, check_request, restrict, suggest_from
@@ -290,4 +292,13 @@ class ExploredRows(MultiViewClassifier):
 
     def _describe_group(self, group: NovelGroup) -> NovelGroup:
         """Return a group with what sets it apart, if the features are here."""
-        return group
+        views = self._views_of_fit()
+        if views is None or views.is_on_cluster or views.is_stored:
+            return group
+        rng = np.random.RandomState(0)
+        inside, every = (draw_some(rows, rng) for rows in (group.rows, np.arange(len(views))))
+        return replace(group, features=telling_features(views.names, views[inside].arrays, views[every].arrays))
+
+    def _views_of_fit(self) -> Views | None:
+        """Return the features of the fit; None if they are not here."""
+        return None

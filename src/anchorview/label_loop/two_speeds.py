@@ -18,6 +18,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from ..core.arrays import Matrix, Rows
 from ..core.progress import as_interrupt
+from ..data.views import Views
 from ..fitting.given import FitInput
 from ..readers.audit import ExpectedAccuracy, accuracy_by_hidden_labels
 from ..readers.label_sources import read_label_sources
@@ -278,6 +279,10 @@ class TwoSpeeds(LabelLoop):
             drop = 0 if tuned[-1:] != [0] else 1
             kept = (*kept[:drop], *kept[drop + 1 :])
         self._versions = kept
+
+    def _views_of_fit(self) -> Views | None:
+        given: FitInput | None = self.__dict__.get("_fitted_input")
+        return None if given is None or "_kept_plain" in self.__dict__ else given.views
 
     # What is judged
 

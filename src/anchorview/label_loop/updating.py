@@ -10,6 +10,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from ..core.arrays import Matrix, Rows
 from ..core.progress import as_interrupt
+from ..data.views import Views
 from ..engine.blocks import count_threads
 from ..engine.sources.dask_tasks import WorkerWatch
 from ..fitting.kept_fit import KeptFit, keep_fit, restore_fit, rows_without_features
@@ -132,6 +133,10 @@ class UpdatedLabels(LabelLoop):
     def _codes_without_labels(self) -> Codes:
         prepared: Prepared | None = self.__dict__.get("_prepared")
         return self.codes_ if prepared is None or prepared.encoded is None else prepared.encoded[0]
+
+    def _views_of_fit(self) -> Views | None:
+        prepared: Prepared | None = self.__dict__.get("_prepared")
+        return None if prepared is None or "_kept" in self.__dict__ else prepared.given.views
 
     def _can_judge_audit(self) -> bool:
         return "_prepared" in self.__dict__ or "_kept" in self.__dict__ or self._audit is not None
