@@ -7,7 +7,6 @@ from typing import Any, Self
 
 import numpy as np
 
-from .base import MultiViewClassifier
 from .core.checks import (
     COUNT,
     SHARED,
@@ -29,6 +28,9 @@ from .fitting.averaging import FittedAverage, fit_average
 from .fitting.search_memory import check_search_memory, estimate_search_data, estimate_search_sizes
 from .fitting.searching import SearchParameters, SearchState, prepare_search, sample_rows
 from .fitting.spec import FitRun
+from .fssmsc import FSSMSC
+from .label_loop.two_speeds import TwoSpeeds
+from .readers.label_sources import read_label_sources
 from .supervision.constraints import Constraints
 from .tuning.settings import FOR_FSSMSC
 from .tuning.summary import cv_results, warn_unjudged
@@ -49,7 +51,7 @@ _RULES: dict[str, Rule] = {
 }
 
 
-class AnchorViewClassifier(MultiViewClassifier):
+class AnchorViewClassifier(TwoSpeeds):
     """FSSMSC with its settings chosen by cross-validation on the labels given, the best of them averaged.
 
     Part of the labels is hidden, and settings are judged by how well they find it: scaling, λ_Z, μ, λ_M and what reads
@@ -212,7 +214,15 @@ class AnchorViewClassifier(MultiViewClassifier):
         return tags
 
     @with_callbacks  # type: ignore[untyped-decorator,unused-ignore]
-    def fit(self, X: Any, y: Any, *, sample_weight: Any = None, constraints: Constraints | None = None) -> Self:
+    def fit(
+        self,
+        X: Any,
+        y: Any,
+        *,
+        sample_weight: Any = None,
+        constraints: Constraints | None = None,
+        label_source: Any = None,
+    ) -> Self:
         """Search, and label every row.
 
         An interrupt (Ctrl-C) during the search ends it: the settings judged so far are used, and with ``warm_start``
@@ -235,6 +245,10 @@ class AnchorViewClassifier(MultiViewClassifier):
             Pairs of rows that must, or must not, share a class. Embeddings learn from them, must-links of weight 1 or
             more pass labels on to whatever else reads labels, and `labels_` heed them. Where a label is hidden to
             judge by it, so are the pairs of its row.
+        label_source : mapping, Series or array-like of str, optional
+            Where each label comes from, by row number (id, if the views have ids) or for every row: "random" if the
+            row was drawn at random, else "suggested", "lasso", "search", "review" or "import"; "skipped" for a row
+            that nobody could label. Random ones, and rows of `audit_rows`, tell how accurate the labels are.
 
         Returns
         -------
@@ -242,14 +256,14 @@ class AnchorViewClassifier(MultiViewClassifier):
         """
         before = dict(self.__dict__)
         try:
-            return self._fit(X, y, sample_weight, constraints)
+            return self._fit(X, y, sample_weight, constraints, label_source)
         except BaseException as error:
             self._restore(before)
             if isinstance(error, MemoryError) and SEARCH_REMEDY not in str(error):
                 raise MemoryError(f"{str(error) or 'Memory ran out'}; the fit was given up. {SEARCH_REMEDY}") from error
             raise as_interrupt(error)  # noqa: B904  (an error that is no interrupt is raised as it was)
 
-    def _fit(self, X: Any, y: Any, sample_weight: Any, constraints: Constraints | None) -> Self:
+    def _fit(self, X: Any, y: Any, sample_weight: Any, constraints: Constraints | None, label_source: Any) -> Self:
         check_parameters(self, _RULES)
         params = SearchParameters.of(self)
         if y is None:
@@ -258,6 +272,7 @@ class AnchorViewClassifier(MultiViewClassifier):
                 "use FSSMSC with n_clusters."
             )
         given = self._read_input(X, y, sample_weight, constraints)
+        sources = read_label_sources(label_source, given.known.class_ids >= 0, given.views.ids)
         if given.views.is_on_cluster:
             raise ValueError(
                 "AnchorViewClassifier searches in memory, and dask arrays stay on their cluster. Search on some rows, "
@@ -269,10 +284,21 @@ class AnchorViewClassifier(MultiViewClassifier):
         check_search_memory(params, given, rows, run.n_threads)
         search = prepare_search(params, given, rows, run, self.get_params(), before)
         self._search = search.state
-        fitted = fit_average(search, run.n_threads, stacklevel=5)
-        return self._publish(fitted, search.progress)
+        self._publish(fit_average(search, run.n_threads, stacklevel=5), search.progress)
+        for name in ("_is_plain", "_plain", "_versions", "changed_"):  # of updates of an earlier fit
+            self.__dict__.pop(name, None)
+        self._forget_places()
+        self._finish_labels(sources)
+        self._fitted_input = given
+        self._add_version("tuned")
+        return self
 
-    def _publish(self, fitted: FittedAverage, progress: Progress) -> Self:
+    def _make_plain(self) -> FSSMSC:
+        chosen = {"on_empty": self.on_empty, "unlabelled": self.unlabelled, "n_jobs": self.n_jobs, **self.best_params_}
+        assert self._search is not None
+        return FSSMSC(**chosen, random_state=self._search.seed)
+
+    def _publish(self, fitted: FittedAverage, progress: Progress) -> None:
         """Set the attributes of a fit, and warn if a good part of the labels could not be judged."""
         given, estimate = fitted.given, fitted.estimate
         self._publish_model(fitted.model)
@@ -293,7 +319,6 @@ class AnchorViewClassifier(MultiViewClassifier):
         progress.log(self.status_)
         progress.finish()
         self.stage_seconds_ = progress.seconds
-        return self
 
     def _restore(self, before: dict[str, Any]) -> None:
         """Put the estimator back as it was, but for what was judged: a later fit may go on from there."""

@@ -2,14 +2,12 @@
 
 from __future__ import annotations
 
-import warnings
 from collections.abc import Sequence
 from dataclasses import asdict
 from typing import Any, Self
 
 import numpy as np
 import numpy.typing as npt
-from sklearn.exceptions import ConvergenceWarning
 
 from .core.checks import (
     COUNT,
@@ -31,9 +29,8 @@ from .engine.sources.dask_tasks import WorkerWatch
 from .features.auto import FOR_SPARSE, ScalingChoice
 from .fitting.memory import estimate_from_data, estimate_from_sizes
 from .fitting.pipeline import Fitted, fit_model
-from .fitting.report import FitReport
 from .fitting.spec import FitParameters, FitRun
-from .label_loop import LabelLoop
+from .label_loop.updating import UpdatedLabels
 from .readers.choice import ReadersRule
 from .readers.label_sources import read_label_sources
 from .solvers import SolverParameters, SolverRule, resolve_solver
@@ -62,7 +59,7 @@ _RULES: dict[str, Rule] = {
 }
 
 
-class FSSMSC(LabelLoop):
+class FSSMSC(UpdatedLabels):
     """Fast scalable semi-supervised multi-view subspace clustering.
 
     Every row is described by a sparse non-negative code over a few hundred landmarks, shared by all views; the
@@ -148,7 +145,9 @@ class FSSMSC(LabelLoop):
     labels_ : ndarray of shape (n_rows,)
         Class (without labels: cluster number) of each row; labelled rows keep theirs.
     confidence_ : ndarray of shape (n_rows,)
-        Probability of that class, calibrated on labels that were held out; 1 for labelled rows.
+        Probability of that class, calibrated on labels that were held out; 1 for labelled rows. Where some classes have
+        a single label, others may have none: the confidence of rows that are unlike all labelled ones is then lower
+        than their probability (docs/lab/confidence.md).
     classes_ : ndarray
         The labelled classes, sorted.
     held_out_ : HeldOutLabels or None
@@ -191,6 +190,16 @@ class FSSMSC(LabelLoop):
         Mean number of non-zeros of a code.
     status_ : str
         A summary of the fit in words.
+    label_source_ : ndarray of str of shape (n_rows,)
+        Where each label comes from (see `fit`); "" for rows without one.
+    expected_accuracy_ : ExpectedAccuracy or None
+        Accuracy to expect of rows without a label: ``value``, ``low``, ``high``, and what it ``rests_on``.
+    novelty_ : ndarray of shape (n_rows,), or None
+        Probability that a row belongs to a class without a label; `labels_` do not depend on it.
+    novel_groups_ : list of NovelGroup
+        Groups of such rows.
+    changed_ : float
+        After an update, the share of rows without a label whose class has changed.
     stage_seconds_ : dict
         Seconds spent on choice (of what is "auto"), scaling, landmarks, solver and labels.
     n_features_in_ : int
@@ -339,16 +348,19 @@ class FSSMSC(LabelLoop):
         rng = make_random_state(self.random_state)
         given = self._read_input(X, y, sample_weight, constraints)
         workers = WorkerWatch() if given.views.is_on_cluster else None
-        self._keep_sources(read_label_sources(label_source, given.known.class_ids >= 0, given.views.ids))
+        sources = read_label_sources(label_source, given.known.class_ids >= 0, given.views.ids)
         run = FitRun(rng, count_threads(self.n_jobs), self, self.verbose)
-        return self._publish(fit_model(FitParameters.of(self), given, run), workers, stacklevel=5)
+        self._publish(fit_model(FitParameters.of(self), given, run), workers, stacklevel=5)
+        self._forget_places()
+        self._finish_labels(sources)
+        return self
 
     def _publish(self, fitted: Fitted, workers: WorkerWatch | None, stacklevel: int) -> Self:
         """Set the attributes of a fit, and warn those so many calls above of what went wrong."""
         prepared, given, result, settled = fitted.prepared, fitted.given, fitted.result, fitted.prepared.settled
         plan, on_cluster = prepared.plan, given.views.is_on_cluster
         report = fitted.report if workers is None else fitted.report.with_lost(workers.describe())
-        self._warn(report, stacklevel + 1)
+        report.warn(type(self).__name__, stacklevel + 1)
         self._prepared, self._report, self.status_ = prepared, report, report.describe()
         self._publish_model(fitted.model)
         self.codes_ = result.codes
@@ -372,15 +384,6 @@ class FSSMSC(LabelLoop):
         fitted.progress.finish()
         self.stage_seconds_ = fitted.progress.seconds
         return self
-
-    def _warn(self, report: FitReport, stacklevel: int) -> None:
-        name = type(self).__name__
-        for outcome in report.failures:
-            warnings.warn(f"{name} {outcome.value}", ConvergenceWarning, stacklevel=stacklevel)
-        for outcome in report.warned:
-            warnings.warn(f"{name}: {outcome.value}", UserWarning, stacklevel=stacklevel)
-        if report.lost_workers:
-            warnings.warn(f"{name}: {report.lost_workers}", UserWarning, stacklevel=stacklevel)
 
     def _estimate_sizes(self, sizes: FitSizes) -> MemoryEstimate:
         return estimate_from_sizes(FitParameters.of(self), sizes)

@@ -29,6 +29,7 @@ TRUSTED = (
     "anchorview.model.model.Member",
     "anchorview.model.model.Model",
     "anchorview.readers.clusters.ClusterCentres",
+    "anchorview.readers.code_space.CodeSpace",
     "anchorview.readers.linear.FoldedReader",
     "anchorview.readers.linear.LinearReader",
     "anchorview.readers.plain_neighbours.PlainNeighbours",

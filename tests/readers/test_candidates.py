@@ -15,7 +15,7 @@ from hypothesis import strategies as st
 
 from anchorview.core.arrays import squared_norms, unit_rows
 from anchorview.readers import candidates as module
-from anchorview.readers.candidates import CandidateFilter, group_rows, is_worthwhile
+from anchorview.readers.candidates import CandidateFilter, is_worthwhile, split_rows
 from anchorview.readers.nearest import RULES, LabelledNeighbours, keep_labelled
 
 Array = npt.NDArray[Any]
@@ -26,7 +26,7 @@ _ENTRIES = 2**20
 def always_in_groups(size: int = 8) -> Iterator[None]:
     """Groups of a few rows, whatever that costs."""
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(group_rows, "__defaults__", (size,))
+        patch.setattr(split_rows, "__defaults__", (size,))
         patch.setattr(module, "_MIN_GROUPS", 0)
         patch.setattr(module, "_MIN_LABELLED", 0)
         patch.setattr(module, "_WORTH", 1.0)
@@ -74,7 +74,7 @@ def test_the_nearest_of_each_class_is_a_rival(problem: tuple[Array, Array, Array
     labelled, class_ids, rows = (problem[0] + 10**shift) * 10**scale, np.sort(problem[1]), problem[2] * 10**scale
     starts = np.flatnonzero(np.diff(class_ids, prepend=-1))
     squared = squared_distances(rows, labelled)
-    groups = group_rows(rows, 8)
+    groups = split_rows(rows, 8)
     for group, among in zip(groups, CandidateFilter(labelled, starts).of(rows, groups), strict=True):
         np.testing.assert_array_equal(np.unique(class_ids[among]), np.unique(class_ids))
         for class_id in np.unique(class_ids):
@@ -88,7 +88,7 @@ def test_the_nearest_of_all_are_rivals(problem: tuple[Array, Array, Array], coun
     labelled, _, rows = problem
     squared = squared_distances(rows, labelled)
     nearest = np.argsort(squared, axis=1, kind="stable")[:, :count]  # of rows equally near the first
-    groups = group_rows(rows, 8)
+    groups = split_rows(rows, 8)
     for group, among in zip(groups, CandidateFilter(labelled, None, count).of(rows, groups), strict=True):
         assert np.isin(nearest[group], among).all()
 
@@ -96,7 +96,7 @@ def test_the_nearest_of_all_are_rivals(problem: tuple[Array, Array, Array], coun
 def test_every_row_is_in_one_group() -> None:
     rows = np.random.default_rng(0).normal(size=(500, 3))
     rows[100:200] = rows[0]
-    groups = group_rows(rows, 8)
+    groups = split_rows(rows, 8)
     np.testing.assert_array_equal(np.sort(np.concatenate(groups)), np.arange(500))
     assert max(map(len, groups)) in (100, 101)  # those that are the same cannot be told apart
     assert sorted(map(len, groups))[-2] <= 8

@@ -71,6 +71,8 @@ def _check_estimator(estimator: Any) -> None:
     require(np.array_equal(model.embedder.landmarks, estimator.landmarks_), "landmarks_")
     require(np.array_equal(model.embedder.embedding, estimator.landmark_embedding_), "landmark_embedding_")
     require(len(model.embedder.embedding) == estimator._n_features_out, "_n_features_out")
+    if "_kept_plain" in vars(estimator):
+        _check_estimator(estimator._kept_plain)
 
 
 def _check_whole(model: Model, sizes: list[int], n_classes: int) -> None:

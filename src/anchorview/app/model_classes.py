@@ -11,10 +11,13 @@ import importlib
 from dataclasses import dataclass
 from typing import Any
 
+from ..base import OF_LABEL_LOOP
+
 LAST_STEPS = ("FSSMSC", "AnchorViewClassifier")
 
 _OF_THIS_MACHINE = ("text_encoder", "text_cache", "image_encoder", "image_folder", "unreadable_")
-_NEVER = ("_metadata_request", "_stop_words_id", "_prepared", "_report", "_audit")
+_PLACES = ("_coordinates", "_code_space", "_kept")  # rows by their codes, and what other labels need of them
+_NEVER = ("_metadata_request", "_stop_words_id", *OF_LABEL_LOOP)
 
 
 @dataclass(frozen=True)
@@ -53,9 +56,12 @@ def _sklearn(**modules: str) -> dict[str, Storable]:
 
 
 TABLE: dict[str, Storable] = {
-    "FSSMSC": Storable("anchorview.fssmsc", 2, times=("stage_seconds_",)),
+    "FSSMSC": Storable("anchorview.fssmsc", 2, _PLACES, times=("stage_seconds_",)),
     "AnchorViewClassifier": Storable(
-        "anchorview.classifier", 2, ("_search",), times=("stage_seconds_", "cv_results_.mean_fit_time")
+        "anchorview.classifier",
+        2,
+        (*_PLACES, "_kept_plain", "_search"),
+        times=("stage_seconds_", "cv_results_.mean_fit_time"),
     ),
     "Judgement": Storable("anchorview.tuning.search_data", 2, times=("seconds",)),
     "Pipeline": Storable("sklearn.pipeline", without=(*_NEVER, "memory")),  # a folder of pickles is not to be trusted
@@ -94,6 +100,8 @@ TABLE: dict[str, Storable] = {
         FittedRows="readers.graph",
         GraphSpace="readers.graph",
         HeldOutLabels="readers.held_out_labels",
+        CodeSpace="readers.code_space",
+        KeptFit="fitting.kept_fit",
         Conflict="supervision.conflicts",
         Contradiction="supervision.conflicts",
         ConstraintViolations="supervision.conflicts",

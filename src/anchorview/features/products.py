@@ -21,6 +21,7 @@ import numpy as np
 from scipy import sparse
 
 from ..core.arrays import LONG, PARALLEL, Mask, Matrix, Presence, Rows, Weights, column_slices, is_sparse, squared_norms
+from ..core.kept_arrays import keep_array
 from ..data.views import Views
 from ..engine.blocks import one_blas_thread, row_blocks, rows_of
 from ..solver.elastic_net import ElasticNetEncoder, code_lengths, complete_products
@@ -109,10 +110,23 @@ class ViewCrossProducts:
         self._taken = np.empty((0, len(landmarks)), dtype=self.dtype)
         self._lock = threading.Lock()
 
+    def keep_blocks(self) -> None:
+        """Keep E of larger data too, in a file: for other labels of the same rows. No error if there is no room."""
+        if self._cache is None and not self._for_prediction:
+            self._cache = keep_array((self.n_rows, self._landmarks.shape[1]), self.dtype)
+
     def computed_anew(self) -> Self:
         """Return the same rows, of which nothing is kept: a product of few rows rounds otherwise than one of many."""
         other = copy(self)
         other._cache, other._taken_rows, other._taken = None, self._taken_rows[:0], self._taken[:0]
+        return other
+
+    def as_new(self) -> Self:
+        """Return the same rows as before any of them was read, with room to keep them if there was."""
+        other = self.computed_anew()
+        other._known, other._squares = np.zeros_like(self._known), {}
+        if self._cache is not None:
+            other._cache = keep_array(self._cache.shape, self.dtype)
         return other
 
     def read(self, block: slice) -> Matrix:
@@ -196,9 +210,12 @@ class ViewCrossProducts:
 
 
 class WatchedProducts:
-    """E by rows, as `ViewCrossProducts` has it; what `note` returns of a block, in the thread reading it, is kept."""
+    """E by rows, as `ViewCrossProducts` has it.
 
-    def __init__(self, cross: ViewCrossProducts, note: Callable[[Matrix], Any]) -> None:
+    What `note` returns of a block and its rows of E, in the thread reading it, is kept.
+    """
+
+    def __init__(self, cross: ViewCrossProducts, note: Callable[[slice, Matrix], Any]) -> None:
         self._cross, self._note = cross, note
         self._noted: dict[int, Any] = {}  # by the first row of the block
         self.n_rows, self.blocks, self.dtype = cross.n_rows, cross.blocks, cross.dtype
@@ -207,7 +224,7 @@ class WatchedProducts:
         """Return the rows of one of the `blocks` of E."""
         products = self._cross.read(block)
         if block.start not in self._noted:
-            self._noted[block.start] = self._note(products)
+            self._noted[block.start] = self._note(block, products)
         return products
 
     def noted(self, block: slice) -> Any:

@@ -43,6 +43,7 @@ from .given import FitInput
 from .preparing import Prepared, vote_bytes
 
 if TYPE_CHECKING:
+    from ..readers.kept_neighbours import KeptNeighbours
     from ..readers.product_readers import ProductReaders
 
 # Labelled rows that other rows are compared with, at most. Where classes overlap no labelled row can be left out, and
@@ -83,17 +84,39 @@ def read_products(
         source = replace(source, cross=source.cross.computed_anew())
     labelled = keep_labels(rows, given.known.class_ids[rows], given.weights, prepared.params.class_balance)
     encoder = ElasticNetEncoder(source.grams.complete, weights.ridge, weights.l1, source.grams)  # as the solver's
-    return fit_product_readers(names, source, labelled, rng, n_threads, encoder=encoder)
+    return fit_product_readers(names, source, labelled, rng, n_threads, encoder=encoder, members=prepared.members)
 
 
-def watch_products(source: Representation, product_readers: ProductReaders | None, present: Presence) -> CrossProducts:
+def keep_neighbours(
+    prepared: Prepared, product_readers: ProductReaders | None, given: FitInput, n_threads: int
+) -> KeptNeighbours | None:
+    """Return the rows' neighbours in the graph, or room for them; None if there is no graph, or none can be kept."""
+    graph = None if product_readers is None else product_readers.graph
+    if graph is None or product_readers is None or given.present is not None or given.views.is_on_cluster:
+        return None
+    from ..readers.kept_neighbours import KeptNeighbours
+
+    members, before = product_readers.members, prepared.neighbours
+    assert members is not None
+    is_part = before is not None and before.is_whole and np.isin(before.members.rows, members.rows).all()
+    if before is not None and is_part:
+        return before.moved_to(members, graph, n_threads)
+    return KeptNeighbours.empty(len(given.views), members, graph.points.shape[1])
+
+
+def watch_products(
+    source: Representation,
+    product_readers: ProductReaders | None,
+    present: Presence,
+    neighbours: KeptNeighbours | None = None,
+) -> CrossProducts:
     """Let readers see the rows of E as the solver reads them, if that takes no more memory than the codes.
 
     Not where rows lack views: these are read once their codes are known.
     """
     if product_readers is None or present is not None or not vote_bytes("linear", product_readers.labelled.n_classes):
         return source.cross
-    return WatchedProducts(source.cross, product_readers.votes)
+    return WatchedProducts(source.cross, partial(product_readers.votes_of_block, neighbours))
 
 
 def solve(
@@ -227,7 +250,13 @@ def weigh_held_out(held_out: HeldOutLabels | None, given: FitInput) -> HeldOutLa
 
 
 def label_rows(
-    readers: FittedReaders, embedded: Any, cross: CrossProducts, codes: Codes, encoder: Encoder, n_threads: int
+    readers: FittedReaders,
+    embedded: Any,
+    cross: CrossProducts,
+    codes: Codes,
+    encoder: Encoder,
+    n_threads: int,
+    neighbours: KeptNeighbours | None = None,
 ) -> TopTwo:
     """Return the likeliest classes of each row of the fit, whose embedding, and perhaps votes, are known."""
     of_products, temperature = readers.of_products, readers.temperature
@@ -240,6 +269,8 @@ def label_rows(
             votes: Matrix = cross.noted(block)
             return votes
         present = cross.present_in(block)
+        if neighbours is not None:
+            return of_products.votes_of_block(neighbours, block, cross.read(block))
         known = None if present is None else rows_of(codes, block)
         return of_products.votes(complete_products(cross.read(block), present, encoder, known))
 

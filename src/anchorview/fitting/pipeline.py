@@ -6,6 +6,8 @@ from copy import deepcopy
 from dataclasses import dataclass, replace
 from typing import Any
 
+import numpy as np
+
 from ..core.free_memory import available_memory
 from ..core.progress import Progress
 from ..cost.fit import estimate_memory
@@ -21,6 +23,7 @@ from .learning import (
     build_model,
     embed_all,
     fit_readers,
+    keep_neighbours,
     label_rows,
     note_on_compared,
     read_products,
@@ -78,8 +81,11 @@ def fit_model(params: FitParameters, given: FitInput, run: FitRun) -> Fitted:
     return _learn(prepared, given, review, run, progress)
 
 
-def fit_labels(prepared: Prepared, given: FitInput, run: FitRun) -> Fitted:
-    """Learn from other labels of the same rows, with the settings, landmarks and codes of a fit."""
+def fit_labels(prepared: Prepared, given: FitInput, run: FitRun, *, review: bool = True) -> Fitted:
+    """Learn from other labels of the same rows, with the settings, landmarks and codes of a fit.
+
+    The labels themselves are judged if `review`.
+    """
     params, n_classes = prepared.params, len(given.known.classes)
     plan = replace(prepared.plan, outcomes=[], notes=[])
     has_pairs = given.known.pairs is not None
@@ -90,12 +96,12 @@ def fit_labels(prepared: Prepared, given: FitInput, run: FitRun) -> Fitted:
             "fit again with a larger n_landmarks."
         )
     progress = Progress(run.estimator, run.verbose, plan.how.max_iter, plan.how.tol)
-    review = None
+    verdict = None if review else LabelReview(given.known, None, np.empty(0, dtype=np.intp))
     if params.relabel is not None:
         with progress.watch():
-            given, review = correct_on(params, given, prepared.source, run.n_threads, progress)
-    run.rng.set_state(prepared.random_state)
-    return _learn(replace(prepared, plan=plan), given, review, run, progress)
+            given, verdict = correct_on(params, given, prepared.source, run.n_threads, progress)
+    run = replace(run, rng=deepcopy(prepared.rng))
+    return _learn(replace(prepared, plan=plan), given, verdict, run, progress)
 
 
 def _learn(prepared: Prepared, given: FitInput, review: LabelReview | None, run: FitRun, progress: Progress) -> Fitted:
@@ -105,7 +111,8 @@ def _learn(prepared: Prepared, given: FitInput, review: LabelReview | None, run:
     given.views.check_unchanged()
     with one_blas_thread(), progress.watch():
         product_readers = read_products(prepared, given, rng, n_threads)
-        cross = watch_products(source, product_readers, given.present)
+        neighbours = keep_neighbours(prepared, product_readers, given, n_threads)
+        cross = watch_products(source, product_readers, given.present, neighbours)
         problem, result = solve(prepared, given, cross, n_threads, progress)
     given.views.check_unchanged()
     progress.stage("labels", "reading labels from the embedding")
@@ -116,13 +123,14 @@ def _learn(prepared: Prepared, given: FitInput, review: LabelReview | None, run:
     embedded = embed_all(codes, result.embedding, source.scaler.dtype, source.cross.blocks, n_threads)
     with one_blas_thread(), progress.watch():
         readers, held_out = fit_readers(prepared, given, problem, result, embedded, product_readers, rng)
-        top = label_rows(readers, embedded, cross, codes, result.encoder, n_threads)
+        top = label_rows(readers, embedded, cross, codes, result.encoder, n_threads, neighbours)
         if review is None:
             review = review_labels(given, source, n_threads)  # only now, where E of the rows is known from the solver
     encoded = None if result.sums is None else (result.encoded, result.sums)
+    members = None if product_readers is None else product_readers.members
     report = FitReport((*plan.outcomes, *result.outcomes), tuple(plan.notes), plan.solver.stops_early)
     return Fitted(
-        replace(prepared, given=given, encoded=encoded),
+        replace(prepared, given=given, encoded=encoded, members=members, neighbours=neighbours),
         given,
         build_model(prepared, given, result, readers),
         result,

@@ -23,13 +23,13 @@ from ..features.scaling import ViewsScaler, check_finite
 from ..readers.base import class_probabilities, to_space
 from ..readers.linear import FoldedReader
 from ..readers.temperature import votes_to_probabilities
-from ..solver.codes import CodeStack
+from ..solver.codes import CodeStack, stack_codes
 from ..solver.elastic_net import complete_products
 from ..solver.result import Encoder
 from .model import Branch, Embedder, Member, Model
 
 CHUNK_ROWS = 65_536  # predicted at a time: rows that are read once, and a bound on memory
-Wanted = Literal["class_ids", "probabilities", "embedding"]
+Wanted = Literal["class_ids", "probabilities", "embedding", "codes"]
 Chunk = tuple[slice, Any, Mask | None]  # rows, what was wanted of them, and which have no view; None if all have one
 
 
@@ -78,9 +78,12 @@ class _OfBlock:
 
 
 def predict_rows(model: Model, views: Views, present: Presence, wanted: Wanted, n_threads: int) -> Any:
-    """Return class numbers (places in `classes`), probabilities (a column for each of them) or embedding of rows."""
+    """Return class numbers (places in `classes`), probabilities (a column for each of them), embedding or codes."""
     if wanted == "embedding":
         return embed_rows(model.embedder, views, present, n_threads)
+    if wanted == "codes":
+        codes = encode_rows(model.embedder, views, present, n_threads, lambda part: part)
+        return stack_codes(codes, len(model.embedder.landmarks))
     probabilities = average_members(model, views, present, n_threads)
     if wanted == "class_ids":
         return model.places(probabilities.argmax(axis=1))
@@ -89,13 +92,20 @@ def predict_rows(model: Model, views: Views, present: Presence, wanted: Wanted, 
 
 def embed_rows(embedder: Embedder, views: Views, present: Presence, n_threads: int) -> Matrix:
     """Return the embedding of rows."""
+    return np.concatenate(encode_rows(embedder, views, present, n_threads, embedder.embed))
+
+
+def encode_rows(
+    embedder: Embedder, views: Views, present: Presence, n_threads: int, use: Callable[[sparse.csr_array], Any]
+) -> list[Any]:
+    """Return what is made of the codes of rows, block by block."""
     cross = ViewCrossProducts(views, embedder.scaler, embedder.landmarks, present=present, for_prediction=True)
 
-    def of_block(block: slice) -> Matrix:
+    def of_block(block: slice) -> Any:
         products = _read_finite(cross, block, partial(check_finite, views, present=present))
-        return embedder.embed(embedder.encoder.encode(products, cross.present_in(block)))
+        return use(embedder.encoder.encode(products, cross.present_in(block)))
 
-    return np.concatenate(map_blocks(of_block, cross.blocks, n_threads, "encoding"))
+    return map_blocks(of_block, cross.blocks, n_threads, "encoding")
 
 
 def average_members(model: Model, views: Views, present: Presence, n_threads: int) -> Matrix:

@@ -34,14 +34,14 @@ COPIES = 5  # of that product that are made to compare
 _WORTH = 0.5  # share of the labelled rows; looking at more of them saves little
 
 
-def group_rows(rows: Matrix, size: int = GROUP_ROWS) -> list[Rows]:
+def split_rows(rows: Matrix, size: int = GROUP_ROWS) -> list[Rows]:
     """Cut rows into groups of at most so many that lie together, and return the numbers of the rows of each.
 
     Rows that are the same stay together, however many.
 
     Examples
     --------
-    >>> [group.tolist() for group in group_rows(np.array([[0.0], [9.0], [1.0], [8.0]]), 2)]
+    >>> [group.tolist() for group in split_rows(np.array([[0.0], [9.0], [1.0], [8.0]]), 2)]
     [[0, 2], [1, 3]]
     """
     tree = cKDTree(rows, leafsize=size, balanced_tree=False)  # cuts through gaps, not through the middle row
@@ -118,7 +118,7 @@ class CandidateFilter:
 
     def are_few(self, sample: Matrix) -> bool:
         """Tell by one row in `EVERY` whether groups of all rows have few rivals: then these are worth finding."""
-        groups = group_rows(sample, GROUP_ROWS // EVERY)
+        groups = split_rows(sample, GROUP_ROWS // EVERY)
         some = groups[:: -(-len(groups) // _SAMPLE)]
         left = [len(self.of(sample, [group])[0]) * len(group) for group in some]  # one by one: each may be large
         return sum(left) <= _WORTH * len(self._points) * sum(map(len, some))

@@ -27,7 +27,7 @@ import numpy as np
 from ..core.arrays import ClassIds, Matrix, Rows, softmax_at, squared_norms, unit_rows
 from ..engine.blocks import even_size, iter_blocks, map_blocks, one_blas_thread, row_blocks
 from .base import Reader, Space, TopTwo, class_probabilities
-from .candidates import COPIES, EVERY, TOGETHER, CandidateFilter, group_rows, is_worthwhile
+from .candidates import COPIES, EVERY, TOGETHER, CandidateFilter, is_worthwhile, split_rows
 from .temperature import Mistakes, choose_temperature, spread
 
 RULES = ("nearest", "euclidean", "knn", "paper")  # "paper" is "euclidean" from the codes of the joint problem
@@ -188,7 +188,7 @@ class LabelledNeighbours:
     def _compare_groups(self, embedding: Matrix, candidates: CandidateFilter, n_threads: int, entries: int) -> Matrix:
         """Return the same evidence, for each group of rows from its candidates."""
         rows = self._unit(embedding)
-        groups = group_rows(rows)
+        groups = split_rows(rows)
         result = np.empty((len(rows), self._n_classes), dtype=embedding.dtype)
 
         def of_groups(block: slice) -> None:

@@ -29,6 +29,7 @@ from .base import class_probabilities
 from .choice import READ_GRAPH, READ_LABELS
 from .graph import FittedRows, GraphSpace, join_rows, make_space
 from .held_out import folds_to_judge, hold_out, rows_to_judge
+from .kept_neighbours import GraphMembers, KeptNeighbours
 from .linear import FoldedReader, LinearReader, fit_linear
 from .poisson import PoissonReader
 from .temperature import Mistakes, average_temperature, choose_temperature, log_loss, spread, temper
@@ -37,6 +38,7 @@ _MOST_JUDGING = 2000  # labels, from which a strength is judged
 _USUAL = 0.15  # temperature where no label can be hidden, in units of the spread of the potential
 _STRENGTHS = (1.0, 10.0, 100.0)  # C of the regression, of which hidden labels choose
 _USUAL_STRENGTH = 10.0
+_MOST_GROWN = 2  # times the usual number of rows, to which labels that come later may enlarge the graph
 _ALPHA = 0.99  # how little the potential is damped: walks of some 100 edges count
 Products = ViewCrossProducts | CompletedProducts
 _EXACT: dict[str, Any] = {"tol": 1e-6, "max_iter": 2000}  # the labels must not hang on where a solver stopped
@@ -92,13 +94,24 @@ class ProductReaders:
     graph: FittedRows | None  # of the one that reads a graph
     held_out: tuple[Matrix, ...]
     labelled: Labelled
+    members: GraphMembers | None = None  # rows of the graph, if there is one
 
     def votes(self, products: Matrix) -> Matrix:
         """Return the sum of the class probabilities that rows of E get."""
-        near = None if self.graph is None else self.graph.weights(products)
+        return self._sum(products, None if self.graph is None else self.graph.weights(products))
+
+    def _sum(self, products: Matrix, near: Any) -> Matrix:
         shares = [class_probabilities(reader, near if reader.reads == "graph" else products) for reader in self.readers]
         result: Matrix = np.sum(shares, axis=0)
         return result
+
+    def votes_of_block(self, neighbours: KeptNeighbours | None, block: slice, products: Matrix) -> Matrix:
+        """Return the same of a block of rows of the fit, whose neighbours in the graph are known, or kept."""
+        if neighbours is None or self.graph is None:
+            return self.votes(products)
+        if not neighbours.has(block):
+            neighbours.fill(block, self.graph, products)
+        return self._sum(products, self.graph.weigh(*neighbours.read(block)))
 
 
 def fit_product_readers(
@@ -109,6 +122,7 @@ def fit_product_readers(
     n_threads: int = 1,
     *,
     encoder: ElasticNetEncoder | None = None,
+    members: GraphMembers | None = None,
 ) -> ProductReaders:
     """Fit readers of E, "linear" or "poisson", at least one; they need no embedding.
 
@@ -116,7 +130,11 @@ def fit_product_readers(
     ----------
     encoder : ElasticNetEncoder, optional
         What completes rows that lack views (`solver.completion`); needed if there are any.
+    members : GraphMembers, optional
+        Rows of the graph of an earlier fit, which stay in it; by default they are drawn.
     """
+    if "poisson" in names:
+        members = _graph_members(source.cross.n_rows, labelled, rng, members)
     cross = source.cross if encoder is None else CompletedProducts(source.cross, encoder)
     fitted: list[tuple[FoldedReader | PoissonReader, Matrix]] = []
     graph = None
@@ -124,10 +142,21 @@ def fit_product_readers(
         if name == "linear":
             fitted.append(_fit_linear(source, cross, labelled))
         else:
-            reader, shares, graph = _fit_poisson(source.landmarks, cross, labelled, rng, n_threads)
+            reader, shares, graph = _fit_poisson(source.landmarks, cross, labelled, members, n_threads)
             fitted.append((reader, shares))
     readers, held_out = (tuple(parts) for parts in zip(*fitted, strict=True))
-    return ProductReaders(readers, graph, held_out, labelled)
+    return ProductReaders(readers, graph, held_out, labelled, members if "poisson" in names else None)
+
+
+def _graph_members(
+    n_rows: int, labelled: Labelled, rng: np.random.RandomState, before: GraphMembers | None
+) -> GraphMembers:
+    """Return the rows of the graph: those of an earlier one and newly labelled ones, or drawn anew if it has grown."""
+    if before is not None:
+        members = before.with_labelled(labelled.rows)
+        if len(members.rows) <= _MOST_GROWN * READ_GRAPH:
+            return members
+    return GraphMembers(draw_graph_rows(n_rows, labelled, rng), labelled.rows)
 
 
 def average_readers(judged: Matrix | None, on_products: ProductReaders) -> tuple[float, Matrix]:
@@ -207,10 +236,11 @@ def whole_space(landmarks: Matrix, n_views: int) -> GraphSpace:
 
 
 def _fit_poisson(
-    landmarks: Matrix, cross: Products, labelled: Labelled, rng: np.random.RandomState, n_threads: int
+    landmarks: Matrix, cross: Products, labelled: Labelled, drawn: GraphMembers | None, n_threads: int
 ) -> tuple[PoissonReader, Matrix, FittedRows]:
     """Return the potential on the graph of a sample, at a temperature that suits hidden labels; its shares of these."""
-    space, members = make_space(landmarks), draw_graph_rows(cross.n_rows, labelled, rng)
+    assert drawn is not None
+    space, members = make_space(landmarks), drawn.rows
     weights = None if labelled.row_weights is None else labelled.row_weights[members]
     graph = join_rows(space.coordinates(cross.take(members)), space, weights, n_threads)
     is_member = np.isin(labelled.rows, members)
