@@ -216,7 +216,9 @@ def test_a_fit_that_has_not_converged(tmp_path: Path) -> None:
 def test_the_default_is_the_tuned_estimator(tmp_path: Path) -> None:
     path = write_csv(tmp_path / "reviews.csv", reviews())
     short = tmp_path / "short.toml"  # a search of seconds
-    short.write_text('[parameters]\nn_landmarks = 12\nn_averaged = 1\nn_splits = 2\nn_repeats = 1\nscaling = ["minmax"]\n')
+    short.write_text(
+        '[parameters]\nn_landmarks = 12\nn_averaged = 1\nn_splits = 2\nn_repeats = 1\nscaling = ["minmax"]\n'
+    )
     done = invoke("fit", path, "--config", short, "--label", "topic", "--id", "id", "-o", tmp_path / "run")
     assert done.exit_code == 0, done.output
     record = json.loads((tmp_path / "run" / "run.json").read_text())

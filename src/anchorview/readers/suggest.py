@@ -128,7 +128,8 @@ def code_coordinates(codes: Codes) -> Matrix:
            [0., 0., 1.]])
     """
     unit = unit_sparse_rows(codes[:].astype(np.float64))  # codes in a store are read
-    directions = np.linalg.eigh(code_gram(unit))[1][:, -_N_DIRECTIONS:]
+    with one_blas_thread():  # several round otherwise, and take seconds for so small a matrix on a busy machine
+        directions = np.linalg.eigh(code_gram(unit))[1][:, -_N_DIRECTIONS:]
     return unit_rows(unit @ directions)
 
 
