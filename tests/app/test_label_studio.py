@@ -69,7 +69,7 @@ def test_the_interface_shows_every_field() -> None:
     assert len({text.attrib["name"] for text in view.findall("Text")}) == 2
     assert (
         view.find("Choices").attrib["toName"] == view.findall("Text")[0].attrib["name"] == "text"
-    )  # as predictions say
+    )
 
 
 # Back
