@@ -36,6 +36,14 @@ from .engine.blocks import count_threads, one_blas_thread, row_blocks
 from .features.auto import resolve_scaling
 from .features.representation import Representation
 from .features.scaling import check_finite
+from .features.view_copies import weigh_copies
+from .features.view_weights import (
+    ViewWeights,
+    ViewWeightsChoice,
+    ViewWeightsRule,
+    describe_view_weights,
+    read_view_weights,
+)
 from .fitting.given import FitInput
 from .fitting.spec import count_landmarks
 from .fssmsc import FSSMSC, read_by_rule
@@ -43,9 +51,11 @@ from .label_loop.two_speeds import TwoSpeeds
 from .readers.averaging import average_temperature, settle
 from .readers.label_sources import read_label_sources
 from .solver.codes import CodeStack
+from .solver.weights import DEFAULTS
 from .supervision.conflicts import count_violations
 from .supervision.constraints import Constraints
 from .supervision.pairs import ResolvedPairs
+from .tuning.auto import Asked, LabelledRows, choose
 from .tuning.ensemble import Ensemble
 from .tuning.estimate import judge_average, warn_unjudged
 from .tuning.experts import ExpertGroup, count_votes
@@ -67,6 +77,7 @@ _RULES: dict[str, Rule] = {
     **SHARED,
     "n_landmarks": Number(1, integer=True, several=True),
     "scaling": Names(optional=True, nested=True),
+    "view_weights": ViewWeightsRule(),
     "n_averaged": COUNT,
     "n_splits": Number(2, integer=True),
     "n_repeats": Number(1, integer=True, optional=True),
@@ -96,6 +107,12 @@ class AnchorViewClassifier(TwoSpeeds):
         How to cut a 2-D `X` into views; see :class:`Views`.
     scaling : str, sequence of str or None, default=None
         Scalings to try; by default all that suit the views.
+    view_weights : "auto", sequence, mapping or None, default="auto"
+        How much each view counts: a positive number for each, of which only the ratios matter, by the order or the
+        names of the views (1 for those that a mapping does not name). "auto" is a power, 0, 1 or 2, of how much better
+        than chance a logistic regression on the view alone finds hidden labels; the power is chosen by
+        cross-validation on the labels, and is 0 unless another does clearly better. Copies of a view count together as
+        much as one view. None is the same weight for all.
     n_averaged : int, default=10
         Settings of different kinds whose probabilities are averaged; as many picks again go to those, of any kind, that
         help the average most.
@@ -126,6 +143,8 @@ class AnchorViewClassifier(TwoSpeeds):
         or the likeliest on average; those that must not link keep out of each other's class.
     classes_ : ndarray
         The labelled classes, sorted.
+    chosen_ : dict
+        What "auto" has become: ``view_weights``, of each view; None if all count the same.
     best_params_ : dict
         Parameters of :class:`FSSMSC`, as in ``FSSMSC(**model.best_params_)``: those of the setting with the best
         judgement among those that FSSMSC can be fitted with, which read labels off the nearest labelled rows. Only
@@ -211,6 +230,7 @@ class AnchorViewClassifier(TwoSpeeds):
         *,
         views: ColumnGroups | None = None,
         scaling: Any = None,
+        view_weights: ViewWeightsChoice = "auto",
         n_averaged: int = 10,
         n_splits: int = 3,
         n_repeats: int | None = None,
@@ -225,6 +245,7 @@ class AnchorViewClassifier(TwoSpeeds):
         self.n_landmarks = n_landmarks
         self.views = views
         self.scaling = scaling
+        self.view_weights = view_weights
         self.n_averaged = n_averaged
         self.n_splits = n_splits
         self.n_repeats = n_repeats
@@ -334,7 +355,9 @@ class AnchorViewClassifier(TwoSpeeds):
         progress.stage("search", "%r, %d labelled in %d classes", given.views, *sizes)
         outcomes: list[Outcome] = []
         data = self._search_data(searched, options, scalings[0], progress, outcomes, rng)
-        base = Setting(scaling=scalings[0], n_landmarks=data.n_landmarks)
+        with progress.watch():
+            view_weights = self._weigh_views(searched, scalings, data.seed, n_threads)
+        base = Setting(scaling=scalings[0], n_landmarks=data.n_landmarks, view_weights=view_weights)
         with progress.watch():
             self._search(data, base, scalings, outcomes)
         judgements = sorted(data.judged.values(), key=lambda judgement: judgement.belief)
@@ -370,7 +393,10 @@ class AnchorViewClassifier(TwoSpeeds):
         self._publish_held_out(held_out)
         warn_unjudged(estimate)
         self.best_score_, self.best_score_interval_ = estimate.score, estimate.interval
+        self.chosen_ = {"view_weights": None if view_weights is None else list(view_weights)}
         said = [*filter(None, [estimate.describe()]), *(outcome.value for outcome in outcomes)]
+        if view_weights is not None:
+            said.append(f"views count by {describe_view_weights(given.views.names, view_weights)}.")
         if rows is not None:
             said.append(f"searched and fitted on {len(rows):,} of {len(given.views):,} rows (max_search_rows).")
         if judging is not None:
@@ -579,6 +605,22 @@ class AnchorViewClassifier(TwoSpeeds):
         if not listed:
             raise ValueError(f"scaling must be a name, a sequence of names to try, or None; got {self.scaling!r}.")
         return list(dict.fromkeys(one_name(resolve_scaling(views, scaling)) for scaling in listed))
+
+    def _weigh_views(self, given: FitInput, scalings: list[Scaling], seed: int, n_threads: int) -> ViewWeights:
+        """Return how much each view counts: as given, or chosen by cross-validation as that of `FSSMSC` is."""
+        views, present = given.views, given.present
+        if self.view_weights is None or not isinstance(self.view_weights, str):
+            return read_view_weights(views.names, self.view_weights)
+        if len(views.names) == 1:
+            return None
+        usual = DEFAULTS["data"]
+        weights: dict[str, Any] = {"view_weights": weigh_copies(views, present), "weighs_views": True}
+        fixed = usual.ridge, usual.must_link_weight
+        asked = Asked(["auto"] * len(views.names), usual.l1, *fixed, None, None, "data", **weights)
+        rows = LabelledRows(
+            views, present, given.weights, given.sample_weight, given.known.class_ids, given.known.pairs
+        )
+        return choose(asked, scalings[0], rows, seed, n_threads, scalings).view_weights
 
     def _search_data(
         self,

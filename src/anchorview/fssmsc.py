@@ -32,6 +32,7 @@ from .data.views import Views
 from .engine.blocks import count_threads
 from .engine.sources.dask_tasks import WorkerWatch
 from .features.auto import FOR_SPARSE, ScalingChoice
+from .features.view_weights import ViewWeightsChoice, ViewWeightsRule
 from .fitting.memory import estimate_from_data, estimate_from_sizes
 from .fitting.parameters import FitParameters
 from .fitting.pipeline import FitRun, Fitted, fit_model
@@ -54,6 +55,7 @@ _RULES: dict[str, Rule] = {
     "n_clusters": Number(1, integer=True, optional=True),
     "n_landmarks": COUNT,
     "scaling": Names(),
+    "view_weights": ViewWeightsRule(),
     "landmarks": OneOf(("kmeans", "random"), or_array=True),
     "l1": WEIGHT_OR_AUTO,
     "ridge": WEIGHT_OR_AUTO,
@@ -99,6 +101,13 @@ class FSSMSC(UpdatedLabels):
         rows have all the same length (embeddings), else "minmax", unless rows would be nearly parallel (mean cosine
         above 0.95): then "symmetric" for signed features and "standard" for others. Sparse views take "minmax" (by the
         largest value), "l2", "tfidf", "lsa" or "none", and are never filled in.
+    view_weights : "auto", sequence, mapping or None, default="auto"
+        How much each view counts: a positive number for each, of which only the ratios matter, by the order or the
+        names of the views (1 for those that a mapping does not name). "auto" is a power, 0, 1 or 2, of how much better
+        than chance a logistic regression on the view alone finds hidden labels; the power is chosen by
+        cross-validation on the labels, and is 0 unless another does clearly better. Copies of a view count together as
+        much as one view. None is the same weight for all; so is "auto", but for copies, without labels. Not chosen
+        with given landmarks, nor in the paper's units.
     landmarks : {"kmeans", "random"} or ndarray of shape (m, n_features), default="kmeans"
         Centres of k-means, a random sample of rows, or given landmarks in the scaled feature space.
     l1 : float or "auto", default="auto"
@@ -193,8 +202,9 @@ class FSSMSC(UpdatedLabels):
     constraint_violations_ : ConstraintViolations or None
         How many of the constraints `labels_` breaks, of how many.
     chosen_ : dict
-        What "auto" has become: ``scaling`` (of each view), ``l1``, ``ridge``, ``must_link_weight`` and ``coupling`` in
-        the units of the solver, ``readers`` and ``n_neighbors``. As parameters they give the same fit again.
+        What "auto" has become: ``scaling`` and ``view_weights`` (of each view; None if all count the same), ``l1``,
+        ``ridge``, ``must_link_weight`` and ``coupling`` in the units of the solver, ``readers`` and ``n_neighbors``. As
+        parameters they give the same fit again.
     paper_weights_ : dict
         The four weights as they stand in the paper's objective: for ``solver=ActiveSet(units="paper")``.
     nonzeros_ : float
@@ -254,6 +264,7 @@ class FSSMSC(UpdatedLabels):
         *,
         views: ColumnGroups | None = None,
         scaling: ScalingChoice = "auto",
+        view_weights: ViewWeightsChoice = "auto",
         landmarks: str | npt.ArrayLike = "kmeans",
         l1: float | str = "auto",
         ridge: float | str = "auto",
@@ -275,6 +286,7 @@ class FSSMSC(UpdatedLabels):
         self.n_landmarks = n_landmarks
         self.views = views
         self.scaling = scaling
+        self.view_weights = view_weights
         self.landmarks = landmarks
         self.l1 = l1
         self.ridge = ridge
@@ -391,6 +403,7 @@ class FSSMSC(UpdatedLabels):
         choice = prepared.choice
         self.chosen_ = {"scaling": plan.scaling, **asdict(settled.asked), "readers": tuple(choice.inference.split("+"))}
         self.chosen_["n_neighbors"] = choice.n_votes
+        self.chosen_["view_weights"] = None if plan.view_weights is None else list(plan.view_weights)
         self.paper_weights_ = asdict(settled.weights)
         self.nonzeros_ = float(self.codes_.nnz / max(self.codes_.shape[0], 1))
         self.n_iter_ = result.n_iter
