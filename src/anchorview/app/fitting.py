@@ -18,6 +18,7 @@ from ..core.no_space import NoSpaceError
 from ..core.ticker import watch
 from ..cost.estimate import MemoryEstimate
 from ..data.validation import find_present
+from ..files.sources import import_extra, name_of
 from ..fssmsc import FSSMSC
 from ..readers.suggest import code_coordinates
 from .errors import CommandError, DataError
@@ -29,7 +30,6 @@ from .progress import Reporter
 from .run_folder import CODES, MARK, RunFolder
 from .run_record import write_record
 from .settings import NO_ID, RunSettings
-from .sources import import_extra, name_of
 from .view_spec import ViewSpec, parse_views
 
 MODEL, EMBEDDING, PAGE, SETTINGS = "model.anchorview", "embedding.npy", "report.html", "run.toml"

@@ -9,9 +9,9 @@ from typing import Annotated, Any
 
 import typer
 
+from ..files.sources import join_files, map_files, with_part
 from .errors import UsageError
 from .settings import ERROR, LATER, RunSettings, read_settings
-from .sources import join_files, map_files, with_part
 
 
 class OnConflict(StrEnum):

@@ -20,18 +20,18 @@ from ..core.ticker import time_left, watch
 from ..data.table_views import TableViews
 from ..data.validation import find_present
 from ..data.views import Views
+from ..files.sources import LINES, PHOTOS, TABLES, check_readable, files_of, import_extra, split_part, suffix_of
+from ..files.tables import FIRST_LINE, count_rows, table_blocks, table_names
 from .errors import DataError, UsageError
 from .inputs.columns import column_matrix
 from .inputs.gathering import gather
 from .inputs.matrices import table_ids
-from .inputs.tables import FIRST_LINE, count_rows, table_blocks, table_names
 from .label_parts import add_part, label_parts, put_together
 from .model_file import ModelFileError, load
 from .output_path import check_output_path
 from .progress import Reporter
 from .results import predicted_labels
 from .settings import NO_ID, RunSettings
-from .sources import LINES, PHOTOS, TABLES, check_readable, files_of, import_extra, split_part, suffix_of
 from .view_spec import choose_columns, parse_views
 
 Encoded = tuple[Views, dict[str, Any]]  # views, and what was ignored in them

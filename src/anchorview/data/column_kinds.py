@@ -9,8 +9,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from ..files.sources import IMAGE_SUFFIXES
 from .columns import DATE_FORMATS, ISO, Column, date_reader
-from .image_files import IMAGE_SUFFIXES
 from .number_text import POINT, decimal_mark, read_number
 
 USED = ("text", "number", "category", "boolean", "date", "list", "image")

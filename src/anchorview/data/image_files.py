@@ -11,7 +11,6 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-IMAGE_SUFFIXES = (".jpg", ".jpeg", ".png", ".gif", ".bmp", ".tif", ".tiff", ".webp", ".ppm", ".pgm", ".heic", ".svg")
 MOST_PIXELS = 89_478_485  # from which Pillow warns of a bomb: 268 MB once decoded
 # Pillow's other readers are left out: that of EPS starts another program.
 _FORMATS = ("JPEG", "PNG", "GIF", "BMP", "TIFF", "WEBP", "PPM")

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from typing import Any
 
+from ...files.tables import read_table, table_names
 from ..errors import CommandError
 from .gathering import RunData
-from .tables import read_table, table_names
 
 _MOST_COLUMNS = 200  # to choose from
 

@@ -15,9 +15,10 @@ from ...data.column_kinds import recognise
 from ...data.columns import Column
 from ...data.table_views import TableViews
 from ...data.views import Views
+from ...files.sources import PHOTO, PHOTOS, TABLES, files_of, suffix_of
+from ...files.tables import notes_on_files, read_table, table_names
 from ..errors import CommandError, DataError, UsageError
 from ..settings import NO_ID, RunSettings
-from ..sources import PHOTO, PHOTOS, TABLES, files_of, suffix_of
 from ..view_spec import ViewSpec, choose_columns, parse_views
 from .alignment import align, find_order, give_ids
 from .columns import read_columns
@@ -26,7 +27,6 @@ from .labels import RowNames, RunLabels, labels_of_column, labels_of_file
 from .matrices import FILES, Loaded, load_annotated, load_view, table_ids
 from .merging import columns_of_the_last_run, merge_labels, refuse_labels_as_features
 from .row_places import RowPlaces
-from .tables import notes_on_files, read_table, table_names
 
 _NAMED = 3  # photos that notes name
 _OLD = {".xls": " Open it in Excel and save it as .xlsx.", ".ods": " Save it as .xlsx."}

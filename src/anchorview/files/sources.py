@@ -8,9 +8,9 @@ from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
-from ..data.image_files import IMAGE_SUFFIXES
-from .errors import CommandError, DataError, UsageError
+from ..core.user_errors import CommandError, DataError, UsageError
 
+IMAGE_SUFFIXES = (".jpg", ".jpeg", ".png", ".gif", ".bmp", ".tif", ".tiff", ".webp", ".ppm", ".pgm", ".heic", ".svg")
 PACKED = (".gz", ".zst", ".bz2")  # around .csv, .tsv and .jsonl
 LINES = (".csv", ".tsv", ".jsonl", ".ndjson")  # kinds of files that have lines
 WITH_PARTS = (".xlsx", ".xlsm", ".sqlite", ".sqlite3", ".db")  # sheets, or tables

@@ -11,9 +11,9 @@ from pathlib import Path
 from typing import Any
 from zipfile import BadZipFile, ZipFile
 
-from ...core.archives import is_bomb, packed_size, unpacked_size
-from ..errors import DataError
-from ..sources import check_names, error_line, import_extra, open_stream, split_part, suffix_of
+from ..core.archives import is_bomb, packed_size, unpacked_size
+from ..core.user_errors import DataError
+from .sources import check_names, error_line, import_extra, open_stream, split_part, suffix_of
 
 _SOME_LINES = 1000  # of JSON lines that are read for the names of the columns
 _ERRORS = ("#N/A", "#DIV/0!", "#REF!", "#VALUE!", "#NAME?", "#NUM!", "#NULL!")  # of Excel's formulas
