@@ -200,8 +200,10 @@ def test_tomorrows_table() -> None:
     assert counted["shop"] == (1, 3)
     assert counted["review"][0] >= 4
     assert "more" not in counted
-    with pytest.raises(ValueError, match="lacks columns of the fit: \\['price'\\]"):
-        transformer.transform(new.drop(columns="price"))
+    with pytest.warns(UserWarning, match="missing, and count as empty: 'price'. Columns that the fit did not have"):
+        transformer.transform(new.drop(columns="price").assign(prize=1))
+    with pytest.raises(ValueError, match="has no column of the fit"):
+        transformer.transform(pd.DataFrame({"other": [1, 2]}))
 
 
 @pytest.mark.parametrize(

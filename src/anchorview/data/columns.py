@@ -16,6 +16,7 @@ import numpy.typing as npt
 from ..core.arrays import Mask, Matrix
 from ..core.checks import is_missing
 from .number_text import POINT, read_number
+from .records import RecordTable
 from .tables import column_values, is_pandas, is_table
 
 ISO = "ISO 8601"
@@ -109,6 +110,11 @@ class Column:
 
 def table_columns(table: Any, names: Collection[str] | None = None) -> Iterator[Column]:
     """Iterate over the columns of a table, all or some, or of a 2-D array, whose columns are named x0, x1 and so on."""
+    if isinstance(table, RecordTable):
+        for name, cells in table.columns.items():
+            if names is None or name in names:
+                yield Column(name, cells)
+        return
     if not is_table(table):
         for number in range(table.shape[1]):
             if names is None or f"x{number}" in names:

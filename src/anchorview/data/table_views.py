@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Mapping
+import warnings
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
+from pathlib import Path
 from typing import Any, NamedTuple, Self
 
 import numpy as np
@@ -18,18 +20,26 @@ from .column_kinds import USED, ColumnKind, declared_kind, recognise
 from .columns import Column, table_columns
 from .image_column import GivenEncoder, ImageColumn
 from .number_encoder import NumberEncoder
+from .records import RecordTable, read_raw
 from .tables import column_labels, index_of, is_table
 from .text_vectors import TextVectors, load_text_model
 from .views import Views
 
+_NAMED = 5  # columns that warnings name
 AnyEncoder = ColumnEncoder | ImageColumn | TextVectors
 
 
 class EncodedTable(NamedTuple):
-    """The views of a table, and what was ignored in it: new words, new categories, cells that could not be read."""
+    """The views of a table, and what was ignored in it: new words, new categories, cells that could not be read.
+
+    `missing` are columns of the fit that the table lacks, which count as empty; `unknown` are columns that the fit did
+    not have, which are ignored.
+    """
 
     views: Views
     unseen: Report
+    missing: list[str]
+    unknown: list[str]
 
 
 class TableViews(TransformerMixin, BaseEstimator):
@@ -127,7 +137,7 @@ class TableViews(TransformerMixin, BaseEstimator):
 
         Parameters
         ----------
-        X : table of pandas, polars or pyarrow, or array of shape (n_rows, n_columns)
+        X : table of pandas, polars or pyarrow, list of dicts, path, or array of shape (n_rows, n_columns)
             The raw table, without the column of labels.
         y : ignored
             Here for scikit-learn.
@@ -144,7 +154,7 @@ class TableViews(TransformerMixin, BaseEstimator):
 
         Parameters
         ----------
-        X : table of pandas, polars or pyarrow, or array of shape (n_rows, n_columns)
+        X : table of pandas, polars or pyarrow, list of dicts, path, or array of shape (n_rows, n_columns)
             The raw table, without the column of labels.
         y : ignored
             Here for scikit-learn.
@@ -160,6 +170,7 @@ class TableViews(TransformerMixin, BaseEstimator):
         return self._fit(X)
 
     def _fit(self, X: Any) -> Views:
+        X, folder = read_raw(X)
         X = self._read(X, reset=True)
         columns = {column.name: column for column in table_columns(X)}
         self.columns_ = self._recognise(columns)
@@ -173,7 +184,8 @@ class TableViews(TransformerMixin, BaseEstimator):
         self.unreadable_: dict[str, str] = {}
         for name, found in self.columns_.items():
             if found.kind == "image":
-                encoder, made, failed = ImageColumn.fit(columns[name], self.image_folder, self.image_encoder)
+                start = folder if self.image_folder is None else self.image_folder
+                encoder, made, failed = ImageColumn.fit(columns[name], start, self.image_encoder)
                 self.unreadable_ |= failed
                 self._encoders.append(encoder)
                 parts += made
@@ -188,28 +200,32 @@ class TableViews(TransformerMixin, BaseEstimator):
 
         Parameters
         ----------
-        X : table of pandas, polars or pyarrow, or array of shape (n_rows, n_columns)
-            A table with the columns of the fit that are used, in any order; others are left alone.
+        X : table of pandas, polars or pyarrow, dict, list of dicts, path, or array of shape (n_rows, n_columns)
+            Rows with the columns of the fit, in any order: a table, one record, several, or the path of a file.
+            Columns that are missing count as empty, and unknown ones are ignored; a warning names both.
 
         Returns
         -------
         Views
         """
-        return self.encode(X).views
+        encoded = self.encode(X)
+        if encoded.missing or encoded.unknown:
+            warnings.warn(describe_columns(encoded.missing, encoded.unknown), UserWarning, stacklevel=2)
+        return encoded.views
 
     def encode(self, X: Any) -> EncodedTable:
         """Return the views of a table, as `transform` does, with a count of what was ignored in it.
 
         Parameters
         ----------
-        X : table of pandas, polars or pyarrow, or array of shape (n_rows, n_columns)
-            A table with the columns of the fit that are used.
+        X : table of pandas, polars or pyarrow, dict, list of dicts, path, or array of shape (n_rows, n_columns)
+            Rows with the columns of the fit, as for `transform`.
 
         Returns
         -------
         EncodedTable
             ``views``, and ``unseen``: by the name of a column, how many (``count``) of its words, categories or cells
-            (``what``) out of how many (``total``) are not known from the fit.
+            (``what``) out of how many (``total``) are not known from the fit; ``missing`` and ``unknown`` columns.
 
         Examples
         --------
@@ -220,23 +236,23 @@ class TableViews(TransformerMixin, BaseEstimator):
         {'size': Unseen(what='categories', count=1, total=2)}
         """
         check_is_fitted(self)
+        X, folder = read_raw(X)
         X = self._read(X, reset=False)
         used = [name for name, found in self.columns_.items() if found.used]
         columns = {column.name: column for column in table_columns(X, set(used))}
         missing = [name for name in used if name not in columns]
-        if missing:
-            raise ValueError(
-                f"The table lacks columns of the fit: {missing[:5]}; it has "
-                f"{list(map(str, column_labels(X)))[:20] if is_table(X) else X.shape[1]}."
-            )
+        if len(missing) == len(used):
+            raise ValueError(f"The table has no column of the fit: {missing[:5]}; it has {_names_of(X)[:20]}.")
+        columns |= {name: Column(name, np.full(len(X), None, dtype=object)) for name in missing}
         unseen: Report = {}
-        parts = [part for one in self._encoders for part in self._bound(one).encode(columns, unseen)]
-        return EncodedTable(_join(parts, X), unseen)
+        parts = [part for one in self._encoders for part in self._bound(one, folder).encode(columns, unseen)]
+        unknown = [name for name in _names_of(X) if name not in self.columns_]
+        return EncodedTable(_join(parts, X), unseen, missing, unknown)
 
-    def _bound(self, encoder: AnyEncoder) -> ColumnEncoder:
+    def _bound(self, encoder: AnyEncoder, folder: Path | None) -> ColumnEncoder:
         """Return an encoder with what a model file does not keep."""
         if isinstance(encoder, ImageColumn):
-            return encoder.bound(self.image_folder, self.image_encoder)
+            return encoder.bound(folder if self.image_folder is None else self.image_folder, self.image_encoder)
         return encoder.bound(self.text_encoder, self.text_cache) if isinstance(encoder, TextVectors) else encoder
 
     def describe(self) -> str:
@@ -266,13 +282,15 @@ class TableViews(TransformerMixin, BaseEstimator):
 
     def _read(self, X: Any, *, reset: bool) -> Any:
         least = 2 if reset else 1  # of one row every column is constant
-        if not is_table(X):
+        if not is_table(X) and not isinstance(X, RecordTable):
             return validate_data(self, X, reset=reset, dtype=None, ensure_all_finite=False, ensure_min_samples=least)
-        names = list(map(str, column_labels(X)))
+        names = _names_of(X)
         repeated = sorted({name for name in names if names.count(name) > 1}) if len(set(names)) < len(names) else []
         if repeated:
             raise ValueError(f"Names of columns repeat: {repeated[:5]}; rename them.")
-        if reset:
+        if reset and isinstance(X, RecordTable):
+            self.n_features_in_, self.feature_names_in_ = len(names), np.array(names, dtype=object)
+        elif reset:
             validate_data(self, X, reset=True, skip_check_array=True)
         if len(X) < least:
             raise ValueError(f"The table has {len(X)} row(s) (n_samples = {len(X)}); a minimum of {least} is required.")
@@ -311,6 +329,29 @@ def _fit_encoders(
     parts = [part for _, made in texts for part in made]
     parts += [part for encoder in others for part in encoder.encode(columns, {})]
     return [*(encoder for encoder, _ in texts), *others], parts
+
+
+def _names_of(table: Any) -> list[str]:
+    """Return the names of the columns; those of an array are x0, x1 and so on."""
+    if isinstance(table, RecordTable):
+        return list(table.columns)
+    return [str(name) for name in column_labels(table)] if is_table(table) else [f"x{n}" for n in range(table.shape[1])]
+
+
+def describe_columns(missing: Sequence[str], unknown: Sequence[str]) -> str:
+    """Name the columns of the fit that a table lacks, and those that the fit did not have.
+
+    Examples
+    --------
+    >>> describe_columns(["price"], [])
+    "Columns that are missing, and count as empty: 'price'."
+    """
+    said = [(missing, "are missing, and count as empty"), (unknown, "the fit did not have, and are ignored")]
+    return " ".join(
+        f"Columns that {what}: {', '.join(map(repr, names[:_NAMED]))}{', …' if len(names) > _NAMED else ''}."
+        for names, what in said
+        if names
+    )
 
 
 def _join(parts: list[Part], table: Any) -> Views:
