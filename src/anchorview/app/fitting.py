@@ -17,6 +17,7 @@ from ..classifier import AnchorViewClassifier
 from ..core.no_space import NoSpaceError
 from ..core.ticker import watch
 from ..cost.estimate import MemoryEstimate
+from ..data.column_kinds import USED
 from ..data.validation import find_present
 from ..files.sources import import_extra, name_of
 from ..fssmsc import FSSMSC
@@ -81,6 +82,7 @@ def describe_input(data: RunData) -> list[str]:
         said.append("No labels.")
     if data.table is not None:
         said += ["Columns:", *(f"  {line}" for line in data.table.describe().splitlines())]
+        said.append(f"To read a column in another way: --column NAME=KIND, one of {', '.join((*USED, 'ignore'))}.")
     return [*said, *(f"Note: {note}" for note in data.notes)]
 
 

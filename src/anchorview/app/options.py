@@ -53,8 +53,8 @@ ColumnOption = Annotated[
     typer.Option(
         "--column",
         metavar="NAME=KIND",
-        help="What a column of the table is: text, number, category, boolean, date, list, image or ignore; can be "
-        "repeated.",
+        help="What a column of the table is: text, number, category, boolean, date, list, image, tags, email, url or "
+        "ignore; can be repeated.",
     ),
 ]
 OrderOption = Annotated[

@@ -14,14 +14,18 @@ import numpy.typing as npt
 from sklearn.base import BaseEstimator, TransformerMixin
 from sklearn.utils.validation import check_is_fitted, validate_data
 
-from ..core.checks import check_choice
+from ..core.checks import check_choice, is_missing
 from .column_encoders import CategoryEncoder, ColumnEncoder, ListEncoder, Part, Report, TextEncoder
 from .column_kinds import USED, ColumnKind, declared_kind, recognise
 from .columns import Column, table_columns
 from .image_column import GivenEncoder, ImageColumn
+from .leaks import leaking_columns
 from .number_encoder import NumberEncoder
+from .quantities import Quantities
 from .records import RecordTable, read_raw
-from .tables import column_labels, index_of, is_table
+from .tables import as_column, column_labels, index_of, is_table
+from .tag_encoder import TagEncoder
+from .tag_words import TAG_READERS
 from .text_vectors import TextVectors, load_text_model
 from .views import Views
 
@@ -56,7 +60,8 @@ class TableViews(TransformerMixin, BaseEstimator):
     ----------
     kinds : mapping of str to str, optional
         What columns are, where the table itself does not show it: "text", "number", "category", "boolean", "date",
-        "list", "image" (paths of photos) or "ignore", by the name of the column.
+        "list" (of numbers), "tags" (lists of words), "email", "url", "image" (paths of photos) or "ignore", by the name
+        of the column.
     text_encoder : None, "auto", "wordllama", path, callable, or object with .encode or .embed
         What turns texts into vectors by their meaning, a further view of each column of text. "auto" is wordllama if it
         is installed (``pip install 'anchorview[text]'``; it needs no network). A path is a folder of
@@ -93,10 +98,10 @@ class TableViews(TransformerMixin, BaseEstimator):
     >>> transformer.transform(table)
     Views(4 rows; review:words: 7 sparse, review:characters: 81 sparse, numbers: 2, categories: 2 sparse)
     >>> print(transformer.describe())
-    text: review (3.0 words a cell, 100% of the cells different)
-    number: stars (numbers)
-    category: shop (2 different values in 4 cells)
-    left out: id (id: it counts the rows)
+    id: left out, an id, such as '0' (it counts the rows)
+    review: text, such as 'good and cheap' (3.0 words a cell, 100% of the cells different)
+    stars: number, such as '5' (numbers)
+    shop: category, such as 'north' (2 different values in 4 cells)
 
     In front of an estimator it takes raw tables, today's and tomorrow's:
 
@@ -139,14 +144,14 @@ class TableViews(TransformerMixin, BaseEstimator):
         ----------
         X : table of pandas, polars or pyarrow, list of dicts, path, or array of shape (n_rows, n_columns)
             The raw table, without the column of labels.
-        y : ignored
-            Here for scikit-learn.
+        y : array-like of shape (n_rows,), optional
+            Labels. They change nothing; a column that gives them away is named by a warning.
 
         Returns
         -------
         self
         """
-        self._fit(X)
+        self._fit(X, y)
         return self
 
     def fit_transform(self, X: Any, y: Any = None, **fit_params: Any) -> Views:
@@ -156,8 +161,8 @@ class TableViews(TransformerMixin, BaseEstimator):
         ----------
         X : table of pandas, polars or pyarrow, list of dicts, path, or array of shape (n_rows, n_columns)
             The raw table, without the column of labels.
-        y : ignored
-            Here for scikit-learn.
+        y : array-like of shape (n_rows,), optional
+            Labels. They change nothing; a column that gives them away is named by a warning.
         **fit_params : dict
             None are known.
 
@@ -167,13 +172,14 @@ class TableViews(TransformerMixin, BaseEstimator):
         """
         if fit_params:
             raise TypeError(f"TableViews takes no fit parameters; got {sorted(fit_params)}.")
-        return self._fit(X)
+        return self._fit(X, y)
 
-    def _fit(self, X: Any) -> Views:
+    def _fit(self, X: Any, y: Any) -> Views:
         X, folder = read_raw(X)
         X = self._read(X, reset=True)
         columns = {column.name: column for column in table_columns(X)}
         self.columns_ = self._recognise(columns)
+        self._warn_of_leaks(columns, y)
         self._encoders, parts = _fit_encoders(columns, self.columns_)
         model = load_text_model(self.text_encoder)
         for name, found in self.columns_.items():
@@ -256,13 +262,8 @@ class TableViews(TransformerMixin, BaseEstimator):
         return encoder.bound(self.text_encoder, self.text_cache) if isinstance(encoder, TextVectors) else encoder
 
     def describe(self) -> str:
-        """Say in words what the columns were taken for, one line a kind."""
-        by_kind: dict[str, list[str]] = {}
-        for name, found in self.columns_.items():
-            reason = found.why if found.used else f"{found.kind}: {found.why}{f'; {found.hint}' if found.hint else ''}"
-            by_kind.setdefault(found.kind if found.used else "left out", []).append(f"{name} ({reason})")
-        order = [kind for kind in (*USED, "left out") if kind in by_kind]
-        return "\n".join(f"{kind}: {', '.join(by_kind[kind])}" for kind in order)
+        """Say in words what each column was taken for, by which example and for what reason, one line a column."""
+        return "\n".join(f"{name}: {found.describe()}" for name, found in self.columns_.items())
 
     def get_feature_names_out(self, input_features: Any = None) -> npt.NDArray[Any]:
         """Return the names of all features, view by view: ``view__feature``.
@@ -296,6 +297,24 @@ class TableViews(TransformerMixin, BaseEstimator):
             raise ValueError(f"The table has {len(X)} row(s) (n_samples = {len(X)}); a minimum of {least} is required.")
         return X
 
+    def _warn_of_leaks(self, columns: Mapping[str, Column], y: Any) -> None:
+        values = None if y is None else as_column(y)
+        if values is None or np.ndim(values) != 1 or len(values) != len(next(iter(columns.values()))):
+            return
+        labels = [
+            None if is_missing(one) or one == -1 or one == "" else one for one in np.asarray(values, dtype=object)
+        ]
+        used = {
+            name: columns[name] for name, one in self.columns_.items() if one.used and name not in (self.kinds or {})
+        }
+        for name, how in leaking_columns(used, self.columns_, labels).items():
+            warnings.warn(
+                f"Column {name!r} gives the label away: {how}. Unless it is known for new rows too, leave it out: "
+                f"TableViews(kinds={{{name!r}: 'ignore'}}).",
+                UserWarning,
+                stacklevel=4,
+            )
+
     def _recognise(self, columns: Mapping[str, Column]) -> dict[str, ColumnKind]:
         kinds = dict(self.kinds or {})
         unknown = [name for name in kinds if name not in columns]
@@ -319,12 +338,14 @@ def _fit_encoders(
         return [columns[name] for name, one in found.items() if one.kind in kinds]
 
     date_formats = {name: one.date_format for name, one in found.items() if one.kind == "date"}
-    decimals = {name: one.decimal for name, one in found.items() if one.kind == "number"}
+    forms = {name: Quantities(one.unit, one.decimal) for name, one in found.items() if one.kind == "number"}
+    tag_kinds = {name: one.kind for name, one in found.items() if one.kind in TAG_READERS}
     texts = [TextEncoder.fit(column) for column in of_kind("text")]
     others: list[ColumnEncoder] = [
         *(ListEncoder.fit(column) for column in of_kind("list")),
-        NumberEncoder.fit(of_kind("number", "date"), date_formats, decimals),
+        NumberEncoder.fit(of_kind("number", "date"), date_formats, forms),
         CategoryEncoder.fit(of_kind("category", "boolean")),
+        TagEncoder.fit(of_kind(*TAG_READERS), tag_kinds),
     ]
     parts = [part for _, made in texts for part in made]
     parts += [part for encoder in others for part in encoder.encode(columns, {})]
