@@ -23,7 +23,7 @@ from ..files.sources import import_extra, name_of
 from ..fssmsc import FSSMSC
 from ..readers.suggest import code_coordinates
 from .errors import CommandError, DataError
-from .inputs.contents import read_contents
+from .inputs.contents import photo_files, read_contents
 from .inputs.gathering import RunData, gather
 from .inputs.label_checks import check_labels, notes_on_classes
 from .inputs.row_places import RowPlaces
@@ -209,6 +209,7 @@ def _write(
         X=data.views if with_page else None,
         rows=read_contents(data) if with_page else None,
         where=None if data.file is None or not with_page else RowPlaces(data.file, len(data.views)),
+        photos=photo_files(data) if with_page else None,
         ids=data.ids,
         xy=xy,
         title=f"Labels for {_source(settings)}",
