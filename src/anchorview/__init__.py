@@ -23,6 +23,7 @@ __all__ = [
     "__version__",
     "baselines",
     "datasets",
+    "describe_classes",
     "load",
     "metrics",
     "open_rows",
@@ -41,6 +42,7 @@ if TYPE_CHECKING:
     from .engine.sources.opening import open_rows
     from .fssmsc import FSSMSC
     from .model_selection import LabelHidingKFold
+    from .report.class_descriptions import describe_classes
     from .solvers import ADMM, ActiveSet
     from .supervision.constraints import Constraints
 
@@ -56,6 +58,7 @@ _MODULE_OF = {
     "ImageViews": "data.image_views",
     "TableViews": "data.table_views",
     "Views": "data.views",
+    "describe_classes": "report.class_descriptions",
     "load": "app.model_file",
     "save": "app.model_file",
     "open_rows": "engine.sources.opening",

@@ -61,7 +61,12 @@ def fit(
     memory_limit: MemoryOption = None,
     seed: SeedOption = None,
     jobs: JobsOption = None,
-    check: Annotated[bool, typer.Option("--check", help="Read everything, say what was found, and stop.")] = False,
+    dry_run: Annotated[
+        bool, typer.Option("--dry-run", help="Read everything, say what each column was taken for, and stop.")
+    ] = False,
+    check: Annotated[
+        bool, typer.Option("--check", help="The same, and fit a few hundred rows to tell how long all will take.")
+    ] = False,
     no_report: Annotated[
         bool, typer.Option("--no-report", help="Write no report.html; `anchorview report` makes it later.")
     ] = False,
@@ -89,10 +94,10 @@ def fit(
 
     settings = settings_of(config, locals())
     reporter = Reporter(quiet=as_json)
-    if check:
+    if check or dry_run:
         from .checking import check_run
 
-        found = check_run(settings, reporter)
+        found = check_run(settings, reporter, timed=check)
         if as_json:
             say_json(found)
         return

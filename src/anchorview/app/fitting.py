@@ -17,11 +17,13 @@ from ..classifier import AnchorViewClassifier
 from ..core.no_space import NoSpaceError
 from ..core.ticker import watch
 from ..cost.estimate import MemoryEstimate
+from ..data.column_kinds import USED
 from ..data.validation import find_present
+from ..files.sources import import_extra, name_of
 from ..fssmsc import FSSMSC
 from ..readers.code_space import code_coordinates
 from .errors import CommandError, DataError
-from .inputs.contents import read_contents
+from .inputs.contents import photo_files, read_contents
 from .inputs.gathering import RunData, gather
 from .inputs.label_checks import check_labels, notes_on_classes
 from .inputs.row_places import RowPlaces
@@ -29,7 +31,6 @@ from .progress import Reporter
 from .run_folder import CODES, MARK, RunFolder
 from .run_record import write_record
 from .settings import NO_ID, RunSettings
-from .sources import import_extra, name_of
 from .view_spec import ViewSpec, parse_views
 
 MODEL, EMBEDDING, PAGE, SETTINGS = "model.anchorview", "embedding.npy", "report.html", "run.toml"
@@ -81,6 +82,7 @@ def describe_input(data: RunData) -> list[str]:
         said.append("No labels.")
     if data.table is not None:
         said += ["Columns:", *(f"  {line}" for line in data.table.describe().splitlines())]
+        said.append(f"To read a column in another way: --column NAME=KIND, one of {', '.join((*USED, 'ignore'))}.")
     return [*said, *(f"Note: {note}" for note in data.notes)]
 
 
@@ -207,6 +209,7 @@ def _write(
         X=data.views if with_page else None,
         rows=read_contents(data) if with_page else None,
         where=None if data.file is None or not with_page else RowPlaces(data.file, len(data.views)),
+        photos=photo_files(data) if with_page else None,
         ids=data.ids,
         xy=xy,
         title=f"Labels for {_source(settings)}",

@@ -14,8 +14,8 @@ import numpy as np
 
 from ..core.arrays import Matrix
 from ..core.files import check_output, replacing
+from ..files.csv_cells import mark_text
 from ..readers.suggest import suggest_rows
-from .csv_cells import mark_text
 from .label_studio import make_tasks
 
 FORMATS = ("label-studio", "jsonl", "csv")

@@ -9,9 +9,9 @@ from typing import Annotated, Any
 
 import typer
 
+from ..files.sources import join_files, map_files, with_part
 from .errors import UsageError
 from .settings import ERROR, LATER, RunSettings, read_settings
-from .sources import join_files, map_files, with_part
 
 
 class OnConflict(StrEnum):
@@ -53,8 +53,8 @@ ColumnOption = Annotated[
     typer.Option(
         "--column",
         metavar="NAME=KIND",
-        help="What a column of the table is: text, number, category, boolean, date, list, image or ignore; can be "
-        "repeated.",
+        help="What a column of the table is: text, number, category, boolean, date, list, image, tags, email, url or "
+        "ignore; can be repeated.",
     ),
 ]
 OrderOption = Annotated[

@@ -12,8 +12,8 @@ from functools import partial
 from pathlib import Path
 from typing import Any
 
+from ..files.sources import map_files
 from .errors import UsageError
-from .sources import map_files
 from .view_spec import parse_views
 
 _TYPES: dict[str, tuple[type, ...]] = {

@@ -132,7 +132,13 @@ def class_table(summary: RunSummary) -> str:
 def _telling(summary: RunSummary, number: int) -> str:
     """Return what tells a class from the others, below its name."""
     words = summary.telling[number] if number < len(summary.telling) else ""
-    return f'<small class="telling"><bdi>{escape(words)}</bdi></small>' if words else ""
+    said = f'<small class="telling"><bdi>{escape(words)}</bdi></small>' if words else ""
+    shown = "".join(
+        f'<img src="{photo.uri}" alt="{escape(photo.name)}" title="{escape(photo.name)}" width="{photo.width}" '
+        f'height="{photo.height}">'
+        for photo in summary.photos.get(number, [])
+    )
+    return f'{said}<span class="photos">{shown}</span>' if shown else said
 
 
 def confidence_table(summary: RunSummary) -> str:

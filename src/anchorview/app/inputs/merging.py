@@ -13,9 +13,9 @@ import numpy.typing as npt
 
 from ...data.column_kinds import ColumnKind
 from ...data.columns import Column
+from ...files.sources import suffix_of
 from ..errors import DataError, UsageError
 from ..settings import ERROR, RunSettings
-from ..sources import suffix_of
 from .labels import RunLabels, read_export
 
 _NAMED = 3  # conflicts that are told

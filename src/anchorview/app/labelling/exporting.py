@@ -8,7 +8,7 @@ import json
 from datetime import UTC, datetime
 from typing import Any
 
-from ..csv_cells import mark_text
+from ...files.csv_cells import mark_text
 from ..label_studio import CONTROL, MODEL, ROW, SHOWN
 from .session import Session
 

@@ -11,15 +11,15 @@ from typing import Any
 import numpy as np
 
 from ...core.arrays import Matrix
+from ...files.sources import TABLES, suffix_of
+from ...files.tables import read_table, table_names
 from ...readers.audit import audit_order
 from ..errors import CommandError, DataError
 from ..exporting import read_codes
-from ..inputs.tables import read_table, table_names
 from ..label_journal.journal import Header, ids_key, journal_path, open_journal
 from ..run_folder import MARK
 from ..run_record import LABELS, read_record
 from ..settings import NO_ID
-from ..sources import TABLES, suffix_of
 from .live_model import Learner, LiveModel, State
 from .rows import PageRows, fill_places
 from .session import Session
