@@ -109,8 +109,8 @@ def stated(runs: Runs) -> list[str]:
     note = (
         f"{START} random labels, then {N_ROUNDS} rounds of {ROUND} rows of `suggest_labels`, a fifth of them of the "
         "audit. Accuracy after the last round, in percent; covered: how often the 90 % interval holds the true one, "
-        f"that of the unlabelled rows, over the three rounds. All sets together: audit {totals['audit']} %, hidden labels "
-        f"alone {totals['hidden']} %."
+        f"that of the unlabelled rows, over the three rounds. All sets together: audit {totals['audit']} %, hidden "
+        f"labels alone {totals['hidden']} %."
     )
     broken = ", ".join(f"{p:.2f}: {int(np.sum(kept[p]))} of {len(kept[p])}" for p in PROMISES)
     header = ["data", "draws", "true", "audit states", "covered", "hidden labels state", "covered"]
@@ -259,8 +259,8 @@ def worth(runs: Runs) -> list[str]:
         return []
     note = (
         f"From {START} random labels, 100 more in batches of 20 by `suggest_labels` (none of the audit), each followed "
-        "by an update; accuracy in percent on a random half of the rows, which no label is taken from. Worth: the number "
-        "of random labels that give the same accuracy, read off the mean curve."
+        "by an update; accuracy in percent on a random half of the rows, which no label is taken from. Worth: the "
+        "number of random labels that give the same accuracy, read off the mean curve."
     )
     header = ["data", "draws", "+0", "+100 random", "+200 random", "+300 random", "+100 suggested", "worth"]
     return ["## What suggested labels are worth", note, markdown_table(header, rows)]

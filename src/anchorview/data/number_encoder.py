@@ -65,6 +65,7 @@ class NumberEncoder:
         fitted = []
         for column in columns:
             date_format, (unit, decimal) = date_formats.get(column.name), forms.get(column.name, Quantities("", POINT))
+            parts: dict[str | None, Matrix]
             if date_format is None:
                 parts = {None: column.numbers(decimal, unit)}
             else:

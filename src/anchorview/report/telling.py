@@ -104,8 +104,8 @@ def telling_features(
             numbers.add([f"high {name}" for name in names], *differences)
             numbers.add([f"low {name}" for name in names], differences[0], -differences[1])
     for number in largest:
-        found = [tuple(ranking.best(number)) for ranking in (words, values, numbers)]
-        nothing[number] = ClassFeatures(*found, "" if any(found) else "".join(apart.best(number)))
+        named = ClassFeatures(tuple(words.best(number)), tuple(values.best(number)), tuple(numbers.best(number)))
+        nothing[number] = named or ClassFeatures(view="".join(apart.best(number)))
     return nothing
 
 
