@@ -109,8 +109,8 @@ def stated(runs: Runs) -> list[str]:
     note = (
         f"{START} random labels, then {N_ROUNDS} rounds of {ROUND} rows of `suggest_labels`, a fifth of them of the "
         "audit. Accuracy after the last round, in percent; covered: how often the 90 % interval holds the true one, "
-        f"that of the unlabelled rows, over the three rounds. All sets together: audit {totals['audit']} %, hidden "
-        f"labels alone {totals['hidden']} %."
+        "that of the unlabelled rows, over the three rounds. All sets together: "
+        f"audit {totals['audit']} %, hidden labels alone {totals['hidden']} %."
     )
     broken = ", ".join(f"{p:.2f}: {int(np.sum(kept[p]))} of {len(kept[p])}" for p in PROMISES)
     header = ["data", "draws", "true", "audit states", "covered", "hidden labels state", "covered"]

@@ -52,6 +52,8 @@ OF_FITTED_ROWS = (  # attributes about the single rows of a fit: predictions do 
     "_label_source",
     "_coordinates",
     "_code_space",
+    "_kept",
+    "_kept_plain",
 )
 # What only the rows of a fit and other labels for them need: never pickled, copied to workers, or written to files.
 OF_LABEL_LOOP = (
