@@ -36,14 +36,8 @@ from .engine.blocks import count_threads, one_blas_thread, row_blocks
 from .features.auto import resolve_scaling
 from .features.representation import Representation
 from .features.scaling import check_finite
-from .features.view_copies import weigh_copies
-from .features.view_weights import (
-    ViewWeights,
-    ViewWeightsChoice,
-    ViewWeightsRule,
-    describe_view_weights,
-    read_view_weights,
-)
+from .features.view_weights import ViewWeightsChoice, ViewWeightsRule, describe_view_weights
+from .fitting.choosing import weigh_views
 from .fitting.given import FitInput
 from .fitting.spec import count_landmarks
 from .fssmsc import FSSMSC, read_by_rule
@@ -51,11 +45,9 @@ from .label_loop.two_speeds import TwoSpeeds
 from .readers.averaging import average_temperature, settle
 from .readers.label_sources import read_label_sources
 from .solver.codes import CodeStack
-from .solver.weights import DEFAULTS
 from .supervision.conflicts import count_violations
 from .supervision.constraints import Constraints
 from .supervision.pairs import ResolvedPairs
-from .tuning.auto import Asked, LabelledRows, choose
 from .tuning.ensemble import Ensemble
 from .tuning.estimate import judge_average, warn_unjudged
 from .tuning.experts import ExpertGroup, count_votes
@@ -356,7 +348,7 @@ class AnchorViewClassifier(TwoSpeeds):
         outcomes: list[Outcome] = []
         data = self._search_data(searched, options, scalings[0], progress, outcomes, rng)
         with progress.watch():
-            view_weights = self._weigh_views(searched, scalings, data.seed, n_threads)
+            view_weights = weigh_views(self.view_weights, searched, scalings, data.seed, n_threads)
         base = Setting(scaling=scalings[0], n_landmarks=data.n_landmarks, view_weights=view_weights)
         with progress.watch():
             self._search(data, base, scalings, outcomes)
@@ -605,22 +597,6 @@ class AnchorViewClassifier(TwoSpeeds):
         if not listed:
             raise ValueError(f"scaling must be a name, a sequence of names to try, or None; got {self.scaling!r}.")
         return list(dict.fromkeys(one_name(resolve_scaling(views, scaling)) for scaling in listed))
-
-    def _weigh_views(self, given: FitInput, scalings: list[Scaling], seed: int, n_threads: int) -> ViewWeights:
-        """Return how much each view counts: as given, or chosen by cross-validation as that of `FSSMSC` is."""
-        views, present = given.views, given.present
-        if self.view_weights is None or not isinstance(self.view_weights, str):
-            return read_view_weights(views.names, self.view_weights)
-        if len(views.names) == 1:
-            return None
-        usual = DEFAULTS["data"]
-        weights: dict[str, Any] = {"view_weights": weigh_copies(views, present), "weighs_views": True}
-        fixed = usual.ridge, usual.must_link_weight
-        asked = Asked(["auto"] * len(views.names), usual.l1, *fixed, None, None, "data", **weights)
-        rows = LabelledRows(
-            views, present, given.weights, given.sample_weight, given.known.class_ids, given.known.pairs
-        )
-        return choose(asked, scalings[0], rows, seed, n_threads, scalings).view_weights
 
     def _search_data(
         self,

@@ -2,17 +2,20 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import asdict
 from typing import TYPE_CHECKING
 
 import numpy as np
 
 from ..engine.sources.base import holds_sparse
+from ..features.view_copies import weigh_copies
+from ..features.view_weights import ViewWeights, ViewWeightsChoice, read_view_weights
 from ..readers.choice import resolve_readers
 from ..solver.weights import DEFAULTS, ModelWeights
 from ..solvers import SolverParameters
 from ..tuning.options import POWERS, SearchOptions
-from ..tuning.settings import SPARSE_SCALINGS, one_name
+from ..tuning.settings import SPARSE_SCALINGS, Scaling, one_name
 from .given import FitInput
 from .parameters import FitParameters
 from .spec import Plan
@@ -74,3 +77,22 @@ def choose_settings(
     plan.scaling = [kinds] * len(plan.scaling) if isinstance(kinds, str) else list(kinds)
     plan.notes += filter(None, [describe(choice, asked, given.views.names)])
     return ModelWeights(l1, choice.ridge, choice.must_link_weight, coupling), choice
+
+
+def weigh_views(
+    asked: ViewWeightsChoice, given: FitInput, scalings: Sequence[Scaling], seed: int, n_threads: int
+) -> ViewWeights:
+    """Return how much each view counts in a search: as given, or chosen as `FSSMSC` chooses it."""
+    from ..tuning.auto import Asked, LabelledRows, choose  # loads numba: not before a fit needs it
+
+    views, known = given.views, given.known
+    if asked is None or not isinstance(asked, str):
+        return read_view_weights(views.names, asked)
+    if len(views.names) == 1:
+        return None
+    usual = DEFAULTS["data"]
+    weights = usual.l1, usual.ridge, usual.must_link_weight
+    copies = weigh_copies(views, given.present)
+    wanted = Asked(["auto"] * len(views.names), *weights, None, None, "data", view_weights=copies, weighs_views=True)
+    rows = LabelledRows(views, given.present, given.weights, given.sample_weight, known.class_ids, known.pairs)
+    return choose(wanted, scalings[0], rows, seed, n_threads, scalings).view_weights

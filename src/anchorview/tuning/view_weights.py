@@ -81,8 +81,8 @@ def weigh(qualities: Matrix, power: float, start: ViewWeights) -> ViewWeights:
 
     Examples
     --------
-    >>> weigh(np.array([0.6, 0.2]), 1.0, None), weigh(np.array([0.6, 0.2]), 2.0, None)
-    ((1.5, 0.5), (1.8, 0.2))
+    >>> np.round([weigh(np.array([0.6, 0.2]), power, None) for power in (1.0, 2.0)], 2).tolist()
+    [[1.5, 0.5], [1.8, 0.2]]
     """
     found = qualities**power * (1.0 if start is None else np.array(start))
     return normalise(found.tolist())
