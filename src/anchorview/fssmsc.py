@@ -218,9 +218,9 @@ class FSSMSC(LabelLoop):
     equally sparse. The labels cost n × n_l distances at most, in `fit` and `predict`. From 1,000 labels and 16,384 rows
     on, labelled rows too far from a group of rows to be nearest to any of it are left out. Where classes lie apart
     hardly more than those of the row's own class are left, one in k of all; where they do not, all are. Either way the
-    time is still quadratic in the rows at a given share of labels (docs/performance.md), up to 20,000 labels: of more,
-    about so many are compared with, the same share of each class, and `status_` says so. Codes, embedding and the other
-    readings learn from all.
+    time is still quadratic in the rows at a given share of labels, up to 20,000 labels (docs/lab/performance.md): of
+    more, about so many are compared with, the same share of each class, and `status_` says so. Codes, embedding and the
+    other readings learn from all.
 
     Examples
     --------
@@ -321,7 +321,8 @@ class FSSMSC(LabelLoop):
         sample_weight : array-like of shape (n_rows,), optional
             Weights of the rows. Weights of 0 and 1 give the fit without the rows of weight 0, to rounding. A weight of
             2 is the row twice: to rounding where nothing is drawn at random (landmarks and settings given, the nearest
-            row of the embedding read), else in the mean over seeds: rows are drawn by their weights (docs/realdata.md).
+            row of the embedding read), else in the mean over seeds: rows are drawn by their weights
+            (docs/lab/realdata.md).
         constraints : Constraints, optional
             Pairs of rows that must, or must not, share a cluster; alone or together with labels.
         label_source : mapping, Series or array-like of str, optional
