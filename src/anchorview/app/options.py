@@ -86,7 +86,19 @@ LabelsFromFoldersOption = Annotated[
     bool, typer.Option("--labels-from-folders", help="Photos are labelled by the name of the folder they are in.")
 ]
 TextEncoderOption = Annotated[
-    str | None, typer.Option(help="What encodes text by meaning: auto, wordllama, or the folder of a model.")
+    str | None,
+    typer.Option(
+        help="What encodes text by meaning: auto (wordllama if it is installed), wordllama, the folder of a model, or "
+        "none."
+    ),
+]
+TextCacheOption = Annotated[
+    str | None,
+    typer.Option(
+        metavar="FOLDER",
+        help="Where encoded texts are kept for the next time, or none; by default ~/.cache/anchorview, if the encoder "
+        "is slow.",
+    ),
 ]
 ImageEncoderOption = Annotated[Path | None, typer.Option(help="An .onnx network that encodes photos.")]
 FastOption = Annotated[bool, typer.Option("--fast", help="The plain model: no search and no average, less accurate.")]
@@ -112,6 +124,7 @@ _FIELDS = (
     "labels_from_folders",
     "image_encoder",
     "text_encoder",
+    "text_cache",
     "fast",
     "clusters",
     "memory_limit",

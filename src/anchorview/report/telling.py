@@ -124,9 +124,9 @@ class _Ranking:
             found += [(float(scores[row, place]), names[place]) for place in best if scores[row, place] > 0]
 
     def best(self, number: int) -> list[str]:
-        """Return the names of a class's best features."""
+        """Return the names of a class's best features, each once: several columns may hold the same word."""
         ranked = sorted(self.found.get(int(number), []), key=lambda pair: -pair[0])
-        return [one_line(name) for _, name in ranked[: self.most]]
+        return list(dict.fromkeys(one_line(name) for _, name in ranked))[: self.most]
 
 
 def _class_tfidf(array: Any, class_ids: ClassIds) -> tuple[ClassIds, Matrix]:
