@@ -149,6 +149,10 @@ def run_fit(
             reporter.say(LEFT_OUT)
         reporter.step("fitting")
         fit_to_data(model, data)
+        if settings.clusters == "auto":
+            data.notes += model._report.notes
+            for note in model._report.notes:
+                reporter.say(f"Note: {note}")
         seconds |= {f"fit: {name}": value for name, value in model.stage_seconds_.items()}
         settings = dataclasses.replace(data.settings, columns=_columns(data) or settings.columns)
         try:

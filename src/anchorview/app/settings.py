@@ -32,7 +32,7 @@ _TYPES: dict[str, tuple[type, ...]] = {
     "text_encoder": (str,),
     "text_cache": (str,),
     "fast": (bool,),
-    "clusters": (int,),
+    "clusters": (int, str),
     "memory_limit": (int, float),
     "seed": (int,),
     "jobs": (int,),
@@ -79,7 +79,7 @@ class RunSettings:
         The folder in which encoded texts are kept; "none" for no such folder.
     fast : bool
         The plain model in place of the tuned one.
-    clusters : int or None
+    clusters : int, "auto" or None
         Number of clusters, without labels.
     memory_limit : float or None
         GB that the fit may take.
@@ -108,7 +108,7 @@ class RunSettings:
     text_encoder: str | None = None
     text_cache: str | None = None
     fast: bool = False
-    clusters: int | None = None
+    clusters: int | str | None = None
     memory_limit: float | None = None
     seed: int = 0
     jobs: int | None = None

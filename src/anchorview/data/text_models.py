@@ -110,7 +110,7 @@ def _made(name: str, version: str, encode: Callable[[list[str]], Any]) -> TextMo
     vectors = _array(encode(list(_PROBES)), len(_PROBES))
     first = vectors[0]
     numbers = " ".join([f"{len(first)} numbers:", *(f"{value:.5g}" for value in np.resize(first, _PROBED))])
-    digest = hashlib.sha256(f"{name} {version} {vectors.shape}".encode() + vectors.tobytes()).hexdigest()
+    digest = hashlib.sha256(f"{version} {vectors.shape}".encode() + vectors.tobytes()).hexdigest()
     return TextModel(name, f"{version} {numbers}".strip(), encode, digest)
 
 
