@@ -52,7 +52,7 @@ __all__ = ["FSSMSC"]
 
 _RULES: dict[str, Rule] = {
     **SHARED,
-    "n_clusters": Number(1, integer=True, optional=True),
+    "n_clusters": Number(1, integer=True, optional=True, or_text=("auto",)),
     "n_landmarks": COUNT,
     "scaling": Names(),
     "view_weights": ViewWeightsRule(),
@@ -83,9 +83,10 @@ class FSSMSC(UpdatedLabels):
 
     Parameters
     ----------
-    n_clusters : int, optional
+    n_clusters : int or "auto", optional
         Number of clusters and dimension of the embedding; by default the number of labelled classes. Needed without
-        labels.
+        labels; "auto" is then the last of the largest gaps in the spectrum of the graph of rows and landmarks, and
+        ``status_`` says whether that number is clear.
     n_landmarks : int, default=500
         Number of landmarks; lowered to a third of the number of rows if there are fewer than three per landmark, and
         to the number of rows that are different.
@@ -259,7 +260,7 @@ class FSSMSC(UpdatedLabels):
 
     def __init__(
         self,
-        n_clusters: int | None = None,
+        n_clusters: int | str | None = None,
         n_landmarks: int = 500,
         *,
         views: ColumnGroups | None = None,

@@ -28,6 +28,7 @@ from .options import (
     SheetOption,
     SqlTableOption,
     TableArgument,
+    TextCacheOption,
     TextEncoderOption,
     UnlabelledOption,
     ViewOption,
@@ -52,6 +53,7 @@ def fit(
     labels_from_folders: LabelsFromFoldersOption = False,
     image_encoder: ImageEncoderOption = None,
     text_encoder: TextEncoderOption = None,
+    text_cache: TextCacheOption = None,
     output: Annotated[
         Path | None, typer.Option("-o", "--output", help="Folder for the results; it must be new.")
     ] = None,

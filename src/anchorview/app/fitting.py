@@ -168,6 +168,10 @@ def run_fit(
                 reporter.say(LEFT_OUT)
             reporter.step("fitting")
             fit_to_data(model, data)
+            if settings.clusters == "auto":
+                data.notes += model._report.notes
+                for note in model._report.notes:
+                    reporter.say(f"Note: {note}")
         else:
             reporter.step("learning from other labels")
             model = update_to_data(earlier, data)

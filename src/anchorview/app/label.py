@@ -84,7 +84,7 @@ def _user() -> str:
 
 
 def _fit_first(
-    table: Path, output: Path | None, label: str | None, id: str | None, clusters: int | None, jobs: int | None
+    table: Path, output: Path | None, label: str | None, id: str | None, clusters: int | str | None, jobs: int | None
 ) -> Path:
     """Fit a table, with no label if it has none, and return the run."""
     from .fitting import run_fit

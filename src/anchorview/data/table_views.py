@@ -26,7 +26,8 @@ from .records import RecordTable, read_raw
 from .tables import as_column, column_labels, index_of, is_table
 from .tag_encoder import TagEncoder
 from .tag_words import TAG_READERS
-from .text_vectors import TextVectors, load_text_model
+from .text_models import load_text_model
+from .text_vectors import TextVectors
 from .views import Views
 
 _NAMED = 5  # columns that warnings name
@@ -62,12 +63,14 @@ class TableViews(TransformerMixin, BaseEstimator):
         What columns are, where the table itself does not show it: "text", "number", "category", "boolean", "date",
         "list" (of numbers), "tags" (lists of words), "email", "url", "image" (paths of photos) or "ignore", by the name
         of the column.
-    text_encoder : None, "auto", "wordllama", path, callable, or object with .encode or .embed
+    text_encoder : "auto", None, "wordllama", path, callable, or object with .encode or .embed, default="auto"
         What turns texts into vectors by their meaning, a further view of each column of text. "auto" is wordllama if it
-        is installed (``pip install 'anchorview[text]'``; it needs no network). A path is a folder of
+        is installed (``pip install 'anchorview[text]'``; it needs no network), else none. A path is a folder of
         sentence-transformers or model2vec. Model files keep the name and fingerprint of an encoder, not the encoder.
-    text_cache : path, optional
-        A folder in which vectors are kept for the next time.
+    text_cache : path, "auto" or None, default="auto"
+        A folder in which vectors are kept for the next time, by text and encoder. "auto" is ``~/.cache/anchorview`` (or
+        what the environment variable ANCHORVIEW_CACHE names), for encoders that take longer than a millisecond a text;
+        None keeps nothing.
     image_encoder : callable or path of an .onnx file, optional
         What encodes photos; by default four descriptions of them (see `ImageViews`).
     image_folder : path, optional
@@ -94,7 +97,7 @@ class TableViews(TransformerMixin, BaseEstimator):
     ...     "stars": [5, 3, 1, 4],
     ...     "shop": ["north", "south", "south", "north"],
     ... })
-    >>> transformer = TableViews().fit(table)
+    >>> transformer = TableViews(text_encoder=None).fit(table)
     >>> transformer.transform(table)
     Views(4 rows; review:words: 7 sparse, review:characters: 81 sparse, numbers: 2, categories: 2 sparse)
     >>> print(transformer.describe())
@@ -119,8 +122,8 @@ class TableViews(TransformerMixin, BaseEstimator):
         self,
         *,
         kinds: Mapping[str, str] | None = None,
-        text_encoder: Any = None,
-        text_cache: str | os.PathLike[str] | None = None,
+        text_encoder: Any = "auto",
+        text_cache: str | os.PathLike[str] | None = "auto",
         image_encoder: GivenEncoder = None,
         image_folder: str | os.PathLike[str] | None = None,
     ) -> None:

@@ -16,7 +16,7 @@ from ..solvers import SolverParameters
 class FitParameters:
     """What a fit is asked to do, by the names and defaults of `FSSMSC`, which documents and checks them."""
 
-    n_clusters: int | None = None
+    n_clusters: int | str | None = None
     n_landmarks: int = 500
     scaling: ScalingChoice = "auto"
     view_weights: ViewWeightsChoice = "auto"

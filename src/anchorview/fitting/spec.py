@@ -16,6 +16,7 @@ from ..features.view_weights import ViewWeights, read_view_weights
 from ..readers.choice import OF_PRODUCTS, resolve_readers
 from ..solver.registry import SOLVERS, Solver
 from ..solvers import SolverParameters, resolve_solver
+from .cluster_count import USUAL
 from .given import FitInput
 from .parameters import FitParameters
 
@@ -91,13 +92,17 @@ def _cannot(solver: str, what: str) -> ValueError:
 
 
 def count_components(
-    n_clusters: int | None, n_classes: int, has_pairs: bool, omit: Sequence[str], outcomes: list[Outcome]
+    n_clusters: int | str | None, n_classes: int, has_pairs: bool, omit: Sequence[str], outcomes: list[Outcome]
 ) -> int:
     """Return the dimension of the embedding: the number of clusters, or of labelled classes."""
+    if isinstance(n_clusters, str):  # "auto", whose number is not known before the fit
+        n_clusters = None if n_classes else USUAL
     if n_classes == 0:
         outcomes.append(Outcome.NO_LABELS)
         if n_clusters is None:
-            raise ValueError("Without labels the number of clusters is needed: pass n_clusters, or labels in y.")
+            raise ValueError(
+                'Without labels the number of clusters is needed: pass n_clusters, a number or "auto", or labels in y.'
+            )
         if "smoothness" in omit and not has_pairs:
             raise ValueError("solver.omit=('smoothness',) leaves nothing to learn from when there are no labels.")
         return int(n_clusters)

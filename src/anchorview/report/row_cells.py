@@ -133,6 +133,8 @@ def _named_features(X: Any, class_ids: ClassIds) -> list[Column]:
     for name, array, features in zip(X.names, X.arrays, X.features, strict=True):
         if features is None or is_sparse(array) or not isinstance(array, np.ndarray) or name == "numbers":
             continue  # "numbers" are scaled: what TableViews read is what a person knows
+        if all(str(one).isdigit() for one in features):  # of photos, embeddings: nobody reads them
+            continue
         values = np.nan_to_num(np.asarray(array[sample], dtype=np.float64))
         scores = [_between(values[:, [place]], class_ids[sample]) for place in range(min(values.shape[1], 200))]
         best = np.argsort(-np.array(scores), kind="stable")[:_MOST_CELLS]

@@ -260,6 +260,7 @@ def summarise_run(
             contents=X if rows is None and is_table(X) else rows,
             X=views,
             where=where,
+            photos=photos,
         ),
         telling=[str(one) for one in telling_features(views, class_ids, len(classes))],
         photos=class_photos(model.embedding_, class_ids, len(classes), photos),

@@ -10,6 +10,7 @@ import numpy as np
 import numpy.typing as npt
 
 from ..core.names import short_names
+from .class_photos import Photo
 from .run_map import NO_CLASS, class_colours
 from .run_summary import RunSummary
 from .run_words import SURE, UNSURE, between_clusters, count, percent
@@ -133,12 +134,14 @@ def _telling(summary: RunSummary, number: int) -> str:
     """Return what tells a class from the others, below its name."""
     words = summary.telling[number] if number < len(summary.telling) else ""
     said = f'<small class="telling"><bdi>{escape(words)}</bdi></small>' if words else ""
-    shown = "".join(
-        f'<img src="{photo.uri}" alt="{escape(photo.name)}" title="{escape(photo.name)}" width="{photo.width}" '
-        f'height="{photo.height}">'
-        for photo in summary.photos.get(number, [])
-    )
+    shown = "".join(map(photo_image, summary.photos.get(number, [])))
     return f'{said}<span class="photos">{shown}</span>' if shown else said
+
+
+def photo_image(photo: Photo) -> str:
+    """Return a small photo for HTML."""
+    name = escape(photo.name)
+    return f'<img src="{photo.uri}" alt="{name}" title="{name}" width="{photo.width}" height="{photo.height}">'
 
 
 def confidence_table(summary: RunSummary) -> str:

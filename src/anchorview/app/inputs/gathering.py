@@ -112,8 +112,12 @@ def _gather_raw(settings: RunSettings, path: Path) -> RunData:
     kinds = {name: kind for name, kind in settings.columns.items() if name in features.column_names}
     folder = path if suffix_of(path) == PHOTOS else files_of(path)[0].parent
     encoder = None if settings.image_encoder is None else str(settings.image_encoder)
-    text = None if settings.text_encoder == "none" else settings.text_encoder
-    transformer = TableViews(kinds=kinds or None, image_folder=folder, image_encoder=encoder, text_encoder=text)
+    text, cache = (
+        None if named == "none" else named or "auto" for named in (settings.text_encoder, settings.text_cache)
+    )
+    transformer = TableViews(
+        kinds=kinds or None, image_folder=folder, image_encoder=encoder, text_encoder=text, text_cache=cache
+    )
     try:
         views = transformer.fit_transform(features)
     except ImportError as error:
