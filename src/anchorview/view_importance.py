@@ -135,7 +135,7 @@ def measure_views(
     labels = _label(model, views, present, n_threads)
     changed, drop = np.full((2, len(views.names)), np.nan)
     squares, left_over = np.zeros((2, len(views.names)))
-    ticker = Ticker("measuring views", len(views.names))
+    ticker = Ticker("measuring", len(views.names), "views")
     for number in range(len(views.names)):
         ticker.tick()
         with_view = np.flatnonzero(present[:, number])

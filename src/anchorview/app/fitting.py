@@ -55,7 +55,8 @@ class FinishedRun:
 def read(settings: RunSettings, reporter: Reporter) -> RunData:
     """Read and check everything that a run is given, and say what it is."""
     reporter.step("reading")
-    data = gather(settings)
+    with watch(reporter.line):
+        data = gather(settings)
     check_labels(data.labels, settings.clusters)
     data.notes += [*data.labels.notes, *notes_on_classes(data.labels.counts)]
     for line in describe_input(data):

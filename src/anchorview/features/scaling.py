@@ -18,6 +18,7 @@ from scipy import sparse
 
 from ..core.arrays import ClassIds, Mask, Matrix, Presence, Rows, Weights, is_sparse, squared_norms
 from ..core.checks import NotFiniteError
+from ..core.ticker import Ticker
 from ..data.view_errors import name_cell
 from ..data.views import Views
 from ..engine.blocks import map_blocks, rows_of
@@ -214,22 +215,27 @@ def fit_scaling(
     # Each view has a seed of its own: what is found for it does not depend on how the others are scaled.
     seeds = [int(rng.randint(2**31 - 1)) if kind == "lsa" else 0 for kind in kinds]
     known = {} if known is None else known
+    ticker = Ticker("scaling", len(views.names), "views")
 
     def fit_view(number: int, n_threads: int) -> DenseScaler | TextScaler:
         name, array, kind = views.names[number], views.arrays[number], kinds[number]
         has_view = None if present is None else present[:, number]
         counted = _counted(has_view, weights)
+        scaler: DenseScaler | TextScaler
         with _naming_cells(views, number):
             if not is_text[number]:
                 if weights is not None:
                     _check_view(array, name, n_threads, has_view)  # rows of weight 0 must be finite too
-                return fit_dense(array, kind, name, dtype, n_threads, counted, weights)
-            key = number, kind, seeds[number]
-            if key not in known:
-                _check_view(array, name, n_threads, has_view)
-                own = np.random.RandomState(seeds[number])
-                known[key] = fit_text(array, kind, name, dtype, own, counted, weights, n_threads)
-            return known[key]
+                scaler = fit_dense(array, kind, name, dtype, n_threads, counted, weights)
+            else:
+                key = number, kind, seeds[number]
+                if key not in known:
+                    _check_view(array, name, n_threads, has_view)
+                    own = np.random.RandomState(seeds[number])
+                    known[key] = fit_text(array, kind, name, dtype, own, counted, weights, n_threads)
+                scaler = known[key]
+        ticker.done()
+        return scaler
 
     numbers = range(len(views.names))
     if sum(is_text) > 1 and len(views) <= PASS_ROWS and not views.is_on_cluster:
