@@ -9,7 +9,7 @@ import numpy as np
 import numpy.typing as npt
 
 from ...core.arrays import Matrix
-from .live_model import State
+from .state import Figures, State
 
 
 def pack(header: dict[str, Any], arrays: dict[str, npt.NDArray[Any]]) -> bytes:
@@ -38,11 +38,11 @@ def pack_map(places: Matrix) -> bytes:
     return pack({"rows": len(places)}, {"places": places.astype("<f4").ravel()})
 
 
-def pack_state(state: State) -> bytes:
+def pack_state(state: State, figures: Figures) -> bytes:
     """Return label (0 for none, else place among the classes and 1), confidence and novelty of all rows."""
     label = (state.class_ids + 1).astype("<u2")
     if not len(label) or label.max() < 256:
         label = label.astype(np.uint8)
-    shares = {"confidence": state.confidence, "novelty": state.novelty}
+    shares = {"confidence": state.confidence, "novelty": figures.novelty}
     arrays = {name: np.round(255 * np.clip(share, 0, 1)).astype(np.uint8) for name, share in shares.items()}
     return pack({"version": state.version, "rows": len(label)}, {"label": label, **arrays})
