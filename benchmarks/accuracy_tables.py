@@ -36,9 +36,8 @@ NOTE = """Labelled: a uniform sample of the rows (5 %, 1 % from 10,000 rows on, 
 …); scored on the unlabelled rows; mean ± population standard deviation in percent; (n) after a figure: its draws, where
 they are fewer than the second column says. Methods are given the labelled rows' labels only; but FSSMSC's defaults and
 the search of AnchorViewClassifier were made by us with some of these data sets in sight: which, and what the search
-has changed
-since fits were made, docs/accuracy.md tells. FSSMSC: defaults. AnchorViewClassifier: chooses and averages settings by
-the labels
+has changed since fits were made, docs/lab/accuracy.md tells. FSSMSC: defaults. AnchorViewClassifier: chooses and
+averages settings by the labels
 given. FSSMSC-constants: what FSSMSC's defaults were, min-max scaling (LSA for sparse views), λ_Z = 0.2, μ = 1, λ_M =
 1e4, β = 1e-4 and the nearest labelled row. FSSMSC-paper: the authors' algorithm (ADMM, 30 rounds) with the
 normalisations of their released code, λ_Z = 0.2, λ_M = 1e4 and β = 1e-4, rows of unit length. The others choose their

@@ -1,4 +1,4 @@
-"""The cost model of `docs/scale.md`: operations, bytes and memory of a fit by formula, compared with a measured run."""
+"""The cost model of `docs/lab/scale.md`: operations, bytes and memory of a fit by formula, and those measured."""
 
 from __future__ import annotations
 

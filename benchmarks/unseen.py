@@ -12,7 +12,7 @@ commoner ones filled in (counts), and as leading singular directions of both (si
 They are not all unseen any more. satimage and texture changed the code when they were first run (views of nearly
 parallel rows are centred, dense codes are not made denser); movement_libras, segment and vehicle were looked at when
 the tuner's setting for text was replaced. All of these, and letter, spambase and vowel, were in sight when the choices
-of the plain model were designed (docs/accuracy.md). Not looked at before the code was finished: those listed in
+of the plain model were designed (docs/lab/accuracy.md). Not looked at before the code was finished: those listed in
 `LATER`, and the texts.
 """
 

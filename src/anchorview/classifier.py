@@ -9,7 +9,6 @@ from typing import Any, Self
 
 import numpy as np
 
-from .base import MultiViewClassifier
 from .core.arrays import ClassIds, Matrix, Presence, Rows
 from .core.checks import (
     COUNT,
@@ -39,7 +38,10 @@ from .features.representation import Representation
 from .features.scaling import check_finite
 from .fitting.given import FitInput
 from .fitting.spec import count_landmarks
+from .fssmsc import FSSMSC, read_by_rule
+from .label_loop.two_speeds import TwoSpeeds
 from .readers.averaging import average_temperature, settle
+from .readers.label_sources import read_label_sources
 from .solver.codes import CodeStack
 from .supervision.conflicts import count_violations
 from .supervision.constraints import Constraints
@@ -75,7 +77,7 @@ _RULES: dict[str, Rule] = {
 }
 
 
-class AnchorViewClassifier(MultiViewClassifier):
+class AnchorViewClassifier(TwoSpeeds):
     """FSSMSC with its settings chosen by cross-validation on the labels given, the best of them averaged.
 
     Part of the labels is hidden, and settings are judged by how well they find it: scaling, λ_Z, μ, λ_M and what reads
@@ -253,7 +255,15 @@ class AnchorViewClassifier(MultiViewClassifier):
         return tags
 
     @with_callbacks  # type: ignore[untyped-decorator,unused-ignore]
-    def fit(self, X: Any, y: Any, *, sample_weight: Any = None, constraints: Constraints | None = None) -> Self:
+    def fit(
+        self,
+        X: Any,
+        y: Any,
+        *,
+        sample_weight: Any = None,
+        constraints: Constraints | None = None,
+        label_source: Any = None,
+    ) -> Self:
         """Search, and label every row.
 
         An interrupt (Ctrl-C) during the search ends it: the settings judged so far are used, and with ``warm_start``
@@ -276,6 +286,10 @@ class AnchorViewClassifier(MultiViewClassifier):
             Pairs of rows that must, or must not, share a class. Embeddings learn from them, must-links of weight 1 or
             more pass labels on to whatever else reads labels, and `labels_` heed them. Where a label is hidden to
             judge by it, so are the pairs of its row.
+        label_source : mapping, Series or array-like of str, optional
+            Where each label comes from, by row number (id, if the views have ids) or for every row: "random" if the
+            row was drawn at random, else "suggested", "lasso", "search", "review" or "import"; "skipped" for a row
+            that nobody could label. Random ones, and rows of `audit_rows`, tell how accurate the labels are.
 
         Returns
         -------
@@ -283,14 +297,14 @@ class AnchorViewClassifier(MultiViewClassifier):
         """
         before = dict(self.__dict__)
         try:
-            return self._fit(X, y, sample_weight, constraints)
+            return self._fit(X, y, sample_weight, constraints, label_source)
         except BaseException as error:
             self._restore(before)
             if isinstance(error, MemoryError) and SEARCH_REMEDY not in str(error):
                 raise MemoryError(f"{str(error) or 'Memory ran out'}; the fit was given up. {SEARCH_REMEDY}") from error
             raise as_interrupt(error)  # noqa: B904  (an error that is no interrupt is raised as it was)
 
-    def _fit(self, X: Any, y: Any, sample_weight: Any, constraints: Constraints | None) -> Self:
+    def _fit(self, X: Any, y: Any, sample_weight: Any, constraints: Constraints | None, label_source: Any) -> Self:
         check_parameters(self, _RULES)
         options = make_options(self.search_options)
         if y is None:
@@ -299,6 +313,7 @@ class AnchorViewClassifier(MultiViewClassifier):
                 "use FSSMSC with n_clusters."
             )
         given = self._read_input(X, y, sample_weight, constraints)
+        sources = read_label_sources(label_source, given.known.class_ids >= 0, given.views.ids)
         if given.views.is_on_cluster:
             raise ValueError(
                 "AnchorViewClassifier searches in memory, and dask arrays stay on their cluster. Search on some rows, "
@@ -365,7 +380,17 @@ class AnchorViewClassifier(MultiViewClassifier):
         progress.log(self.status_)
         progress.finish()
         self.stage_seconds_ = progress.seconds
+        for name in ("_rule", "_plain", "_versions", "changed_"):  # of updates of an earlier fit
+            self.__dict__.pop(name, None)
+        self._forget_places()
+        self._finish_labels(sources)
+        self._fitted_input = given
+        self._add_version("tuned")
         return self
+
+    def _make_plain(self) -> FSSMSC:
+        chosen = {"on_empty": self.on_empty, "unlabelled": self.unlabelled, "n_jobs": self.n_jobs, **self.best_params_}
+        return FSSMSC(**chosen, random_state=self._seed)
 
     def _estimate_from(self, X: Any, y: Any, n_threads: int, count: bool) -> MemoryEstimate:
         options, given = make_options(self.search_options), self._read_input(X, y, None)
@@ -588,7 +613,7 @@ class AnchorViewClassifier(MultiViewClassifier):
             seed=seed,
             n_threads=count_threads(self.n_jobs),
             options=options,
-            report=lambda judgement: self._report(judgement, data, progress),
+            report=lambda judgement: self._announce(judgement, data, progress),
             sample_weights=weights,
             pairs=self._pairs(given),
         )
@@ -621,7 +646,7 @@ class AnchorViewClassifier(MultiViewClassifier):
         rows = np.union1d(counted, rows[without])
         return rows, class_ids[rows]
 
-    def _report(self, judgement: Judgement, data: SearchData, progress: Progress) -> None:
+    def _announce(self, judgement: Judgement, data: SearchData, progress: Progress) -> None:
         """Tell the user, and callbacks, of a setting that was judged."""
         if self.verbose:
             n_fits = self.n_averaged * (2 if data.options.second_fit else 1)
@@ -649,4 +674,6 @@ class AnchorViewClassifier(MultiViewClassifier):
             )
 
     def _read_classes(self, views: Views, present: Presence, n_threads: int) -> Matrix:
+        if self._is_plain:
+            return read_by_rule(self, self._rule, views, present, n_threads)
         return settle(count_votes(self._groups, views, present, len(self.classes_), n_threads), self._temperature)

@@ -36,7 +36,7 @@ from .fitting.memory import estimate_from_data, estimate_from_sizes
 from .fitting.parameters import FitParameters
 from .fitting.pipeline import FitRun, Fitted, fit_model
 from .fitting.report import FitReport
-from .label_loop import LabelLoop
+from .label_loop.updating import UpdatedLabels
 from .readers.choice import ReadersRule
 from .readers.clusters import ClusterCentres
 from .readers.label_sources import read_label_sources
@@ -70,7 +70,7 @@ _RULES: dict[str, Rule] = {
 }
 
 
-class FSSMSC(LabelLoop):
+class FSSMSC(UpdatedLabels):
     """Fast scalable semi-supervised multi-view subspace clustering.
 
     Every row is described by a sparse non-negative code over a few hundred landmarks, shared by all views; the
@@ -156,7 +156,9 @@ class FSSMSC(LabelLoop):
     labels_ : ndarray of shape (n_rows,)
         Class (without labels: cluster number) of each row; labelled rows keep theirs.
     confidence_ : ndarray of shape (n_rows,)
-        Probability of that class, calibrated on labels that were held out; 1 for labelled rows.
+        Probability of that class, calibrated on labels that were held out; 1 for labelled rows. Where some classes have
+        a single label, others may have none: the confidence of rows that are unlike all labelled ones is then lower
+        than their probability (docs/confidence.md).
     classes_ : ndarray
         The labelled classes, sorted.
     held_out_ : HeldOutLabels or None
@@ -199,6 +201,16 @@ class FSSMSC(LabelLoop):
         Mean number of non-zeros of a code.
     status_ : str
         A summary of the fit in words.
+    label_source_ : ndarray of str of shape (n_rows,)
+        Where each label comes from (see `fit`); "" for rows without one.
+    expected_accuracy_ : ExpectedAccuracy or None
+        Accuracy to expect of rows without a label: ``value``, ``low``, ``high``, and what it ``rests_on``.
+    novelty_ : ndarray of shape (n_rows,), or None
+        Probability that a row belongs to a class without a label; `labels_` do not depend on it.
+    novel_groups_ : list of NovelGroup
+        Groups of such rows.
+    changed_ : float
+        After an update, the share of rows without a label whose class has changed.
     stage_seconds_ : dict
         Seconds spent on choice (of what is "auto"), scaling, landmarks, solver and labels.
     n_features_in_ : int
@@ -218,9 +230,9 @@ class FSSMSC(LabelLoop):
     equally sparse. The labels cost n × n_l distances at most, in `fit` and `predict`. From 1,000 labels and 16,384 rows
     on, labelled rows too far from a group of rows to be nearest to any of it are left out. Where classes lie apart
     hardly more than those of the row's own class are left, one in k of all; where they do not, all are. Either way the
-    time is still quadratic in the rows at a given share of labels (docs/performance.md), up to 20,000 labels: of more,
-    about so many are compared with, the same share of each class, and `status_` says so. Codes, embedding and the other
-    readings learn from all.
+    time is still quadratic in the rows at a given share of labels, up to 20,000 labels (docs/lab/performance.md): of
+    more, about so many are compared with, the same share of each class, and `status_` says so. Codes, embedding and the
+    other readings learn from all.
 
     Examples
     --------
@@ -321,7 +333,8 @@ class FSSMSC(LabelLoop):
         sample_weight : array-like of shape (n_rows,), optional
             Weights of the rows. Weights of 0 and 1 give the fit without the rows of weight 0, to rounding. A weight of
             2 is the row twice: to rounding where nothing is drawn at random (landmarks and settings given, the nearest
-            row of the embedding read), else in the mean over seeds: rows are drawn by their weights (docs/realdata.md).
+            row of the embedding read), else in the mean over seeds: rows are drawn by their weights
+            (docs/lab/realdata.md).
         constraints : Constraints, optional
             Pairs of rows that must, or must not, share a cluster; alone or together with labels.
         label_source : mapping, Series or array-like of str, optional
@@ -346,9 +359,12 @@ class FSSMSC(LabelLoop):
         check_parameters(self, _RULES)
         rng, workers = make_random_state(self.random_state), WorkerWatch()
         given = self._read_input(X, y, sample_weight, constraints)
-        self._keep_sources(read_label_sources(label_source, given.known.class_ids >= 0, given.views.ids))
+        sources = read_label_sources(label_source, given.known.class_ids >= 0, given.views.ids)
         run = FitRun(rng, count_threads(self.n_jobs), self, self.verbose)
-        return self._publish(fit_model(FitParameters.of(self), given, run), workers, stacklevel=5)
+        self._publish(fit_model(FitParameters.of(self), given, run), workers, stacklevel=5)
+        self._forget_places()
+        self._finish_labels(sources)
+        return self
 
     def _publish(self, fitted: Fitted, workers: WorkerWatch, stacklevel: int) -> Self:
         """Set the attributes of a fit, and warn those so many calls above of what went wrong."""
@@ -402,17 +418,22 @@ class FSSMSC(LabelLoop):
         return estimate_from_data(FitParameters.of(self), self._read_input(X, y, None), rng, n_threads, count)
 
     def _read_classes(self, views: Views, present: Presence, n_threads: int) -> Matrix:
-        rule = self._rule
-        if not isinstance(rule, Readings):
-            return rule.read(self._transform(views, present, n_threads), n_threads)
-        n_embedded = 0 if rule.neighbours is None else self._n_features_out
+        return read_by_rule(self, self._rule, views, present, n_threads)
 
-        def read(products: Matrix, present: Presence) -> Matrix:
-            if not n_embedded:
-                return rule.votes(complete_products(products, present, self._encoder))
-            codes = self._encoder.encode(products, present)
-            votes = rule.votes(complete_products(products, present, self._encoder, codes))
-            return np.hstack([self._embed(codes), votes])
 
-        both = self._map_products(views, present, n_threads, read)
-        return rule.settle(both[:, n_embedded:], both[:, :n_embedded].astype(self._scaler.dtype), n_threads)
+def read_by_rule(model: Any, rule: Any, views: Views, present: Presence, n_threads: int) -> Matrix:
+    """Return the class probabilities of rows by what reads the labels of a single model."""
+    if not isinstance(rule, Readings):
+        found: Matrix = rule.read(model._transform(views, present, n_threads), n_threads)
+        return found
+    n_embedded = 0 if rule.neighbours is None else model._n_features_out
+
+    def read(products: Matrix, present: Presence) -> Matrix:
+        if not n_embedded:
+            return rule.votes(complete_products(products, present, model._encoder))
+        codes = model._encoder.encode(products, present)
+        votes = rule.votes(complete_products(products, present, model._encoder, codes))
+        return np.hstack([model._embed(codes), votes])
+
+    both = model._map_products(views, present, n_threads, read)
+    return rule.settle(both[:, n_embedded:], both[:, :n_embedded].astype(model._scaler.dtype), n_threads)

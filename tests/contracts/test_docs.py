@@ -10,20 +10,20 @@ import pytest
 from anchorview import datasets
 
 DOCS = Path(__file__).parents[2] / "docs"
-NAMES = ("inputs.md", "realdata.md", "confidence.md", "accuracy.md", "baselines.md", "models.md", "label_studio.md")
-NAMES += ("report.md", "scale.md")
+NAMES = ("inputs.md", "models.md", "label_studio.md", "report.md")
+NAMES += ("lab/realdata.md", "lab/confidence.md", "lab/accuracy.md", "lab/baselines.md", "lab/scale.md")
 PAGES = {name: (DOCS / name).read_text() for name in NAMES}
 BLOCKS = {name: re.findall(r"```python\n(.*?)```", text, flags=re.DOTALL) for name, text in PAGES.items()}
 WITHOUT_EXAMPLE = {
     "inputs.md": [],
-    "realdata.md": ["What was tried for text"],
-    "confidence.md": ["What was tried"],
-    "accuracy.md": ["How it works", "Measured", "What each part is worth", "What was tried and not kept"],
+    "lab/realdata.md": ["What was tried for text"],
+    "lab/confidence.md": ["What was tried"],
+    "lab/accuracy.md": ["How it works", "Measured", "What each part is worth", "What was tried and not kept"],
     "report.md": ["What it takes"],
-    "baselines.md": ["Where they differ from the authors' programs", "Measured", "Known limits"],
+    "lab/baselines.md": ["Where they differ from the authors' programs", "Measured", "Known limits"],
     "models.md": [],
     "label_studio.md": ["From a run to Label Studio", "Back again", "Other forms"],
-    "scale.md": ["The search on many rows", "Measured", "Cost model"],
+    "lab/scale.md": ["The search on many rows", "Measured", "Cost model"],
 }
 
 

@@ -18,8 +18,10 @@ import anchorview
 
 ROOT = Path(__file__).parents[2]
 PACKAGE = ROOT / "src" / "anchorview"
-FOLDERS = (ROOT, PACKAGE, ROOT / "docs", ROOT / "benchmarks" / "results")
-PAGES = {path.relative_to(ROOT).as_posix(): path.read_text() for path in (ROOT / "README.md", *ROOT.glob("docs/*.md"))}
+FOLDERS = (ROOT, PACKAGE, ROOT / "docs", ROOT / "docs" / "lab", ROOT / "benchmarks" / "results")
+PAGES = {
+    path.relative_to(ROOT).as_posix(): path.read_text() for path in (ROOT / "README.md", *ROOT.glob("docs/**/*.md"))
+}
 SCRIPTS = {
     path.relative_to(ROOT).as_posix(): ast.get_docstring(ast.parse(path.read_text())) or ""
     for folder in ("benchmarks", "scripts")

@@ -74,7 +74,7 @@ def known_failures(estimator: Any) -> dict[str, str]:
         return {}
     reason = (
         "the check repeats and reorders the rows and wants the same numbers for one seed; draws agree in the mean "
-        "over seeds, and there are as many landmarks as a third of the rows, copies or not (docs/realdata.md)"
+        "over seeds, and there are as many landmarks as a third of the rows, copies or not (docs/lab/realdata.md)"
     )
     failures = {f"check_sample_weight_equivalence_on_{kind}_data": reason for kind in ("dense", "sparse")}
     if isinstance(getattr(estimator, "solver", None), ADMM):

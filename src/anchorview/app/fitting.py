@@ -19,7 +19,7 @@ from ..core.ticker import watch
 from ..cost.estimate import MemoryEstimate
 from ..data.validation import find_present
 from ..fssmsc import FSSMSC
-from ..readers.suggest import code_coordinates
+from ..readers.code_space import code_coordinates
 from .errors import CommandError, DataError
 from .inputs.contents import read_contents
 from .inputs.gathering import RunData, gather

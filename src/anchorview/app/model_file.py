@@ -77,6 +77,8 @@ def save(model: Any, path: str | os.PathLike[str], *, rows: bool = False, overwr
     if path.is_dir():
         raise IsADirectoryError(f"{path} is a folder; name a file in it, such as {path / 'model.anchorview'}.")
     check_output(path, overwrite=overwrite)
+    if rows:  # what is computed when it is first asked for belongs to the rows too
+        _last_step(model)._places_of_rows()
     writer = TreeWriter(rows)
     tree = writer.write(model, type(model).__name__)
     check_model(model, rows=False)  # what a cluster holds of the rows cannot be looked at
@@ -165,10 +167,13 @@ def _as_path(path: Any) -> Path:
     return Path(path)
 
 
+def _last_step(model: Any) -> Any:
+    return model.steps[-1][1] if storable_name(type(model)) == "Pipeline" else model
+
+
 def _check_savable(model: Any, rows: bool) -> None:
     """Raise an error unless this is a fitted model that a file can hold, with its rows if they are asked for."""
-    name = storable_name(type(model))
-    last = model.steps[-1][1] if name == "Pipeline" else model
+    last = _last_step(model)
     if storable_name(type(last)) not in LAST_STEPS:
         raise TypeError(
             "A model file holds a fitted FSSMSC or AnchorViewClassifier, or a Pipeline that ends with one; "

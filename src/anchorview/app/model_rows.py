@@ -8,7 +8,9 @@ from typing import Any
 import numpy as np
 from scipy import sparse
 
+from ..readers.code_space import CodeSpace
 from ..readers.held_out_labels import HeldOutLabels
+from ..readers.label_sources import SKIPPED, are_numbered, name_sources
 from ..supervision.conflicts import Conflict
 from ..tuning.search_data import Judgement
 from ..tuning.settings import Setting
@@ -73,6 +75,14 @@ def _likely_class_ids(class_ids: Any, model: Any, n_rows: int) -> None:
     require("label_quality_" in vars(model), "label_quality_")
 
 
+def _label_source(numbers: Any, model: Any, n_rows: int) -> None:
+    _one_dimension(numbers, n_rows, "_label_source")
+    require(are_numbered(numbers), "_label_source")
+    is_labelled = ~np.isin(name_sources(numbers), ["", SKIPPED])
+    require(not bool((model._can_be_labelled & is_labelled).any()), "_label_source")
+    require(bool(np.isin(model.labels_[is_labelled], model.classes_).all()), "_label_source")
+
+
 def _can_be_labelled(mask: Any, model: Any, n_rows: int) -> None:
     _one_dimension(mask, n_rows, "_can_be_labelled")
     require(mask.dtype == bool, "_can_be_labelled")
@@ -119,6 +129,15 @@ def _held_out(held_out: Any, model: Any, n_rows: int) -> None:
         check_floats(held_out.weights, (len(rows),), "held_out_")
 
 
+def _coordinates(places: Any, model: Any, n_rows: int) -> None:
+    space = vars(model).get("_code_space")
+    require(isinstance(space, CodeSpace), "_code_space")
+    directions = space.directions
+    require(isinstance(directions, np.ndarray) and directions.ndim == 2, "_code_space")
+    check_floats(directions, (len(model.landmarks_), directions.shape[1]), "_code_space")
+    check_floats(places, (n_rows, directions.shape[1]), "_coordinates")
+
+
 CHECKS: dict[str, Callable[[Any, Any, int], None]] = {
     "labels_": _labels,
     "confidence_": _confidence,
@@ -132,6 +151,8 @@ CHECKS: dict[str, Callable[[Any, Any, int], None]] = {
     "held_out_": _held_out,
     "label_quality_": _label_quality,
     "_likely_class_ids": _likely_class_ids,
+    "_label_source": _label_source,
+    "_coordinates": _coordinates,
 }
 
 

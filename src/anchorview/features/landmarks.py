@@ -1,7 +1,7 @@
 """Landmarks: m points in the scaled feature space that every row is described by.
 
 The paper takes k-means centres of the concatenated views. How far k-means has converged hardly matters
-(docs/performance.md), so a sample of the rows and a few iterations do, and rows are assigned to centres in a random
+(docs/lab/performance.md), so a sample of the rows and a few iterations do, and rows are assigned to centres in a random
 projection; only the final centres are averaged in the full space.
 
 Rows may lack views and carry weights. The distance of a row to a centre is taken over the views that the row has, and a
@@ -21,7 +21,7 @@ from ..data.views import Views
 from ..engine.blocks import iter_blocks, map_blocks, row_blocks, rows_of
 from .scaling import BLOCK_ROWS, ScaledRows, ViewsScaler
 
-MAX_ITER = 6  # accuracy hardly depends on how far k-means has converged (docs/performance.md)
+MAX_ITER = 6  # accuracy hardly depends on how far k-means has converged (docs/lab/performance.md)
 ROWS_PER_LANDMARK = 20  # size of the sample that k-means sees
 PROJECTION = 256  # features of the projection in which rows are assigned
 FULL_SPACE_ENTRIES = 2**24  # rows × features up to which sparse rows may be filled in for k-means: 64-128 MB

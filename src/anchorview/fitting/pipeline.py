@@ -92,8 +92,11 @@ def fit_model(params: FitParameters, given: FitInput, run: FitRun) -> Fitted:
     return _learn(prepared, given, review, run, progress)
 
 
-def fit_labels(prepared: Prepared, given: FitInput, run: FitRun) -> Fitted:
-    """Learn from other labels of the same rows, with the settings, landmarks and codes of a fit."""
+def fit_labels(prepared: Prepared, given: FitInput, run: FitRun, *, review: bool = True) -> Fitted:
+    """Learn from other labels of the same rows, with the settings, landmarks and codes of a fit.
+
+    The labels themselves are judged if `review`.
+    """
     params, n_classes = prepared.params, len(given.known.classes)
     plan = replace(prepared.plan, outcomes=[], notes=[])
     has_pairs = given.known.pairs is not None
@@ -104,12 +107,12 @@ def fit_labels(prepared: Prepared, given: FitInput, run: FitRun) -> Fitted:
             "fit again with a larger n_landmarks."
         )
     progress = Progress(run.estimator, run.verbose, plan.how.max_iter, plan.how.tol)
-    review = None
+    verdict = None if review else LabelReview(given.known, None, np.empty(0, dtype=np.intp))
     if params.relabel is not None:
         with progress.watch():
-            given, review = correct_on(params, given, prepared.source, run.n_threads, progress)
+            given, verdict = correct_on(params, given, prepared.source, run.n_threads, progress)
     run.rng.set_state(prepared.random_state)
-    return _learn(replace(prepared, plan=plan), given, review, run, progress)
+    return _learn(replace(prepared, plan=plan), given, verdict, run, progress)
 
 
 def _learn(prepared: Prepared, given: FitInput, review: LabelReview | None, run: FitRun, progress: Progress) -> Fitted:

@@ -218,7 +218,7 @@ class LabelledNeighbours:
         """Turn evidence into the logits of a softmax, but for the temperature.
 
         Squared distances d² become −√d. The likelihood of a class does not fall with d² but slower, since rows far
-        from all labels are the doubtful ones; of d², d, √d and log d, √d was best calibrated (docs/confidence.md).
+        from all labels are the doubtful ones; of d², d, √d and log d, √d was best calibrated (docs/lab/confidence.md).
         Distances are kept above what rounding makes of zero, which the root would enlarge. Votes get those that every
         class has.
         """

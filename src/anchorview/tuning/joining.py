@@ -2,7 +2,7 @@
 
 Settings are judged one by one (`judging`); the probabilities that they gave to hidden rows are averaged here, and the
 mean is judged as they were. The embedding always takes part where it may: readings that replaced it were chosen by
-chance too often, while a mean loses little where one of them is poor (docs/accuracy.md).
+chance too often, while a mean loses little where one of them is poor (docs/lab/accuracy.md).
 """
 
 from __future__ import annotations

@@ -8,7 +8,7 @@ from ..core.arrays import ClassIds, Mask, Rows
 from .options import SearchOptions
 
 SAMPLE_ROWS = 1500  # on which `FSSMSC` chooses what is "auto"
-SAMPLE_LANDMARKS = 100  # with 1,500 rows; 200, or all rows and landmarks, chose no better (docs/accuracy.md)
+SAMPLE_LANDMARKS = 100  # with 1,500 rows; 200, or all rows and landmarks, chose no better (docs/lab/accuracy.md)
 MOST_LABELLED = 750  # of the sample: the others show what unlabelled rows are like
 READ_LABELS = 20_000  # of which a regression on E learns; it has at most as many coefficients a class as landmarks
 READ_GRAPH = 5000  # rows of a graph that reads labels: their neighbours cost half a second, and any other row 5,000
