@@ -15,16 +15,15 @@ from ...core.arrays import ClassIds, Matrix, Rows
 from ...data.views import Views
 from ...fssmsc import FSSMSC
 from ...readers.label_sources import SKIPPED, SOURCES, UNKNOWN
-from ...readers.learning_curve import fit_learning_curve
-from ...readers.novelty import fit_novelty, group_novel_rows
-from ...readers.suggest import suggest_rows
+from ...readers.row_groups import RowGroups, group_rows
+from ...readers.suggest import suggest_from
 from .given import GivenLabels
 from .model_files import AboutRows, model_bytes, report_bytes
-from .state import TARGET, Figures, State
+from .state import TARGET, Figures, State, no_figures
 
 _N_SUGGESTED = 200  # rows that wait for the people who label
-_AHEAD, _LEAST_POINTS = 50, 4  # labels ahead that a gain is stated for; accuracies that it is read off
-_MOST_GROUPS, _LEAST_GROUP = 20, 3
+_AHEAD = 50  # labels ahead that a gain is stated for
+_MOST_GROUPS = 20
 _MOST_DISPUTED = 100
 _GROWTH = 2.0  # settings are chosen again when there are so many times more labels
 
@@ -82,7 +81,7 @@ class LiveModel:
         self.model, self._n_chosen = model, np.inf if model is not None else 0
         self._followed: GivenLabels | None = None
         self._version, self._before = 0, np.full(len(coordinates), -1, dtype=np.intp)
-        self._curve: dict[int, tuple[float, int]] = {}  # by number of labels: accuracy, and rows that it rests on
+        self._groups: RowGroups | None = None
         self._lock = threading.RLock()  # update and judge may be called by two threads
 
     def update(self, given: GivenLabels) -> State:
@@ -94,9 +93,8 @@ class LiveModel:
             rows = _rows(given)
             class_ids = _class_ids(model, given, len(self._coordinates), rows)
             confidence = class_ids >= 0 if model is None else model.confidence_
-            was_open = np.ones(len(class_ids), dtype=bool)
+            was_open = self._before >= 0
             was_open[rows] = False
-            was_open &= self._before >= 0
             changed = float((self._before != class_ids)[was_open].mean()) if was_open.any() else None
             self._before = class_ids
             seconds = time.perf_counter() - start
@@ -124,69 +122,54 @@ class LiveModel:
         return self.model
 
     def judge(self, given: GivenLabels) -> Iterator[Figures]:
-        """Return which rows to label next and which are new; then also how accurate the model is."""
-        with self._lock:
-            model = self._follow(given)
-            rows = _rows(given)
-            is_open = np.ones(len(self._coordinates), dtype=bool)
-            is_open[[*rows.tolist(), *given.skipped]] = False
-            confidence = np.zeros(len(is_open)) if model is None else model.confidence_
-            figures = Figures(self._distance(rows), suggested=self._suggest(confidence, is_open, len(rows)))
-            if model is not None:
-                figures = self._with_novelty(figures, model, rows, is_open)
-        yield figures
-        if model is None:
-            yield dataclasses.replace(figures, is_judged=True)
-            return
+        """Return which rows to label next and which are new; then how accurate the model is; then what labels add."""
         with self._lock, warnings.catch_warnings():
             warnings.simplefilter("ignore")
             model = self._follow(given)
-            assert model is not None
+            figures = self._without_model(given) if model is None else self._first_figures(model)
+        yield figures
+        if model is None:
+            return
+        with self._lock, warnings.catch_warnings():
+            warnings.simplefilter("ignore")
             accuracy, trusted = model.expected_accuracy_, model.trusted_rows(TARGET)
-            if accuracy is not None:
-                self._curve[len(rows)] = accuracy.value, accuracy.n_judged
-            n_more = None if len(trusted) else trusted.n_more
-            gain = self._gain(len(rows))
-        judged = Figures(figures.novelty, accuracy, len(trusted), n_more, gain, is_judged=True)
+        n_more = None if len(trusted) else trusted.n_more
+        judged = Figures(figures.novelty, accuracy, len(trusted), n_more, is_judged=True)
         yield figures.with_accuracy_of(judged)
+        with self._lock, warnings.catch_warnings():
+            warnings.simplefilter("ignore")
+            curve = model.learning_curve() if 2 * len(given.labels) >= _AHEAD else None
+        gain = None if curve is None else curve.accuracy(curve.n_labels + _AHEAD) - curve.accuracy(curve.n_labels)
+        yield figures.with_accuracy_of(dataclasses.replace(judged, gain=gain))
 
-    def _distance(self, rows: Rows) -> Matrix:
-        """Return how far each row is from the nearest labelled one: what there is to say before there is a model."""
-        nearest = np.full(len(self._coordinates), -1.0, dtype=np.float32)
-        for start in range(0, len(rows), 1000):
-            cosines = self._coordinates @ self._coordinates[rows[start : start + 1000]].T
-            np.maximum(nearest, cosines.max(axis=1), out=nearest)
-        novelty: Matrix = np.clip(1 - nearest, 0, 1).astype(np.float32)
-        return novelty
+    def _first_figures(self, model: FSSMSC) -> Figures:
+        novelty = model.novelty_
+        groups = [(group.rows.tolist(), group.central.tolist()) for group in model.novel_groups_[:_MOST_GROUPS]]
+        n = min(_N_SUGGESTED, int(np.count_nonzero(model._can_be_labelled & (model.label_source_ != SKIPPED))))
+        suggestions = model.suggest_labels(n, audit=0, explain=True) if n else []
+        row_of = {} if model._ids is None else {name: row for row, name in enumerate(model._ids.tolist())}
+        suggested = [(row_of.get(one.row, one.row), one.reason) for one in suggestions]
+        shown = np.zeros(len(self._coordinates)) if novelty is None else novelty
+        return Figures(shown.astype(np.float32), suggested=suggested, groups=groups)
 
-    def _suggest(self, confidence: Matrix, is_open: Any, n_labels: int) -> list[tuple[int, str]]:
+    def _without_model(self, given: GivenLabels) -> Figures:
+        """Return rows to label before two classes have a label: the middles of groups."""
+        n_rows = len(self._coordinates)
+        is_open = np.ones(n_rows, dtype=bool)
+        is_open[[*given.labels, *given.skipped]] = False
         n = min(_N_SUGGESTED, int(is_open.sum()))
+        figures = dataclasses.replace(no_figures(n_rows), is_judged=True)
         if n == 0:
-            return []
-        doubt = np.where(is_open, 1 - confidence, 0.0)
-        chosen = suggest_rows(self._coordinates, doubt, is_open, n, n_labels, self._seed)
-        return [(row, _reason(float(confidence[row]))) for row in chosen.tolist()]
-
-    def _with_novelty(self, figures: Figures, model: FSSMSC, rows: Rows, is_open: Any) -> Figures:
-        class_ids = np.full(len(is_open), -1, dtype=np.intp)
-        class_ids[rows] = np.searchsorted(model.classes_, model.labels_[rows])
-        found = fit_novelty(self._coordinates, class_ids, model.confidence_, model.held_out_, 1, self._seed)
-        if found is None:
             return figures
-        novelty = found.novelty(self._coordinates, model.confidence_)
-        usual = float(np.median(np.unique(model.labels_[is_open], return_counts=True)[1])) if is_open.any() else 1.0
-        groups = group_novel_rows(self._coordinates, novelty, is_open, usual, random_state=self._seed)
-        listed = [(group.rows.tolist(), group.central.tolist()) for group in groups if group.size >= _LEAST_GROUP]
-        return dataclasses.replace(figures, novelty=novelty.astype(np.float32), groups=listed[:_MOST_GROUPS])
-
-    def _gain(self, n_labels: int) -> float | None:
-        """Return how much accuracy the next 50 labels are expected to add; None if the accuracies do not tell."""
-        counts = np.array(sorted(self._curve), dtype=np.float64)
-        if len(counts) < _LEAST_POINTS or counts[-1] < 1.5 * counts[0] or 2 * n_labels < _AHEAD:
-            return None
-        accuracy, judged = (np.array([self._curve[int(n)][part] for n in counts], dtype=np.float64) for part in (0, 1))
-        curve = fit_learning_curve(counts, accuracy, judged, n_labels)
-        return max(0.0, curve.accuracy(n_labels + _AHEAD) - curve.accuracy(n_labels))
+        if self._groups is None:
+            self._groups = group_rows(self._coordinates)
+        rows = _rows(given)
+        kept = suggest_from(
+            self._groups, self._coordinates, np.ones(n_rows), is_open, n, n_labelled=len(rows), labelled=rows,
+            n_classes=len(set(given.labels.values())),
+        )  # fmt: skip
+        reasons = [f"the middle of a group of {size:,} rows" for size in kept.sizes.tolist()]
+        return dataclasses.replace(figures, suggested=list(zip(kept.rows.tolist(), reasons, strict=True)))
 
     def save(self, form: str) -> bytes:
         """Return the model as a file, or a report on it."""
@@ -256,9 +239,3 @@ def _disputed(model: FSSMSC, given: GivenLabels) -> list[tuple[int, str]]:
     rows = [row for row in np.argsort(quality)[:_MOST_DISPUTED].tolist() if quality[row] < 0.5 and likely[row] >= 0]
     named = [(row, str(model.classes_[likely[row]])) for row in rows]
     return [(row, name) for row, name in named if given.labels.get(row) not in (None, name)]
-
-
-def _reason(confidence: float) -> str:
-    if confidence <= 0:
-        return "It stands for a group of similar rows."
-    return "Mistakes are expected among rows like this one."

@@ -103,7 +103,7 @@ class _Routes:
     async def state(self, request: Request) -> Response:
         now = self._session.state, self._session.figures
         if self._packed is None or self._packed[0] != now:
-            self._packed = now, pack_state(*now)
+            self._packed = now, pack_state(*now, self._session.labels().labels)
         return _binary(self._packed[1])
 
     async def queue(self, request: Request) -> Response:

@@ -34,7 +34,7 @@ class Page {
     if (overview.note) this.say(overview.note)
     this.keysOn = this.model.keysOn || document // in a notebook the page hears the keys of its own cell only
     this.onKey = (event) => this.key(event)
-    this.onTheme = () => this.showRow(this.row)
+    this.onTheme = () => this.row && this.showChoices()
     this.keysOn.addEventListener("keydown", this.onKey)
     this.dark.addEventListener("change", this.onTheme)
     this.model.listen((name, value) => this.hear(name, value))
@@ -134,7 +134,7 @@ class Page {
       return
     }
     this.rowBox.replaceChildren(make("p", { class: "soft id" }, "Row ", make("bdi", { text: row.id }), row.flagged ? make("span", { class: "flag", text: " ⚑ flagged" }) : null),
-      ...rowContent(row, (number) => this.picture(number)), guessLine(row, this.hideGuess), row.reason ? make("p", { class: "soft", text: row.reason }) : "")
+      ...rowContent(row, (number) => this.picture(number)), guessLine(row, this.hideGuess), row.reason ? make("p", { class: "soft", text: `Why this row: ${row.reason}.` }) : "")
     this.showChoices()
     this.map.show(row.blind ? -1 : row.row)
     this.el.dataset.row = row.row
@@ -147,7 +147,7 @@ class Page {
   showChoices() {
     const guess = this.hideGuess || this.row.blind ? null : this.row.guess
     this.choices.replaceChildren(...classButtons(this.overview.classes, guess, (name) => this.answers.label(name), this.dark.matches))
-    if (!this.overview.classes.length) this.choices.append(make("p", { class: "soft" }, "No class has a name yet: press ", make("kbd", { text: "/" }), " and type the first."))
+    if (!this.overview.classes.length) this.choices.append(make("p", { class: "soft", text: "No class has a name yet: type the first one." }))
   }
 
   // Pictures of the next rows are asked for ahead; some are kept.
@@ -178,8 +178,8 @@ class Page {
 
   async choose(rows, why) {
     if (!rows.length) { this.say("No row was chosen."); return }
-    const { sample, guesses, n } = await this.model.request("/sample", { rows })
-    if (!n) { this.say("All of these rows have a label already."); return }
+    const { sample, guesses, n } = await this.model.request("/sample", { rows }).catch((error) => { this.say(error.message); return { n: 0 } })
+    if (!n) { if (sample) this.say("All of these rows have a label already."); return }
     this.map.show(-1, rows)
     const label = (name) => { this.answers.labelMany(rows, name, why, n); this.closeChosen() }
     const box = checkTen({ n, sample, guesses, classes: () => this.overview.classes, picture: (number) => this.picture(number), onLabel: label, onClose: () => this.closeChosen() })
