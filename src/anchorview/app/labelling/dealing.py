@@ -69,9 +69,7 @@ class Dealer:
         """Return the rows that a person should label, the next one first; they are theirs for two minutes."""
         now = self._clock()
         self._leases = {row: lease for row, lease in self._leases.items() if lease[1] > now}
-        for key, card in list(self._cards.items()):
-            if not self._is_open(card, book):
-                del self._cards[key]
+        self._cards = {key: dealt for key, dealt in self._cards.items() if self._is_open(dealt, book)}
         hand = [card for card in self._hands.get(who, []) if self._may_have(who, card, book)]
         if who in self._outdated:
             self._outdated.discard(who)

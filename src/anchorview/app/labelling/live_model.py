@@ -6,7 +6,7 @@ import dataclasses
 import threading
 import time
 import warnings
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from typing import Any, Protocol
 
 import numpy as np
@@ -53,8 +53,8 @@ class LiveModel:
 
     Parameters
     ----------
-    views : Views
-        The rows.
+    views : Views or None
+        The rows; None if a model is given.
     coordinates : ndarray of shape (n_rows, p)
         Unit rows, alike where rows are alike, that know no label.
     random_state : int
@@ -65,17 +65,21 @@ class LiveModel:
         A model of these rows that holds them still; it is updated, instead of a new one.
     about : AboutRows, optional
         What files of the model tell of the rows.
+    as_label : callable
+        Turns the name of a class into a label of the model.
     """
 
     def __init__(
         self,
-        views: Views,
+        views: Views | None,
         coordinates: Matrix,
         random_state: int = 0,
         n_jobs: int | None = None,
         model: FSSMSC | None = None,
         about: AboutRows | None = None,
+        as_label: Callable[[str], Any] = str,
     ) -> None:
+        self._as_label = as_label
         self._about = about or AboutRows()
         self._views, self._coordinates, self._seed, self._jobs = views, coordinates, random_state, n_jobs
         self.model, self._n_chosen = model, np.inf if model is not None else 0
@@ -109,7 +113,7 @@ class LiveModel:
         if len(set(given.labels.values())) < 2:
             return None
         if self._followed is not given:
-            y = _all_labels(given, len(self._coordinates))
+            y = self._labels(given)
             sources = _sources(given, len(y))
             with warnings.catch_warnings():
                 warnings.simplefilter("ignore")
@@ -120,6 +124,11 @@ class LiveModel:
                     self.model, self._n_chosen = model.fit(self._views, y, label_source=sources), len(given.labels)
             self._followed = given
         return self.model
+
+    def _labels(self, given: GivenLabels) -> Any:
+        y = np.full(len(self._coordinates), None, dtype=object)
+        y[_rows(given)] = [self._as_label(name) for name in given.labels.values()]
+        return y
 
     def judge(self, given: GivenLabels) -> Iterator[Figures]:
         """Return which rows to label next and which are new; then how accurate the model is; then what labels add."""
@@ -178,7 +187,7 @@ class LiveModel:
                 raise ValueError("There is no model yet: label rows of two classes first.")
             if form == "model":
                 return model_bytes(self.model, self._about)
-            y = _all_labels(self._followed, len(self._coordinates))
+            y = self._labels(self._followed)
             return report_bytes(self.model, y, self._views, self._about)
 
     def close(self) -> None:
@@ -204,12 +213,6 @@ def similar_rows(coordinates: Matrix, row: int, n: int = 6) -> list[int]:
 
 def _rows(given: GivenLabels) -> Rows:
     return np.fromiter(given.labels, dtype=np.intp, count=len(given.labels))
-
-
-def _all_labels(given: GivenLabels, n_rows: int) -> Any:
-    y = np.full(n_rows, None, dtype=object)
-    y[_rows(given)] = list(given.labels.values())
-    return y
 
 
 def _sources(given: GivenLabels, n_rows: int) -> Any:

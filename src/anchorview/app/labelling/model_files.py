@@ -58,7 +58,7 @@ def model_bytes(model: FSSMSC, about: AboutRows) -> bytes:
         return path.read_bytes()
 
 
-def report_bytes(model: FSSMSC, y: npt.NDArray[Any], views: Views, about: AboutRows) -> bytes:
+def report_bytes(model: FSSMSC, y: npt.NDArray[Any], views: Views | None, about: AboutRows) -> bytes:
     """Return the report on a model."""
     from ...report.run_page import write_run_page
     from ...report.run_summary import summarise_run

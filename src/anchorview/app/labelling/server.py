@@ -40,6 +40,12 @@ def make_app(session: Session, token: str, port: int) -> Guard:
     port : int
         Where it listens: part of its address.
     """
+    hosts = [f"127.0.0.1:{port}", f"localhost:{port}"]
+    return Guard(make_routes(session), hosts, token, open_paths=("/", "/assets/", "/favicon.ico"))
+
+
+def make_routes(session: Session) -> Starlette:
+    """Return the application without its guard."""
     to = _Routes(session)
     routes = [
         Route("/", to.page),
@@ -63,9 +69,7 @@ def make_app(session: Session, token: str, port: int) -> Guard:
         Route("/classes", to.classes, methods=["POST"]),
         Route("/sample", to.sample, methods=["POST"]),
     ]
-    app = Starlette(routes=routes, exception_handlers={BadRequest: _bad, OSError: _failed})
-    hosts = [f"127.0.0.1:{port}", f"localhost:{port}"]
-    return Guard(app, hosts, token, open_paths=("/", "/assets/", "/favicon.ico"))
+    return Starlette(routes=routes, exception_handlers={BadRequest: _bad, OSError: _failed})
 
 
 class _Routes:
