@@ -245,24 +245,32 @@ class ExploredRows(MultiViewClassifier):
         True
         """
         check_is_fitted(self)
+        views = self._read_views(X, reset=False)
+        judged = [part for _, part, _ in self._iter_chunks(views, self._largest_probabilities)]
+        return self._novelty_of_new(views, np.concatenate(judged))
+
+    def _largest_probabilities(self, views: Views, present: Presence, n_threads: int) -> Matrix:
+        largest: Matrix = self._read_classes(views, present, n_threads).max(axis=1)
+        return largest
+
+    def _novelty_of_new(self, X: Any, confidence: Matrix) -> Matrix:
+        """Return the novelty of new rows whose labels have been predicted with this confidence."""
         model = self._novelty_of_rows()[0]
         if model is None:
             raise ValueError("Novelty needs labels of at least two classes, and rows without a label.")
         views = self._read_views(X, reset=False)
-        parts = [part for _, part, _ in self._iter_chunks(views, self._place_and_judge)]
-        placed = np.concatenate(parts)
-        return model.novelty(placed[:, :-1].astype(np.float32), placed[:, -1], count_threads(self.n_jobs))
+        placed = np.concatenate([part for _, part, _ in self._iter_chunks(views, self._place)])
+        return model.novelty(placed.astype(np.float32), confidence, count_threads(self.n_jobs))
 
-    def _place_and_judge(self, views: Views, present: Presence, n_threads: int) -> Matrix:
-        """Return coordinates of new rows, and the probability of their likeliest class behind them."""
+    def _place(self, views: Views, present: Presence, n_threads: int) -> Matrix:
+        """Return coordinates of new rows."""
         space = self._code_space
         assert space is not None  # set with the coordinates of the rows
 
         def place(products: Matrix, present: Presence) -> Matrix:
             return space.coordinates(self._encoder.encode(products, present))
 
-        places = self._map_products(views, present, n_threads, place)
-        return np.column_stack([places, self._read_classes(views, present, n_threads).max(axis=1)])
+        return self._map_products(views, present, n_threads, place)
 
     @property
     def novel_groups_(self) -> list[NovelGroup]:
