@@ -20,6 +20,7 @@ Accuracy is that of the rows without a label; seconds are of the clock, choice o
 from __future__ import annotations
 
 import argparse
+import os
 import time
 import warnings
 from collections.abc import Callable
@@ -52,7 +53,7 @@ TITLES = {
 
 def spread(views: Views, y: Any, seed: int) -> Any:
     scaling = ["lsa" if is_sparse(array) else "minmax" for array in views.arrays]
-    model = LabelSpreading(kernel="knn", n_neighbors=7, alpha=0.2, max_iter=50, n_jobs=-1)
+    model = LabelSpreading(kernel="knn", n_neighbors=7, alpha=0.2, max_iter=50)
     return model.fit(np.asarray(scale(views, scaling, seed)), y).transduction_
 
 
@@ -88,7 +89,8 @@ def measure(views: Views, target: Any, share: float, method: str, seed: int) -> 
     start = time.perf_counter()
     labels = METHODS[method](views, y, seed)
     seconds = time.perf_counter() - start
-    return {"acc": 100 * float((labels == target)[y == -1].mean()), "seconds": seconds}
+    threads = int(os.environ.get("OMP_NUM_THREADS", os.cpu_count() or 1))
+    return {"acc": 100 * float((labels == target)[y == -1].mean()), "seconds": seconds, "threads": threads}
 
 
 def key_of(name: str, method: str, seed: int) -> dict[str, Any]:
@@ -112,27 +114,29 @@ def compute(runs: Runs, names: list[str], methods: list[str], draws: int | None,
                 print(f"{name}, draw {seed}, {method}: {result['acc']:.1f} in {result['seconds']:.1f} s", flush=True)
 
 
-def make_table(records: Records) -> tuple[str, str]:
-    """Return the table, and where it comes from: the newest record of each fit."""
+def make_table(records: Records) -> tuple[str, str, str]:
+    """Return the table, where it comes from (the newest record of each fit), and the number of threads."""
     rows, used = [], []
     for method in METHODS:
         cells = []
         for name, (_, draws) in SETS.items():
             found = [run for seed in range(draws) if (run := records.newest(key_of(name, method, seed))) is not None]
-            used += [key for key, _ in found]
+            used += found
             acc, seconds = ([result[what] for _, result in found] for what in ("acc", "seconds"))
             cells += [f"{np.mean(acc):.1f}", f"{np.median(seconds):.1f} s"] if found else ["", ""]
         rows.append([method, *cells])
     header = ["", *(cell for title in TITLES.values() for cell in (title, ""))]
-    return markdown_table(header, rows), table_source(records, used)
+    threads = sorted({result["threads"] for _, result in used})
+    source = table_source(records, [key for key, _ in used])
+    return markdown_table(header, rows), source, f"{'–'.join(map(str, threads))} thread{'s' * (threads != [1])}"
 
 
 def pages(records: Records) -> dict[Path, str]:
     """Return the new text of each page with the table; README names command and date, the other page the commit too."""
-    table, source = make_table(records)
+    table, source, threads = make_table(records)
     date = source.partition(", ")[0]
     draws = ", ".join(f"{name} {count}" for name, (_, count) in SETS.items())
-    note = f"`{COMMAND}`, {{}}. Accuracy in %, mean over draws of the labels ({draws}); median seconds on two cores."
+    note = f"`{COMMAND}`, {{}}. Accuracy in %, mean over draws of the labels ({draws}); median seconds, {threads}."
     return {
         README: replace_table(README.read_text(), "headline", f"{table}\n\n{note.format(date)}"),
         PAGE: replace_table(PAGE.read_text(), "headline", f"{table}\n\n{note.format(source)}"),

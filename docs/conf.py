@@ -109,9 +109,9 @@ warnings.filterwarnings("ignore", message="FigureCanvasAgg is non-interactive")
 
 def point_to_the_repository(app: Any, name: str, content: list[str]) -> None:
     """Let links to files outside of docs lead to the repository, and mark examples with prompts as sessions."""
-    if not app.env.doc2path(name).suffix == ".md":
+    if app.env.doc2path(name).suffix != ".md":
         return
-    up = r"(?:\.\./){%d}" % (name.count("/") + 1)
+    up = rf"(?:\.\./){{{name.count('/') + 1}}}"
     text = re.sub(rf"\]\({up}((?:benchmarks|src|tests|scripts)/[^)\s]*|README\.md)\)", rf"]({SOURCE}/\1)", content[0])
     content[0] = re.sub(r"^```python\n(?=>>> )", "```pycon\n", text, flags=re.MULTILINE)
 

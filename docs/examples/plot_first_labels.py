@@ -25,7 +25,7 @@ print(f"accuracy on the rows without a label: {right[hidden].mean():.3f}")
 # %%
 # You would not know that figure, because you would not have the labels. The model estimates it by hiding some of the
 # labels it was given.
-print(f"accuracy that the model expects:      {model.expected_accuracy_:.3f}")
+print(f"accuracy that the model expects:      {model.expected_accuracy_.value:.3f}")
 
 # %%
 # Every dot of the map is a row, coloured by its label. Rings mark the rows you labelled.

@@ -9,11 +9,11 @@ from .records import Records
 
 
 def replace_table(page: str, name: str, table: str) -> str:
-    """Return a page with the table of this name made anew; everything else stays.
+    r"""Return a page with the table of this name made anew; everything else stays.
 
     Examples
     --------
-    >>> print(replace_table("Before.\\n<!-- table: speed -->\\nold\\n<!-- end -->\\nAfter.", "speed", "new"))
+    >>> print(replace_table("Before.\n<!-- table: speed -->\nold\n<!-- end -->\nAfter.", "speed", "new"))
     Before.
     <!-- table: speed -->
     new
