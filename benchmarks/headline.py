@@ -33,6 +33,7 @@ from sklearn.semi_supervised import LabelSpreading
 from anchorview import FSSMSC, AnchorViewClassifier, TableViews, Views, datasets
 from anchorview.bench.records import Records
 from anchorview.bench.scripts import DataSets, Result, Runs, warm_up
+from anchorview.bench.stamps import defaults_digest
 from anchorview.bench.tables import replace_table, table_source
 from anchorview.core.arrays import is_sparse
 from anchorview.report.tables import markdown_table
@@ -114,14 +115,20 @@ def compute(runs: Runs, names: list[str], methods: list[str], draws: int | None,
                 print(f"{name}, draw {seed}, {method}: {result['acc']:.1f} in {result['seconds']:.1f} s", flush=True)
 
 
+def newest_runs(records: Records) -> list[tuple[dict[str, Any], Result]]:
+    """Return the newest record of every fit of the table."""
+    keys = [key_of(name, method, seed) for name in SETS for method in METHODS for seed in range(SETS[name][1])]
+    return [run for key in keys if (run := records.newest(key)) is not None]
+
+
 def make_table(records: Records) -> tuple[str, str, str]:
     """Return the table, where it comes from (the newest record of each fit), and the number of threads."""
-    rows, used = [], []
+    rows: list[list[str]] = []
+    used = newest_runs(records)
     for method in METHODS:
         cells = []
-        for name, (_, draws) in SETS.items():
-            found = [run for seed in range(draws) if (run := records.newest(key_of(name, method, seed))) is not None]
-            used += found
+        for name in SETS:
+            found = [run for run in used if (run[0]["data"], run[0]["method"]) == (name, method)]
             acc, seconds = ([result[what] for _, result in found] for what in ("acc", "seconds"))
             cells += [f"{np.mean(acc):.1f}", f"{np.median(seconds):.1f} s"] if found else ["", ""]
         rows.append([method, *cells])
@@ -158,6 +165,8 @@ def main() -> None:
         warm_up(FSSMSC(random_state=0))
         runs = Runs(records, DataSets([]), fresh=options.fresh)
         compute(runs, options.only, options.methods, options.draws, options.fashion)
+    if old := [key for key, _ in newest_runs(records) if key["code"]["defaults"] != defaults_digest()]:
+        raise SystemExit(f"{len(old)} records were made with other defaults: measure them again, without --tables.")
     for path, text in pages(records).items():
         path.write_text(text)
     print(make_table(records)[0])

@@ -2,8 +2,8 @@
 A million rows
 ==============
 
-This example is shown, not run, when the site is built. Run it yourself: it writes about 0.8 GB and takes a minute or two
-on two cores.
+This example is shown, not run, when the site is built. Run it yourself: it writes about 0.8 GB and takes a minute or
+two on two cores.
 """
 
 # %%
@@ -45,4 +45,5 @@ predict_to(model, views, folder / "labels.parquet")
 #     views = [da.from_npy_stack(folder / name) for name in ("text", "image")]  # or da.from_zarr
 #     model = FSSMSC(random_state=0).fit(views, y)
 #
-# ``python benchmarks/scale.py`` measures ten million rows from disk, ``python benchmarks/dask_scale.py`` one and two workers.
+# ``python benchmarks/scale.py`` measures ten million rows from disk, ``python benchmarks/dask_scale.py`` one and two
+# workers.

@@ -192,7 +192,8 @@ class FSSMSC(LabelLoop):
         How many of the constraints `labels_` breaks, of how many.
     chosen_ : dict
         What "auto" has become: ``scaling`` (of each view), ``l1``, ``ridge``, ``must_link_weight`` and ``coupling`` in
-        the units of the solver, ``readers`` and ``n_neighbors``. As parameters they give the same fit again.
+        the units of the solver, ``readers`` and ``n_neighbors``. As parameters, with `landmarks_`, they give the
+        same fit again.
     paper_weights_ : dict
         The four weights as they stand in the paper's objective: for ``solver=ActiveSet(units="paper")``.
     nonzeros_ : float
