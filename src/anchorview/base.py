@@ -49,9 +49,9 @@ OF_FITTED_ROWS = (  # attributes about the single rows of a fit: predictions do 
     "held_out_",
     "label_quality_",
     "_likely_class_ids",
-    "label_source_",
-    "_audit",
+    "_label_source",
 )
+_OF_THIS_PROCESS = ("_prepared", "_report", "_audit")  # never copied: the rows of a fit belong to the user
 
 
 class MultiViewClassifier(
@@ -88,17 +88,16 @@ class MultiViewClassifier(
     _class_order: Rows | None = None  # number, in the fit, of each class of `classes_`; None if they are the same
 
     def __getstate__(self) -> dict[str, Any]:
-        """Return the state without what only `update` needs: the rows of the fit, which belong to the user."""
-        state: dict[str, Any] = dict(super().__getstate__())
-        state.pop("_prepared", None)
-        return state
+        """Return the state without what only `update` needs, the rows of the fit among it."""
+        state: dict[str, Any] = super().__getstate__()
+        return {name: value for name, value in state.items() if name not in _OF_THIS_PROCESS}
 
     if not TYPE_CHECKING:  # or any name would be an attribute to type checkers
 
         def __getattr__(self, name: str) -> Any:
             """Say why an attribute is not there: the file of the model may have been written without it."""
             about = f"{type(self).__name__!r} object has no attribute {name!r}"
-            if name in self.__dict__.get("_left_out", ()):
+            if {name, f"_{name.rstrip('_')}"} & set(self.__dict__.get("_left_out", ())):
                 about = (
                     f"This {type(self).__name__} was loaded from a file without the rows of its fit, so there is no "
                     f"{name} (nor what rests on it, such as suggest_labels). To keep it, save the fitted model by "
@@ -319,7 +318,7 @@ class MultiViewClassifier(
     def _iter_on_cluster(self, views: Views, work: str) -> Iterator[tuple[slice, Any, Mask | None]]:
         """Work on the blocks of views on Dask where they are; what is asked for comes back, the rows do not."""
         model = object.__new__(type(self))
-        left_out = (*OF_FITTED_ROWS, *self._kept_after_failure)
+        left_out = (*OF_FITTED_ROWS, *_OF_THIS_PROCESS, *self._kept_after_failure)
         model.__dict__ = {name: value for name, value in self.__dict__.items() if name not in left_out}
         rows = join_sources(views.names, views.arrays)
         try:

@@ -588,7 +588,7 @@ class AnchorViewClassifier(MultiViewClassifier):
             seed=seed,
             n_threads=count_threads(self.n_jobs),
             options=options,
-            report=lambda judgement: self._report(judgement, data, progress),
+            report=lambda judgement: self._announce(judgement, data, progress),
             sample_weights=weights,
             pairs=self._pairs(given),
         )
@@ -621,7 +621,7 @@ class AnchorViewClassifier(MultiViewClassifier):
         rows = np.union1d(counted, rows[without])
         return rows, class_ids[rows]
 
-    def _report(self, judgement: Judgement, data: SearchData, progress: Progress) -> None:
+    def _announce(self, judgement: Judgement, data: SearchData, progress: Progress) -> None:
         """Tell the user, and callbacks, of a setting that was judged."""
         if self.verbose:
             n_fits = self.n_averaged * (2 if data.options.second_fit else 1)

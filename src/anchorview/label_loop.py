@@ -26,7 +26,7 @@ from .readers.audit import (
     audited_rows,
     next_audit_rows,
 )
-from .readers.label_sources import read_label_sources
+from .readers.label_sources import name_sources, number_sources, read_label_sources
 from .readers.trusted import TrustedRows, find_trusted
 from .supervision.constraints import Constraints
 
@@ -34,10 +34,10 @@ from .supervision.constraints import Constraints
 class LabelLoop(MultiViewClassifier):
     """A classifier whose labels may change: what `FSSMSC` does between one label and the next."""
 
-    label_source_: npt.NDArray[np.str_]
     changed_: float
     _prepared: Prepared
-    _audit: tuple[Rows, Rows, Mask, Matrix] | None
+    _label_source: npt.NDArray[np.int8]
+    _audit: tuple[Rows, Rows, Mask, Matrix] | None = None  # judged when it is first asked for
 
     def _publish(self, fitted: Fitted, workers: WorkerWatch, stacklevel: int) -> Self:
         raise NotImplementedError
@@ -119,7 +119,12 @@ class LabelLoop(MultiViewClassifier):
         return prepared
 
     def _keep_sources(self, sources: npt.NDArray[np.str_]) -> None:
-        self.label_source_, self._audit = sources, None
+        self._label_source, self._audit = number_sources(sources), None
+
+    @property
+    def label_source_(self) -> npt.NDArray[np.str_]:
+        """Where the label of each row comes from: "random", "suggested", "import" …, "" for rows without one."""
+        return name_sources(self._label_source)
 
     def audit_rows(self, n: int) -> npt.NDArray[Any]:
         """Return the next rows of the audit, to be labelled without looking at the model's guess.

@@ -22,6 +22,7 @@ PUBLIC = {
     "ActiveSet",
     "AnchorViewClassifier",
     "Constraints",
+    "ImageViews",
     "LabelHidingKFold",
     "PerView",
     "TableViews",

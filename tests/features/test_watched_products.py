@@ -9,11 +9,11 @@ import numpy as np
 import pytest
 
 from anchorview import FSSMSC, Views, datasets
-from anchorview import fssmsc as fssmsc_module
 from anchorview.features.products import ViewCrossProducts
 from anchorview.features.representation import represent
 from anchorview.features.scaling import fit_scaling
 from anchorview.features.watched_products import WatchedProducts
+from anchorview.fitting import preparing
 from support.stores import CountingRows
 
 GIVEN: dict[str, Any] = {
@@ -49,7 +49,7 @@ def test_every_block_is_noted_once() -> None:
 def test_readings_of_products_need_no_further_pass_over_the_rows(readers: Any, monkeypatch: pytest.MonkeyPatch) -> None:
     made = datasets.make_multiview_subspaces(900, 3, (6, 4), random_state=0)
     y = datasets.hide_labels(made.target, 0.1, random_state=0)
-    monkeypatch.setattr(fssmsc_module, "represent", partial(represent, cache_bytes=0))  # as where E is large
+    monkeypatch.setattr(preparing, "represent", partial(represent, cache_bytes=0))  # as where E is large
 
     def passes(**options: Any) -> tuple[int, FSSMSC]:
         sources = [CountingRows(array) for array in made.views.arrays]
@@ -61,7 +61,7 @@ def test_readings_of_products_need_no_further_pass_over_the_rows(readers: Any, m
     assert beside == plain
     np.testing.assert_array_equal(model.labels_[y == -1], model.predict(made.views)[y == -1])
     # With so many classes that it would take much memory, and where labels may change, rows are read once more.
-    monkeypatch.setattr(fssmsc_module, "_VOTE_BYTES", 0)
+    monkeypatch.setattr(preparing, "_VOTE_BYTES", 0)
     again, other = passes(readers=readers)
     assert again == plain + 1
     np.testing.assert_array_equal(other.labels_, model.labels_)

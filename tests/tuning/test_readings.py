@@ -10,8 +10,9 @@ from scipy.special import softmax
 from sklearn.linear_model import LogisticRegression
 from sklearn.utils import Bunch
 
-from anchorview import FSSMSC, Constraints, Views, fssmsc
+from anchorview import FSSMSC, Constraints, Views
 from anchorview.datasets import hide_labels
+from anchorview.fitting import learning
 from anchorview.readers.averaging import temper
 from anchorview.readers.choice import COMBINATIONS, OF_PRODUCTS
 from anchorview.tuning.reading_fits import draw_graph_rows, keep_labels, thin
@@ -233,7 +234,7 @@ def test_labels_read_in_several_parts_are_those_of_one(readers: Any, monkeypatch
     rows = rng.normal(size=(1700, 8)) + 2.0 * rng.normal(size=(3, 8))[target]
     y = hide_labels(target, 0.05, random_state=0)
     whole = fit(rows, y, readers, n_jobs=1)
-    monkeypatch.setattr(fssmsc, "READ_ROWS", 1000)  # one block of 512 rows at a time
+    monkeypatch.setattr(learning, "READ_ROWS", 1000)  # one block of 512 rows at a time
     for n_jobs in (1, 2):
         parts = fit(rows, y, readers, n_jobs=n_jobs)
         np.testing.assert_array_equal(parts.labels_, whole.labels_)

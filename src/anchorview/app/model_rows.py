@@ -9,6 +9,7 @@ import numpy as np
 from scipy import sparse
 
 from ..readers.held_out_labels import HeldOutLabels
+from ..readers.label_sources import are_numbered
 from ..supervision.conflicts import Conflict
 from ..tuning.search_data import Judgement
 from ..tuning.settings import Setting
@@ -73,6 +74,11 @@ def _likely_class_ids(class_ids: Any, model: Any, n_rows: int) -> None:
     require("label_quality_" in vars(model), "label_quality_")
 
 
+def _label_source(numbers: Any, model: Any, n_rows: int) -> None:
+    _one_dimension(numbers, n_rows, "_label_source")
+    require(are_numbered(numbers), "_label_source")
+
+
 def _can_be_labelled(mask: Any, model: Any, n_rows: int) -> None:
     _one_dimension(mask, n_rows, "_can_be_labelled")
     require(mask.dtype == bool, "_can_be_labelled")
@@ -132,6 +138,7 @@ CHECKS: dict[str, Callable[[Any, Any, int], None]] = {
     "held_out_": _held_out,
     "label_quality_": _label_quality,
     "_likely_class_ids": _likely_class_ids,
+    "_label_source": _label_source,
 }
 
 

@@ -8,7 +8,6 @@ from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
-from ..data.image_files import IMAGE_SUFFIXES
 from .errors import CommandError, DataError, UsageError
 
 PACKED = (".gz", ".zst", ".bz2")  # around .csv, .tsv and .jsonl
@@ -45,6 +44,8 @@ def photo_paths(folder: Path) -> list[str]:
 
 
 def _photos(folder: Path) -> Iterator[Path]:
+    from ..data.image_files import IMAGE_SUFFIXES  # loads NumPy, which `anchorview --help` does not need
+
     for file in folder.rglob("*"):
         if file.suffix.lower() in IMAGE_SUFFIXES and not file.name.startswith(".") and file.is_file():
             yield file

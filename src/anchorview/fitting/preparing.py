@@ -82,7 +82,7 @@ def prepare(
         plan.outcomes.append(Outcome.FEW_DIFFERENT_ROWS)
     settled, needed = measure(params, given, plan, source, asked, choice, sizes, available)
     check_memory(needed, available)
-    return Prepared(params, given, plan, choice, source, settled, rng.get_state())
+    return Prepared(params, given, plan, choice, source, settled, rng.get_state(legacy=False))
 
 
 def represent_rows(

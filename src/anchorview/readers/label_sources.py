@@ -12,6 +12,31 @@ from ..core.checks import is_missing, shorten
 
 SOURCES = ("random", "suggested", "lasso", "search", "review", "import", "unknown", "skipped")
 UNKNOWN, RANDOM, SKIPPED = "unknown", "random", "skipped"
+_NUMBERED = np.array(["", *SOURCES])  # "" for rows without a label; only add at the end: numbers are in model files
+
+
+def number_sources(sources: npt.NDArray[np.str_]) -> npt.NDArray[np.int8]:
+    """Return sources as small numbers: names would take 36 bytes a row.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> number_sources(np.array(["", "random"])), name_sources(np.array([0, 1]))
+    (array([0, 1], dtype=int8), array(['', 'random'], dtype='<U9'))
+    """
+    order = np.argsort(_NUMBERED)
+    numbers: npt.NDArray[np.int8] = order[np.searchsorted(_NUMBERED, sources, sorter=order)].astype(np.int8)
+    return numbers
+
+
+def name_sources(numbers: npt.NDArray[np.int8]) -> npt.NDArray[np.str_]:
+    """Return the names of numbered sources."""
+    return _NUMBERED[numbers]
+
+
+def are_numbered(numbers: npt.NDArray[np.int8]) -> bool:
+    """Tell whether each of these is the number of a source."""
+    return numbers.dtype == np.int8 and bool(((numbers >= 0) & (numbers < len(_NUMBERED))).all())
 
 
 def read_label_sources(
