@@ -70,6 +70,8 @@ METHODS: dict[str, Callable[[Views, Any, int], Any]] = {
     "Poisson learning": of(lambda seed: Rival("Poisson-default", seed)),
 }
 
+OURS = ("AnchorViewClassifier", "FSSMSC")
+
 
 def load(name: str, fashion: Path | None) -> tuple[Views, Any]:
     if name == "digits":
@@ -110,9 +112,15 @@ def compute(runs: Runs, names: list[str], methods: list[str], draws: int | None,
                         loaded.extend(load(name, fashion))
                     return measure(*loaded, SETS[name][0], method, seed)
 
-                result = runs.get(key, run)
+                known = None if runs.fresh or method in OURS else runs.records.newest(key)
+                result = known[1] if known else runs.get(key, run)
                 assert result is not None
                 print(f"{name}, draw {seed}, {method}: {result['acc']:.1f} in {result['seconds']:.1f} s", flush=True)
+
+
+def is_outdated(key: dict[str, Any]) -> bool:
+    """Tell whether a record of ours has other defaults; rivals do not depend on them: any record of theirs will do."""
+    return key["method"] in OURS and key["code"]["defaults"] != defaults_digest()
 
 
 def newest_runs(records: Records) -> list[tuple[dict[str, Any], Result]]:
@@ -130,7 +138,7 @@ def make_table(records: Records) -> tuple[str, str, str]:
         for name in SETS:
             found = [run for run in used if (run[0]["data"], run[0]["method"]) == (name, method)]
             acc, seconds = ([result[what] for _, result in found] for what in ("acc", "seconds"))
-            cells += [f"{np.mean(acc):.1f}", f"{np.median(seconds):.1f} s"] if found else ["", ""]
+            cells += [f"{np.mean(acc):.1f}", f"{min(seconds):.1f} s"] if found else ["", ""]
         rows.append([method, *cells])
     header = ["", *(cell for title in TITLES.values() for cell in (title, ""))]
     threads = sorted({result["threads"] for _, result in used})
@@ -143,7 +151,8 @@ def pages(records: Records) -> dict[Path, str]:
     table, source, threads = make_table(records)
     date = source.partition(", ")[0]
     draws = ", ".join(f"{name} {count}" for name, (_, count) in SETS.items())
-    note = f"`{COMMAND}`, {{}}. Accuracy in %, mean over draws of the labels ({draws}); median seconds, {threads}."
+    times = f"seconds of the fastest draw, {threads}"
+    note = f"`{COMMAND}`, {{}}. Accuracy in %, mean over draws of the labels ({draws}); {times}."
     return {
         README: replace_table(README.read_text(), "headline", f"{table}\n\n{note.format(date)}"),
         PAGE: replace_table(PAGE.read_text(), "headline", f"{table}\n\n{note.format(source)}"),
@@ -165,7 +174,7 @@ def main() -> None:
         warm_up(FSSMSC(random_state=0))
         runs = Runs(records, DataSets([]), fresh=options.fresh)
         compute(runs, options.only, options.methods, options.draws, options.fashion)
-    if old := [key for key, _ in newest_runs(records) if key["code"]["defaults"] != defaults_digest()]:
+    if old := [key for key, _ in newest_runs(records) if is_outdated(key)]:
         raise SystemExit(f"{len(old)} records were made with other defaults: measure them again, without --tables.")
     for path, text in pages(records).items():
         path.write_text(text)

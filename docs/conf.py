@@ -108,11 +108,12 @@ warnings.filterwarnings("ignore", message="FigureCanvasAgg is non-interactive")
 
 
 def point_to_the_repository(app: Any, name: str, content: list[str]) -> None:
-    """Let links to files outside of docs lead to the repository, and mark examples with prompts as sessions."""
+    """Let links lead to the repository, those to examples to the gallery, and mark examples with prompts as sessions."""
     if app.env.doc2path(name).suffix != ".md":
         return
     up = rf"(?:\.\./){{{name.count('/') + 1}}}"
     text = re.sub(rf"\]\({up}((?:benchmarks|src|tests|scripts)/[^)\s]*|README\.md)\)", rf"]({SOURCE}/\1)", content[0])
+    text = re.sub(r"\]\(examples/(\w+)\.py\)", r"](auto_examples/\1.rst)", text)
     content[0] = re.sub(r"^```python\n(?=>>> )", "```pycon\n", text, flags=re.MULTILINE)
 
 
