@@ -67,6 +67,7 @@ sphinx_gallery_conf = {
     "remove_config_comments": True,
     "show_signature": False,
     "show_memory": False,
+    "write_computation_times": False,  # that page loads scripts from other servers
     "min_reported_time": 1,
     "abort_on_example_error": True,
     "image_scrapers": ("matplotlib",),
@@ -108,7 +109,7 @@ warnings.filterwarnings("ignore", message="FigureCanvasAgg is non-interactive")
 
 
 def point_to_the_repository(app: Any, name: str, content: list[str]) -> None:
-    """Let links lead to the repository, those to examples to the gallery, and mark examples with prompts as sessions."""
+    """Let links lead to the repository, or of examples to the gallery; mark examples with prompts as sessions."""
     if app.env.doc2path(name).suffix != ".md":
         return
     up = rf"(?:\.\./){{{name.count('/') + 1}}}"

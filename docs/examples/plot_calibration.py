@@ -15,7 +15,7 @@ fig, axes = plt.subplots(1, 3, figsize=(10, 3.4), sharey=True)
 for ax, share in zip(axes, (0.01, 0.05, 0.2), strict=True):
     y = datasets.hide_labels(digits.target, share, random_state=0)
     hidden = y == -1
-    model = FSSMSC(n_landmarks=200, random_state=0).fit(digits.views, y)
+    model = FSSMSC(n_landmarks=100, random_state=0).fit(digits.views, y)
     right = (model.labels_ == digits.target)[hidden]
     error = metrics.expected_calibration_error(right, model.confidence_[hidden])
     plotting.plot_reliability(right, model.confidence_[hidden], ax=ax)
@@ -27,7 +27,7 @@ fig.tight_layout()
 # ``label_source``.
 y = datasets.hide_labels(digits.target, 0.1, random_state=0)
 source = {int(row): "random" for row in (y != -1).nonzero()[0]}
-model = FSSMSC(n_landmarks=200, random_state=0).fit(digits.views, y, label_source=source)
+model = FSSMSC(n_landmarks=100, random_state=0).fit(digits.views, y, label_source=source)
 print(model.expected_accuracy_)
 
 # %%

@@ -7,7 +7,6 @@ type. The counts are generated.
 """
 
 # %%
-import matplotlib.pyplot as plt
 import numpy as np
 import pandas as pd
 from anndata import AnnData
@@ -40,5 +39,4 @@ write_results(model, mdata)
 print(mdata.obs[["anchorview_label", "anchorview_confidence"]].head().to_string())
 
 # %%
-plotting.plot_embedding(mdata.obsm["X_anchorview"], model.labels_, confidence=model.confidence_)
-plt.tight_layout()
+plotting.plot_embedding(mdata.obsm["X_anchorview"], model.labels_)

@@ -28,8 +28,8 @@ else:
     }
     common = ["the", "a", "of", "and", "with", "good", "bad", "new", "old", "very", "my", "your", "this"]
     texts = [
-        (" ".join([*rng.choice(words[topic].split(), 2), *rng.choice(common, 5)]), topic)
-        for topic in rng.choice(list(words), 600)
+        (" ".join([rng.choice(words[topic if rng.random() < 0.9 else other].split()), *rng.choice(common, 5)]), topic)
+        for topic, other in rng.choice(list(words), (600, 2))
     ]
 order = rng.permutation(len(texts))[:600]
 table = pd.DataFrame([texts[place] for place in order], columns=["text", "subject"])
