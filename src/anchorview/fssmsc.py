@@ -205,7 +205,7 @@ class FSSMSC(UpdatedLabels):
     chosen_ : dict
         What "auto" has become: ``scaling`` and ``view_weights`` (of each view; None if all count the same), ``l1``,
         ``ridge``, ``must_link_weight`` and ``coupling`` in the units of the solver, ``readers`` and ``n_neighbors``. As
-        parameters they give the same fit again.
+        parameters, with `landmarks_`, they give the same fit again.
     paper_weights_ : dict
         The four weights as they stand in the paper's objective: for ``solver=ActiveSet(units="paper")``.
     nonzeros_ : float
