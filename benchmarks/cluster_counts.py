@@ -60,8 +60,8 @@ def _table(rows: list[dict[str, object]]) -> str:
     lines = [
         "# Number of clusters without labels",
         "",
-        "`python benchmarks/cluster_counts.py ../shared/data` (at most 3,000 rows of each set). ARI: adjusted Rand index",
-        "against the named classes, with the number that was found and with the number of classes.",
+        "`python benchmarks/cluster_counts.py ../shared/data` (at most 3,000 rows of each set). ARI: adjusted Rand",
+        "index against the named classes, with the number that was found and with the number of classes.",
         "",
         "| data | classes | seed | found | it says | ARI | ARI with the number of classes | s |",
         "|---|---|---|---|---|---|---|---|",
