@@ -80,8 +80,8 @@ def label(
 
 def _is_run(source: Path) -> bool:
     """Tell the folder of a run from tables and folders of photos, which are fitted first."""
-    from .run_folder import MARK
     from ..files.sources import is_photo_folder
+    from .run_folder import MARK
 
     return source.is_dir() and ((source / MARK).is_file() or not is_photo_folder(source))
 
