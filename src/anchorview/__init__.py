@@ -5,7 +5,7 @@ from __future__ import annotations
 import importlib
 from typing import TYPE_CHECKING, Any
 
-from .core.display import register_form
+from .core.display import register_form, register_label_page
 
 __version__ = "0.1.0"
 __all__ = [
@@ -23,6 +23,7 @@ __all__ = [
     "__version__",
     "baselines",
     "datasets",
+    "describe_classes",
     "load",
     "metrics",
     "open_rows",
@@ -41,6 +42,7 @@ if TYPE_CHECKING:
     from .engine.sources.opening import open_rows
     from .fssmsc import FSSMSC
     from .model_selection import LabelHidingKFold
+    from .report.class_descriptions import describe_classes
     from .solvers import ADMM, ActiveSet
     from .supervision.constraints import Constraints
 
@@ -56,6 +58,7 @@ _MODULE_OF = {
     "ImageViews": "data.image_views",
     "TableViews": "data.table_views",
     "Views": "data.views",
+    "describe_classes": "report.class_descriptions",
     "load": "app.model_file",
     "save": "app.model_file",
     "open_rows": "engine.sources.opening",
@@ -81,4 +84,10 @@ def _show_fitted(model: Any) -> str | None:
     return form
 
 
+def _open_label_page(model: Any, *arguments: Any) -> Any:
+    """Return the labelling page of a fitted model, for a notebook."""
+    return importlib.import_module(".app.labelling.notebook", __name__).open_widget(model, *arguments)
+
+
 register_form(_show_fitted)
+register_label_page(_open_label_page)

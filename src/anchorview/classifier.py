@@ -20,13 +20,14 @@ from .core.checks import (
     check_parameters,
     make_random_state,
 )
-from .core.progress import Progress, as_interrupt, with_callbacks
+from .core.progress import as_interrupt, with_callbacks
 from .cost.sizes import SEARCH_REMEDY, FitSizes, MemoryEstimate
 from .data.reading import ColumnGroups
 from .engine.blocks import count_threads
+from .features.view_weights import ViewWeightsChoice, ViewWeightsRule
 from .fitting.averaging import FittedAverage, fit_average
 from .fitting.search_memory import check_search_memory, estimate_search_data, estimate_search_sizes
-from .fitting.searching import SearchParameters, SearchState, prepare_search, sample_rows
+from .fitting.searching import Search, SearchParameters, SearchState, prepare_search, sample_rows
 from .fitting.spec import FitRun
 from .fssmsc import FSSMSC
 from .label_loop.two_speeds import TwoSpeeds
@@ -41,6 +42,7 @@ _RULES: dict[str, Rule] = {
     **SHARED,
     "n_landmarks": Number(1, integer=True, several=True),
     "scaling": Names(optional=True, nested=True),
+    "view_weights": ViewWeightsRule(),
     "n_averaged": COUNT,
     "n_splits": Number(2, integer=True),
     "n_repeats": Number(1, integer=True, optional=True),
@@ -70,6 +72,12 @@ class AnchorViewClassifier(TwoSpeeds):
         How to cut a 2-D `X` into views; see :class:`Views`.
     scaling : str, sequence of str or None, default=None
         Scalings to try; by default all that suit the views.
+    view_weights : "auto", sequence, mapping or None, default="auto"
+        How much each view counts: a positive number for each, of which only the ratios matter, by the order or the
+        names of the views (1 for those that a mapping does not name). "auto" is a power, 0, 1 or 2, of how much better
+        than chance a logistic regression on the view alone finds hidden labels; the power is chosen by
+        cross-validation on the labels, and is 0 unless another does clearly better. Copies of a view count together as
+        much as one view. None is the same weight for all.
     n_averaged : int, default=10
         Settings of different kinds whose probabilities are averaged; as many picks again go to those, of any kind, that
         help the average most.
@@ -100,6 +108,8 @@ class AnchorViewClassifier(TwoSpeeds):
         or the likeliest on average; those that must not link keep out of each other's class.
     classes_ : ndarray
         The labelled classes, sorted.
+    chosen_ : dict
+        What "auto" has become: ``view_weights``, of each view; None if all count the same.
     best_params_ : dict
         Parameters of :class:`FSSMSC`, as in ``FSSMSC(**model.best_params_)``: those of the setting with the best
         judgement among those that FSSMSC can be fitted with, which read labels off the nearest labelled rows. Only
@@ -182,6 +192,7 @@ class AnchorViewClassifier(TwoSpeeds):
         *,
         views: ColumnGroups | None = None,
         scaling: Any = None,
+        view_weights: ViewWeightsChoice = "auto",
         n_averaged: int = 10,
         n_splits: int = 3,
         n_repeats: int | None = None,
@@ -196,6 +207,7 @@ class AnchorViewClassifier(TwoSpeeds):
         self.n_landmarks = n_landmarks
         self.views = views
         self.scaling = scaling
+        self.view_weights = view_weights
         self.n_averaged = n_averaged
         self.n_splits = n_splits
         self.n_repeats = n_repeats
@@ -284,7 +296,7 @@ class AnchorViewClassifier(TwoSpeeds):
         check_search_memory(params, given, rows, run.n_threads)
         search = prepare_search(params, given, rows, run, self.get_params(), before)
         self._search = search.state
-        self._publish(fit_average(search, run.n_threads, stacklevel=5), search.progress)
+        self._publish(fit_average(search, run.n_threads, stacklevel=5), search)
         for name in ("_is_plain", "_plain", "_versions", "changed_"):  # of updates of an earlier fit
             self.__dict__.pop(name, None)
         self._forget_places()
@@ -298,7 +310,7 @@ class AnchorViewClassifier(TwoSpeeds):
         assert self._search is not None
         return FSSMSC(**chosen, random_state=self._search.seed)
 
-    def _publish(self, fitted: FittedAverage, progress: Progress) -> None:
+    def _publish(self, fitted: FittedAverage, search: Search) -> None:
         """Set the attributes of a fit, and warn if a good part of the labels could not be judged."""
         given, estimate = fitted.given, fitted.estimate
         self._publish_model(fitted.model)
@@ -306,6 +318,8 @@ class AnchorViewClassifier(TwoSpeeds):
         self._label_rows(given, fitted.top)
         self._keep_verdicts(given.known, fitted.judged_rows, fitted.verdicts, len(given.views))
         self._publish_held_out(fitted.held_out)
+        weights, progress = search.view_weights, search.progress
+        self.chosen_ = {"view_weights": None if weights is None else list(weights)}
         self.cv_results_ = cv_results(fitted.judgements)
         best = fitted.judgements[0]
         self.best_index_, self.best_setting_ = 0, best.setting.parameters()

@@ -27,6 +27,7 @@ from .data.reading import ColumnGroups
 from .engine.blocks import count_threads
 from .engine.sources.dask_tasks import WorkerWatch
 from .features.auto import FOR_SPARSE, ScalingChoice
+from .features.view_weights import ViewWeightsChoice, ViewWeightsRule
 from .fitting.memory import estimate_from_data, estimate_from_sizes
 from .fitting.pipeline import Fitted, fit_model
 from .fitting.spec import FitParameters, FitRun
@@ -40,9 +41,10 @@ __all__ = ["FSSMSC"]
 
 _RULES: dict[str, Rule] = {
     **SHARED,
-    "n_clusters": Number(1, integer=True, optional=True),
+    "n_clusters": Number(1, integer=True, optional=True, or_text=("auto",)),
     "n_landmarks": COUNT,
     "scaling": Names(),
+    "view_weights": ViewWeightsRule(),
     "landmarks": OneOf(("kmeans", "random"), or_array=True),
     "l1": WEIGHT_OR_AUTO,
     "ridge": WEIGHT_OR_AUTO,
@@ -70,9 +72,10 @@ class FSSMSC(UpdatedLabels):
 
     Parameters
     ----------
-    n_clusters : int, optional
+    n_clusters : int or "auto", optional
         Number of clusters and dimension of the embedding; by default the number of labelled classes. Needed without
-        labels.
+        labels; "auto" is then the last of the largest gaps in the spectrum of the graph of rows and landmarks, and
+        ``status_`` says whether that number is clear.
     n_landmarks : int, default=500
         Number of landmarks; lowered to a third of the number of rows if there are fewer than three per landmark, and
         to the number of rows that are different.
@@ -88,6 +91,13 @@ class FSSMSC(UpdatedLabels):
         rows have all the same length (embeddings), else "minmax", unless rows would be nearly parallel (mean cosine
         above 0.95): then "symmetric" for signed features and "standard" for others. Sparse views take "minmax" (by the
         largest value), "l2", "tfidf", "lsa" or "none", and are never filled in.
+    view_weights : "auto", sequence, mapping or None, default="auto"
+        How much each view counts: a positive number for each, of which only the ratios matter, by the order or the
+        names of the views (1 for those that a mapping does not name). "auto" is a power, 0, 1 or 2, of how much better
+        than chance a logistic regression on the view alone finds hidden labels; the power is chosen by
+        cross-validation on the labels, and is 0 unless another does clearly better. Copies of a view count together as
+        much as one view. None is the same weight for all; so is "auto", but for copies, without labels. Not chosen
+        with given landmarks, nor in the paper's units.
     landmarks : {"kmeans", "random"} or ndarray of shape (m, n_features), default="kmeans"
         Centres of k-means, a random sample of rows, or given landmarks in the scaled feature space.
     l1 : float or "auto", default="auto"
@@ -182,8 +192,9 @@ class FSSMSC(UpdatedLabels):
     constraint_violations_ : ConstraintViolations or None
         How many of the constraints `labels_` breaks, of how many.
     chosen_ : dict
-        What "auto" has become: ``scaling`` (of each view), ``l1``, ``ridge``, ``must_link_weight`` and ``coupling`` in
-        the units of the solver, ``readers`` and ``n_neighbors``. As parameters they give the same fit again.
+        What "auto" has become: ``scaling`` and ``view_weights`` (of each view; None if all count the same), ``l1``,
+        ``ridge``, ``must_link_weight`` and ``coupling`` in the units of the solver, ``readers`` and ``n_neighbors``. As
+        parameters, with `landmarks_`, they give the same fit again.
     paper_weights_ : dict
         The four weights as they stand in the paper's objective: for ``solver=ActiveSet(units="paper")``.
     nonzeros_ : float
@@ -238,11 +249,12 @@ class FSSMSC(UpdatedLabels):
 
     def __init__(
         self,
-        n_clusters: int | None = None,
+        n_clusters: int | str | None = None,
         n_landmarks: int = 500,
         *,
         views: ColumnGroups | None = None,
         scaling: ScalingChoice = "auto",
+        view_weights: ViewWeightsChoice = "auto",
         landmarks: str | npt.ArrayLike = "kmeans",
         l1: float | str = "auto",
         ridge: float | str = "auto",
@@ -264,6 +276,7 @@ class FSSMSC(UpdatedLabels):
         self.n_landmarks = n_landmarks
         self.views = views
         self.scaling = scaling
+        self.view_weights = view_weights
         self.landmarks = landmarks
         self.l1 = l1
         self.ridge = ridge
@@ -375,6 +388,7 @@ class FSSMSC(UpdatedLabels):
         choice = prepared.choice
         self.chosen_ = {"scaling": plan.scaling, **asdict(settled.asked), "readers": tuple(choice.inference.split("+"))}
         self.chosen_["n_neighbors"] = choice.n_votes
+        self.chosen_["view_weights"] = None if plan.view_weights is None else list(plan.view_weights)
         self.paper_weights_ = asdict(settled.weights)
         self.nonzeros_ = float(self.codes_.nnz / max(self.codes_.shape[0], 1))
         self.n_iter_ = result.n_iter

@@ -14,8 +14,8 @@ import pyarrow.parquet as pq
 import pytest
 
 from anchorview.app.inputs.row_places import RowPlaces
-from anchorview.app.inputs.tables import find_lines
 from anchorview.app.run_record import read_summary
+from anchorview.files.tables import find_lines
 from support.command import invoke, quick, read_csv, reviews, write_csv
 
 

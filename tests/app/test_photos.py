@@ -76,7 +76,7 @@ def test_a_column_of_photos_beside_others(photos: Path, tmp_path: Path) -> None:
     )
     done = invoke("fit", table, "--label", "what", "--config", quick(tmp_path), "-o", tmp_path / "run")
     assert done.exit_code == 0, done.output
-    assert "picture:hog: 576 features" in done.output and "image: picture (paths of photos)" in done.output
+    assert "picture:hog: 576 features" in done.output and "picture: image, such as " in done.output
     done = invoke("predict", tmp_path / "run", table, "-o", tmp_path / "new.csv")
     assert done.exit_code == 0, done.output
 

@@ -176,8 +176,11 @@ def test_bad_input(model: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch)
     path = write_csv(tmp_path / "new.csv", columns)
     other = write_csv(tmp_path / "other.csv", {name: columns[name] for name in ("id", "text", "shop")})
     out = "-o", tmp_path / "labels.csv"
-    line = refused("predict", model, other, *out, code=3)
-    assert line == f"{other} lacks columns of the fit: 'price'; it has id, text, shop."
+    done = invoke("predict", model, other, *out)
+    assert done.exit_code == 0 and "Columns that are missing, and count as empty: 'price'." in done.output, done.output
+    (tmp_path / "labels.csv").unlink()
+    strange = write_csv(tmp_path / "strange.csv", {"id": columns["id"], "size": columns["price"]})
+    assert refused("predict", model, strange, *out, code=3) == f"{strange} has no column of the fit; it has id, size."
     assert "is not a model file of anchorview" in refused("predict", path, path, *out, code=3)
     assert "no.csv cannot be read" in refused("predict", model, tmp_path / "no.csv", *out, code=3)
     assert "no.anchorview cannot be read" in refused("predict", tmp_path / "no.anchorview", path, *out, code=3)

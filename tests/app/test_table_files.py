@@ -15,7 +15,7 @@ import pytest
 from pyarrow import feather
 
 from anchorview.app.inputs.row_places import RowPlaces
-from anchorview.app.inputs.tables import read_table
+from anchorview.files.tables import read_table
 from support.command import invoke, quick, read_csv, refused, reviews, write_csv
 
 KINDS = [

@@ -11,10 +11,10 @@ import pyarrow as pa
 import pytest
 
 from anchorview.app import speaking
-from anchorview.app.csv_cells import mark_table, mark_text, unmark_table, unmark_text
-from anchorview.app.inputs.tables import read_table, table_blocks, table_names
 from anchorview.app.progress import Reporter
 from anchorview.core.printable import printable
+from anchorview.files.csv_cells import mark_table, mark_text, unmark_table, unmark_text
+from anchorview.files.tables import read_table, table_blocks, table_names
 from support.command import invoke, quick, read_csv, reviews, write_csv
 
 TITLE = "\x1b]0;owned\x07"

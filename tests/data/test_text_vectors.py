@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import socket
+import time
 from pathlib import Path
 from typing import Any
 
@@ -13,7 +14,9 @@ from sklearn.pipeline import make_pipeline
 
 import anchorview
 from anchorview import FSSMSC, TableViews
-from anchorview.data.text_vectors import TextModel, encode_texts, load_text_model
+from anchorview.core.progress import watch
+from anchorview.data.text_models import TextModel, load_text_model
+from anchorview.data.text_vectors import encode_texts
 from support.command import invoke, quick, reviews, write_csv
 
 
@@ -64,19 +67,71 @@ def test_wordllama_asks_nothing_of_the_network(monkeypatch: pytest.MonkeyPatch) 
     assert cosine[0] > cosine[1] + 0.1
 
 
-def test_the_same_text_is_encoded_once(tmp_path: Path) -> None:
-    seen: list[str] = []
-
-    def counting(texts: list[str]) -> Any:
+def counting(seen: list[str], digest: str = "1") -> TextModel:
+    def encode(texts: list[str]) -> Any:
         seen.extend(texts)
         return lengths(texts)
 
-    model = TextModel("counting", "1", counting)
-    for _ in range(2):
-        assert encode_texts(model, ["a", "b", "a"], tmp_path)[:, 0].tolist() == [1, 1, 1]
-    assert seen == ["a", "b"] and len(list(tmp_path.glob("*.npy"))) == 1
-    encode_texts(TextModel("counting", "2", counting), ["a", "b", "a"], tmp_path)
-    assert len(seen) == 4  # another version
+    return TextModel("counting", digest, encode, digest)
+
+
+def test_each_text_is_encoded_once(tmp_path: Path) -> None:
+    seen: list[str] = []
+    for texts in (["a", "bb", "a"], ["bb", "ccc"]):
+        assert encode_texts(counting(seen), texts, tmp_path)[:, 0].tolist() == [len(text) for text in texts]
+    assert sorted(seen) == ["a", "bb", "ccc"]
+    encode_texts(counting(seen, "2"), ["a"], tmp_path)  # another version
+    encode_texts(counting(seen), ["a"], None)
+    assert len(seen) == 5 and len(list(tmp_path.iterdir())) == 2
+
+
+def test_an_interrupted_encoding_goes_on(tmp_path: Path) -> None:
+    seen: list[str] = []
+    model = counting(seen)
+
+    def failing(texts: list[str]) -> Any:
+        if seen:
+            raise KeyboardInterrupt
+        return model.encode(texts)
+
+    texts = [f"text {number}" for number in range(600)]
+    with pytest.raises(KeyboardInterrupt):
+        encode_texts(TextModel("counting", "1", failing, "1"), texts, tmp_path)
+    n_done = len(seen)
+    assert 0 < n_done < 600
+    encode_texts(model, texts, tmp_path)
+    assert sorted(seen) == sorted(texts)
+
+
+def test_slow_encoders_are_kept_by_default_and_quick_ones_are_not(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("ANCHORVIEW_CACHE", str(tmp_path / "kept"))
+    encode_texts(counting([]), ["a"], "auto")
+    assert not (tmp_path / "kept").exists()
+
+    def slow(texts: list[str]) -> Any:
+        time.sleep(0.01)
+        return lengths(texts)
+
+    encode_texts(TextModel("slow", "1", slow, "1"), ["a"], "auto")
+    assert len(list((tmp_path / "kept").iterdir())) == 1
+
+
+def test_a_damaged_cache_is_a_warning(tmp_path: Path) -> None:
+    encode_texts(counting([]), ["a"], tmp_path)
+    (file,) = tmp_path.iterdir()
+    file.write_bytes(b"no database " * 100)
+    with pytest.warns(UserWarning, match="cannot be used .*texts are encoded anew"):
+        assert encode_texts(counting([]), ["a", "bb"], tmp_path)[:, 0].tolist() == [1, 2]
+
+
+def test_progress_is_told_while_texts_are_encoded(monkeypatch: pytest.MonkeyPatch) -> None:
+    lines: list[str] = []
+    monkeypatch.setattr("anchorview.core.progress._EVERY", 0.0)
+    with watch(lines.append):
+        encode_texts(counting([]), [f"text {number}" for number in range(600)])
+    assert lines and "encoding texts: 1 of 3 blocks" in lines[0] and "left" in lines[0]
 
 
 def test_bad_encoders() -> None:

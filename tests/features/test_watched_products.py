@@ -20,6 +20,7 @@ GIVEN: dict[str, Any] = {
     "scaling": "minmax",
     "ridge": 3.0,
     "must_link_weight": 3.0,
+    "view_weights": None,
     "random_state": 0,
 }
 

@@ -23,7 +23,8 @@ from anchorview.readers.product_readers import draw_graph_rows, keep_labels, thi
 from anchorview.readers.temperature import temper
 from anchorview.view_importance import measure_views
 
-GIVEN: dict[str, Any] = {"scaling": "standard", "ridge": 3.0, "must_link_weight": 3.0, "random_state": 0}
+WEIGHTS: dict[str, Any] = {"view_weights": None, "ridge": 3.0, "must_link_weight": 3.0}
+GIVEN: dict[str, Any] = {"scaling": "standard", **WEIGHTS, "random_state": 0}
 ALL = ("nearest", "linear", "poisson")
 
 

@@ -6,6 +6,8 @@ from typing import Any
 
 import numpy as np
 import pytest
+from scipy import sparse
+from threadpoolctl import threadpool_limits
 
 from anchorview import FSSMSC, Views
 from anchorview.datasets import hide_labels, make_multiview_subspaces
@@ -115,6 +117,15 @@ def test_coordinates_are_the_leading_directions_of_unit_codes(data: Any) -> None
 
 
 # The estimator
+
+
+def test_coordinates_do_not_depend_on_the_threads_of_blas() -> None:
+    codes = sparse.random_array((900, 300), density=0.05, format="csr", rng=0)
+    found = []
+    for n_threads in (1, 2):
+        with threadpool_limits(n_threads, user_api="blas"):
+            found.append(code_coordinates(codes))
+    np.testing.assert_array_equal(*found)
 
 
 def test_labelled_rows_are_not_suggested_and_the_answer_is_the_same_each_time(data: Any) -> None:

@@ -2,13 +2,21 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 import pandas as pd
 
 from anchorview import TableViews, Views
-from anchorview.report.telling import telling_features
+from anchorview.report import telling
 
 N = 300
+
+
+def telling_features(*given: Any) -> list[str]:
+    return [str(one) for one in telling.telling_features(*given)]
+
+
 CLASSES = np.arange(N) % 3
 
 
@@ -26,11 +34,18 @@ def test_words_categories_and_numbers() -> None:
             "shop": np.where(CLASSES == 2, "north", rng.choice(["south", "west"], N)),
         }
     )
-    found = telling_features(TableViews().fit_transform(table), CLASSES, 3)
+    found = telling_features(TableViews(text_encoder=None).fit_transform(table), CLASSES, 3)
     assert {"engine", "wheel"} <= set(found[0].split(", "))
     assert {"violin", "flute", "high size"} <= set(found[1].split(", "))
     assert {"bread", "salt", "shop: north"} <= set(found[2].split(", "))
     assert "common" not in " ".join(found) and "the" not in " ".join(found).split() and "1-size" not in " ".join(found)
+
+
+def test_a_word_of_two_columns_is_said_once() -> None:
+    texts = [["engine and more", "violin and more", "bread and more"][number] for number in CLASSES]
+    table = pd.DataFrame({"title": texts, "text": texts})
+    views = TableViews(kinds={"title": "text", "text": "text"}).fit_transform(table)
+    assert telling_features(views, CLASSES, 3) == ["engine", "violin", "bread"]
 
 
 def test_without_names_the_view_is_named() -> None:

@@ -13,7 +13,10 @@ from typer.testing import CliRunner
 from anchorview.app.cli import app
 
 # Nothing to choose, and few landmarks: a fit takes a tenth of a second.
-QUICK = '[parameters]\nn_landmarks = 12\nscaling = "auto"\nridge = 1.0\nmust_link_weight = 3.0\nreaders = "nearest"\n'
+QUICK = (
+    'text_encoder = "none"\n[parameters]\nn_landmarks = 12\nscaling = "auto"\nridge = 1.0\n'
+    'must_link_weight = 3.0\nreaders = "nearest"\n'
+)
 TOPICS = {"car": "engine wheel brake road", "food": "oven flour sugar bread", "sport": "racket goal pitch ball"}
 
 

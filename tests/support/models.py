@@ -128,7 +128,7 @@ def fitted(kind: str) -> tuple[Any, Any]:
     elif kind == "pipeline":
         model = make_pipeline(PerView({"view0": PCA(3), "view1": StandardScaler()}), quick())
     elif kind == "table":
-        X, model = _table(), make_pipeline(TableViews(), search(n_repeats=1, n_averaged=12))
+        X, model = _table(), make_pipeline(TableViews(text_encoder=None), search(n_repeats=1, n_averaged=12))
     elif kind == "search":
         model = search()
     elif kind == "text search":

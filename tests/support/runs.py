@@ -10,7 +10,8 @@ import pandas as pd
 from anchorview import FSSMSC, TableViews, datasets
 from anchorview.report.run_summary import RunSummary, summarise_run
 
-SETTLED: dict[str, Any] = {"scaling": "l2", "ridge": 3.0, "must_link_weight": 3.0, "readers": "nearest"}
+WEIGHTS: dict[str, Any] = {"view_weights": None, "ridge": 3.0, "must_link_weight": 3.0}
+SETTLED: dict[str, Any] = {"scaling": "l2", **WEIGHTS, "readers": "nearest"}
 NASTY = ["<script>document.title='run'</script>", "</script>", '"><img src=x onerror=document.title=1>']
 
 
@@ -46,7 +47,7 @@ def text_summary(n_classes: int = 18, n_rows: int = 540) -> RunSummary:
     y = np.where(np.arange(n_rows) % 4 == 0, truth, -1)
     wrong = np.flatnonzero(y >= 0)[::25]
     y[wrong] = (y[wrong] + 1) % n_classes
-    views = TableViews().fit_transform(table)
+    views = TableViews(text_encoder=None).fit_transform(table)
     settled = {**SETTLED, "scaling": ["lsa", "lsa", "standard", "lsa"]}
     model = FSSMSC(n_landmarks=90, random_state=0, on_empty="drop", **settled).fit(views, y)
     return summarise_run(

@@ -24,25 +24,28 @@ _SAMPLES_OF_MANY = (750, 1500)
 _BLOCK_ROWS = 1500
 
 
-def check_run(settings: RunSettings, reporter: Reporter) -> dict[str, Any]:
-    """Say what a run would do, and return it for machines."""
+def check_run(settings: RunSettings, reporter: Reporter, *, timed: bool = True) -> dict[str, Any]:
+    """Say what a run would do, with or without how long it takes, and return it for machines."""
     with reporter.working():
         data = read(settings, reporter)
         model = make_model(settings, data)
         empty = _missing_cells(data)
         needed = memory_of(data, model, count=len(data.views) >= _MANY_ROWS)
-        seconds = _time_of(model, data, reporter)
+        seconds = _time_of(model, data, reporter) if timed else None
     listed = ", ".join(f"{name} {count:,}" for name, count in empty.items() if count)
     reporter.say(f"Cells that are empty: {sum(empty.values()):,}{f' ({listed})' if listed else ''}.")
     reporter.say(f"Memory to expect: about {needed}.")
-    reporter.say(f"Time to expect of the fit: about {_rounded(seconds)}. Nothing was written (--check).")
+    if seconds is None:
+        reporter.say("Nothing was written (--dry-run); --check tells how long the fit will take, too.")
+    else:
+        reporter.say(f"Time to expect of the fit: about {_rounded(seconds)}. Nothing was written (--check).")
     return {
         "rows": len(data.views),
         "views": dict(zip(data.views.names, data.views.sizes, strict=True)),
         "labels": {str(name): count for name, count in data.labels.counts.items()},
         "missing_cells": empty,
         "memory_bytes": needed.total,
-        "seconds": round(seconds, 1),
+        "seconds": None if seconds is None else round(seconds, 1),
         "label_sources": data.labels.sources,
         "columns": [] if data.table is None else data.table.describe().splitlines(),
         "notes": data.notes,

@@ -10,12 +10,12 @@ from typing import Any
 import numpy as np
 
 from ..core.arrays import Matrix
+from ..files.sources import TABLES, check_readable, map_files, suffix_of
+from ..files.tables import read_table, table_names
 from .errors import DataError
 from .inputs.matrices import table_ids
-from .inputs.tables import read_table, table_names
 from .run_folder import CODES
 from .settings import NO_ID
-from .sources import TABLES, check_readable, map_files, suffix_of
 
 
 def columns_of_run(record: dict[str, Any]) -> dict[str, str | None]:

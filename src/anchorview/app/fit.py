@@ -28,6 +28,7 @@ from .options import (
     SheetOption,
     SqlTableOption,
     TableArgument,
+    TextCacheOption,
     TextEncoderOption,
     UnlabelledOption,
     ViewOption,
@@ -52,6 +53,7 @@ def fit(
     labels_from_folders: LabelsFromFoldersOption = False,
     image_encoder: ImageEncoderOption = None,
     text_encoder: TextEncoderOption = None,
+    text_cache: TextCacheOption = None,
     output: Annotated[
         Path | None, typer.Option("-o", "--output", help="Folder for the results; it must be new.")
     ] = None,
@@ -61,7 +63,12 @@ def fit(
     memory_limit: MemoryOption = None,
     seed: SeedOption = None,
     jobs: JobsOption = None,
-    check: Annotated[bool, typer.Option("--check", help="Read everything, say what was found, and stop.")] = False,
+    dry_run: Annotated[
+        bool, typer.Option("--dry-run", help="Read everything, say what each column was taken for, and stop.")
+    ] = False,
+    check: Annotated[
+        bool, typer.Option("--check", help="The same, and fit a few hundred rows to tell how long all will take.")
+    ] = False,
     no_report: Annotated[
         bool, typer.Option("--no-report", help="Write no report.html; `anchorview report` makes it later.")
     ] = False,
@@ -101,10 +108,10 @@ def fit(
         config = from_run / "run.toml"
     settings = settings_of(config, locals())
     reporter = Reporter(quiet=as_json)
-    if check:
+    if check or dry_run:
         from .checking import check_run
 
-        found = check_run(settings, reporter)
+        found = check_run(settings, reporter, timed=check)
         if as_json:
             say_json(found)
         return

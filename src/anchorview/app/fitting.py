@@ -17,12 +17,14 @@ from ..classifier import AnchorViewClassifier
 from ..core.no_space import NoSpaceError
 from ..core.progress import watch
 from ..cost.sizes import MemoryEstimate
+from ..data.column_kinds import USED
 from ..data.validation import find_present
+from ..files.sources import import_extra, name_of
 from ..fssmsc import FSSMSC
 from .earlier_run import EarlierRun
 from .errors import CommandError, DataError
 from .history import HISTORY, describe_round, write_history
-from .inputs.contents import read_contents
+from .inputs.contents import photo_files, read_contents
 from .inputs.gathering import RunData, gather
 from .inputs.label_checks import check_labels, notes_on_classes
 from .inputs.row_places import RowPlaces
@@ -30,7 +32,6 @@ from .progress import Reporter
 from .run_folder import CODES, MARK, RunFolder
 from .run_record import write_record
 from .settings import NO_ID, RunSettings
-from .sources import import_extra, name_of
 from .view_spec import ViewSpec, parse_views
 
 MODEL, EMBEDDING, PAGE, SETTINGS = "model.anchorview", "embedding.npy", "report.html", "run.toml"
@@ -54,7 +55,8 @@ class FinishedRun:
 def read(settings: RunSettings, reporter: Reporter) -> RunData:
     """Read and check everything that a run is given, and say what it is."""
     reporter.step("reading")
-    data = gather(settings)
+    with watch(reporter.line):
+        data = gather(settings)
     check_labels(data.labels, settings.clusters)
     data.notes += [*data.labels.notes, *notes_on_classes(data.labels.counts)]
     for line in describe_input(data):
@@ -82,6 +84,7 @@ def describe_input(data: RunData) -> list[str]:
         said.append("No labels.")
     if data.table is not None:
         said += ["Columns:", *(f"  {line}" for line in data.table.describe().splitlines())]
+        said.append(f"To read a column in another way: --column NAME=KIND, one of {', '.join((*USED, 'ignore'))}.")
     return [*said, *(f"Note: {note}" for note in data.notes)]
 
 
@@ -166,6 +169,10 @@ def run_fit(
                 reporter.say(LEFT_OUT)
             reporter.step("fitting")
             fit_to_data(model, data)
+            if settings.clusters == "auto":
+                data.notes += model._report.notes
+                for note in model._report.notes:
+                    reporter.say(f"Note: {note}")
         else:
             reporter.step("learning from other labels")
             model = update_to_data(earlier, data)
@@ -235,6 +242,7 @@ def _write(
         X=data.views if with_page else None,
         rows=read_contents(data) if with_page else None,
         where=None if data.file is None or not with_page else RowPlaces(data.file, len(data.views)),
+        photos=photo_files(data) if with_page else None,
         ids=data.ids,
         xy=xy,
         title=f"Labels for {_source(settings)}",

@@ -183,7 +183,8 @@ def _completer(group: _ExpertGroup) -> ElasticNetEncoder | None:
     if group.completion is None or not group.on_graph:
         return None
     known = [encoder.grams for encoder, _ in group.on_codes if encoder.grams is not None]
-    made = known or [PatternGrams(group.landmarks, group.scaler.sizes, landmark_gram(group.landmarks))]
+    gram, weights = landmark_gram(group.landmarks), group.scaler.view_weights
+    made = known or [PatternGrams(group.landmarks, group.scaler.sizes, gram, weights)]
     return ElasticNetEncoder(made[0].complete, group.completion[1], group.completion[0], made[0])
 
 

@@ -14,11 +14,11 @@ import numpy as np
 
 from ..core.arrays import Matrix
 from ..core.files import check_output, replacing
+from ..files.csv_cells import mark_text
 from ..readers.audit import AUDITED, audit_order, next_audit_rows
 from ..readers.label_sources import UNKNOWN
 from ..readers.row_groups import group_rows
 from ..readers.suggest import make_queue
-from .csv_cells import mark_text
 from .label_studio import make_tasks
 
 FORMATS = ("label-studio", "jsonl", "csv")

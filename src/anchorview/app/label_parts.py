@@ -8,7 +8,7 @@ from typing import Any
 
 from ..core.files import replacing
 from ..core.partial_results import PartialResults
-from .csv_cells import mark_table
+from ..files.csv_cells import mark_table
 from .errors import DataError
 
 

@@ -77,6 +77,7 @@ TABLE: dict[str, Storable] = {
         NumberColumn="data.number_encoder",
         NumberEncoder="data.number_encoder",
         CategoryEncoder="data.column_encoders",
+        TagEncoder="data.tag_encoder",
         DenseScaler="features.dense",
         ViewsScaler="features.scaling",
         TextScaler="features.text",

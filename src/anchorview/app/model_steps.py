@@ -12,6 +12,8 @@ from ..data.column_kinds import LEFT_OUT, USED, ColumnKind
 from ..data.columns import DATE_FORMATS
 from ..data.image_column import ImageColumn
 from ..data.number_encoder import NumberColumn, NumberEncoder
+from ..data.tag_encoder import TagEncoder
+from ..data.tag_words import TAG_READERS
 from ..data.text_vectors import TextVectors
 from .model_classes import LAST_STEPS, storable_name
 from .model_parameters import is_vocabulary
@@ -180,6 +182,12 @@ def _table_part(encoder: Any, where: str) -> tuple[list[str], int]:
         require(is_count(encoder.n_features), where)
         return [encoder.column], encoder.n_features
     if isinstance(encoder, CategoryEncoder):
+        for known in encoder.values.values():
+            require(isinstance(known, list) and is_vocabulary(known) and len(set(known)) == len(known), where)
+        return list(encoder.values), sum(map(len, encoder.values.values()))
+    if isinstance(encoder, TagEncoder):
+        require(isinstance(encoder.kinds, dict) and set(encoder.kinds.values()) <= set(TAG_READERS), where)
+        require(list(encoder.kinds) == list(encoder.values), where)
         for known in encoder.values.values():
             require(isinstance(known, list) and is_vocabulary(known) and len(set(known)) == len(known), where)
         return list(encoder.values), sum(map(len, encoder.values.values()))

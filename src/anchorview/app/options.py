@@ -9,9 +9,9 @@ from typing import Annotated, Any
 
 import typer
 
+from ..files.sources import join_files, map_files, with_part
 from .errors import UsageError
 from .settings import ERROR, LATER, RunSettings, read_settings
-from .sources import join_files, map_files, with_part
 
 
 class OnConflict(StrEnum):
@@ -19,6 +19,15 @@ class OnConflict(StrEnum):
 
     LATER = LATER
     ERROR = ERROR
+
+
+def _clusters(text: str) -> int | str:
+    """Return a number of clusters, or "auto"."""
+    if text == "auto":
+        return text
+    if not text.isdecimal() or int(text) < 2:
+        raise typer.BadParameter(f"{text!r} is neither a whole number from 2 on nor auto.")
+    return int(text)
 
 
 TableArgument = Annotated[
@@ -53,8 +62,8 @@ ColumnOption = Annotated[
     typer.Option(
         "--column",
         metavar="NAME=KIND",
-        help="What a column of the table is: text, number, category, boolean, date, list, image or ignore; can be "
-        "repeated.",
+        help="What a column of the table is: text, number, category, boolean, date, list, image, tags, email, url or "
+        "ignore; can be repeated.",
     ),
 ]
 OrderOption = Annotated[
@@ -86,11 +95,30 @@ LabelsFromFoldersOption = Annotated[
     bool, typer.Option("--labels-from-folders", help="Photos are labelled by the name of the folder they are in.")
 ]
 TextEncoderOption = Annotated[
-    str | None, typer.Option(help="What encodes text by meaning: auto, wordllama, or the folder of a model.")
+    str | None,
+    typer.Option(
+        help="What encodes text by meaning: auto (wordllama if it is installed), wordllama, the folder of a model, or "
+        "none."
+    ),
+]
+TextCacheOption = Annotated[
+    str | None,
+    typer.Option(
+        metavar="FOLDER",
+        help="Where encoded texts are kept for the next time, or none; by default ~/.cache/anchorview, if the encoder "
+        "is slow.",
+    ),
 ]
 ImageEncoderOption = Annotated[Path | None, typer.Option(help="An .onnx network that encodes photos.")]
 FastOption = Annotated[bool, typer.Option("--fast", help="The plain model: no search and no average, less accurate.")]
-ClustersOption = Annotated[int | None, typer.Option(min=2, help="Number of clusters; works without labels.")]
+ClustersOption = Annotated[
+    Any,
+    typer.Option(
+        parser=_clusters,
+        metavar="K",
+        help="Number of clusters, or auto; works without labels. auto says if the number is unclear.",
+    ),
+]
 MemoryOption = Annotated[float | None, typer.Option(min=0.001, help="GB that the fit may take beyond the input.")]
 SeedOption = Annotated[int | None, typer.Option(min=0, max=2**31 - 1, help="Random seed; by default 0.")]
 JobsOption = Annotated[int | None, typer.Option(min=1, help="Threads; by default one for each core.")]
@@ -112,6 +140,7 @@ _FIELDS = (
     "labels_from_folders",
     "image_encoder",
     "text_encoder",
+    "text_cache",
     "fast",
     "clusters",
     "memory_limit",

@@ -49,9 +49,9 @@ def predict(
     it ended. Rows are named by the column of ids of the fit, if the files have it. Words and categories that the model
     does not know are ignored, and counted.
     """
+    from ..files.sources import with_part
     from .predicting import Request, run_predict
     from .progress import Reporter
-    from .sources import with_part
 
     reporter = Reporter(quiet=as_json)
     path = model / MODEL if model.is_dir() else model

@@ -17,21 +17,21 @@ import numpy as np
 from ..core.arrays import Mask
 from ..core.partial_results import PartialResults
 from ..core.progress import time_left, watch
-from ..data.table_views import TableViews
+from ..data.table_views import TableViews, describe_columns
 from ..data.validation import find_present
 from ..data.views import Views
+from ..files.sources import LINES, PHOTOS, TABLES, check_readable, files_of, import_extra, split_part, suffix_of
+from ..files.tables import FIRST_LINE, count_rows, table_blocks, table_names
 from .errors import DataError, UsageError
 from .inputs.columns import column_matrix
 from .inputs.gathering import gather
 from .inputs.matrices import table_ids
-from .inputs.tables import FIRST_LINE, count_rows, table_blocks, table_names
 from .label_parts import add_part, label_parts, put_together
 from .model_file import ModelFileError, load
 from .output_path import check_output_path
 from .progress import Reporter
 from .results import predicted_labels
 from .settings import NO_ID, RunSettings
-from .sources import LINES, PHOTOS, TABLES, check_readable, files_of, import_extra, split_part, suffix_of
 from .view_spec import choose_columns, parse_views
 
 Encoded = tuple[Views, dict[str, Any]]  # views, and what was ignored in them
@@ -119,7 +119,15 @@ class Predictor:
     def _columns(self, path: Path) -> tuple[list[str], list[str]]:
         """Return the columns to read of a table, and those of them that are text."""
         if self.table is not None:
+            names = table_names(path)
             used = {name: found for name, found in self.table.columns_.items() if found.used}
+            missing = [name for name in used if name not in names]
+            if len(missing) == len(used):
+                raise DataError(f"{path} has no column of the fit; it has {', '.join(names[:10])}.")
+            if missing:
+                unknown = [name for name in names if name not in self.table.columns_ and name != self._id]
+                self.notes.append(f"{path}: {describe_columns(missing, unknown)}")
+            used = {name: found for name, found in used.items() if name in names}
             return list(used), [name for name, found in used.items() if found.storage != "number"]
         return list(dict.fromkeys(name for group in self._groups(path).values() for name in group)), []
 

@@ -9,7 +9,7 @@ import numpy as np
 import numpy.typing as npt
 
 from ..core.arrays import ClassIds, Mask, Matrix
-from .csv_cells import mark_table
+from ..files.csv_cells import mark_table
 
 COLUMNS = ("id", "label", "confidence", "second_label", "second_confidence", "source", "x", "y")
 

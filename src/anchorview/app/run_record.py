@@ -10,6 +10,7 @@ from typing import Any
 
 import numpy as np
 
+from ..files.tables import read_table
 from ..metrics import ReliabilityCurve
 from ..report.rival import Comparison
 from ..report.row_details import RowDetails
@@ -17,7 +18,6 @@ from ..report.row_reasons import Standing
 from ..report.run_evidence import Accuracy, SuspectLabels, ViewsReport
 from ..report.run_summary import RunSummary
 from .errors import DataError
-from .inputs.tables import read_table
 from .run_folder import MARK
 
 FORMAT, VERSION = "anchorview run", 1

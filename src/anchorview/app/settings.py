@@ -12,8 +12,8 @@ from functools import partial
 from pathlib import Path
 from typing import Any
 
+from ..files.sources import map_files
 from .errors import UsageError
-from .sources import map_files
 from .view_spec import parse_views
 
 _TYPES: dict[str, tuple[type, ...]] = {
@@ -30,8 +30,9 @@ _TYPES: dict[str, tuple[type, ...]] = {
     "labels_from_folders": (bool,),
     "image_encoder": (str,),
     "text_encoder": (str,),
+    "text_cache": (str,),
     "fast": (bool,),
-    "clusters": (int,),
+    "clusters": (int, str),
     "memory_limit": (int, float),
     "seed": (int,),
     "jobs": (int,),
@@ -74,10 +75,12 @@ class RunSettings:
     image_encoder : Path or None
         An .onnx file that encodes photos.
     text_encoder : str or None
-        What encodes text: "auto", "wordllama", or the folder of a model.
+        What encodes text: "auto" (or None), "wordllama", the folder of a model, or "none".
+    text_cache : str or None
+        The folder in which encoded texts are kept; "none" for no such folder.
     fast : bool
         The plain model in place of the tuned one.
-    clusters : int or None
+    clusters : int, "auto" or None
         Number of clusters, without labels.
     memory_limit : float or None
         GB that the fit may take.
@@ -106,8 +109,9 @@ class RunSettings:
     labels_from_folders: bool = False
     image_encoder: Path | None = None
     text_encoder: str | None = None
+    text_cache: str | None = None
     fast: bool = False
-    clusters: int | None = None
+    clusters: int | str | None = None
     memory_limit: float | None = None
     seed: int = 0
     jobs: int | None = None

@@ -25,6 +25,7 @@ from .options import (
     SheetOption,
     SqlTableOption,
     TableArgument,
+    TextCacheOption,
     TextEncoderOption,
     UnlabelledOption,
     ViewOption,
@@ -52,6 +53,7 @@ def tune(
     labels_from_folders: LabelsFromFoldersOption = False,
     image_encoder: ImageEncoderOption = None,
     text_encoder: TextEncoderOption = None,
+    text_cache: TextCacheOption = None,
     output: Annotated[
         Path | None, typer.Option("-o", "--output", help="Write the whole table to this .csv file.")
     ] = None,

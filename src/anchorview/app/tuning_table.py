@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from ..core.files import replace_file
-from .csv_cells import mark_text
+from ..files.csv_cells import mark_text
 from .errors import DataError
 from .fitting import fit_to_data, make_model, read
 from .progress import Reporter

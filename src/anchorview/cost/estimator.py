@@ -82,6 +82,7 @@ class MemoryEstimator:
         if n_rows is None or n_features is None:
             raise ValueError("Pass n_rows and n_features, or the data as X.")
         itemsize = 4 if np.can_cast(dtype, np.float32) else 8
-        n_components = n_clusters or getattr(self, "n_clusters", None) or 10
+        own = getattr(self, "n_clusters", None)
+        n_components = n_clusters or (own if isinstance(own, int) else None) or 10
         sizes = FitSizes(n_rows, n_features, n_rows, n_components, n_labelled, itemsize=itemsize, n_threads=n_threads)
         return self._estimate_sizes(sizes)

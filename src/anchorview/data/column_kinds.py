@@ -4,16 +4,19 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Collection, Sequence
+from dataclasses import dataclass, replace
 
 import numpy as np
 
+from ..files.sources import IMAGE_SUFFIXES
 from .columns import DATE_FORMATS, ISO, Column, date_reader
-from .image_files import IMAGE_SUFFIXES
 from .number_text import POINT, decimal_mark, read_number
+from .quantities import Quantities, recognise_quantities
+from .tag_words import EMAIL, TAG_READERS, URL, is_address, is_web_address, read_tags
 
-USED = ("text", "number", "category", "boolean", "date", "list", "image")
+USED = ("text", "number", "category", "boolean", "date", "list", "image", "tags", "email", "url")
+_LEFT_OUT_AS = {"id": ", an id", "varied": ", nearly unique values", "constant": ", constant"}
 LEFT_OUT = ("id", "varied", "constant", "empty", "unusable", "ignore")  # "varied": values that hardly repeat
 
 _SAMPLE = 10_000  # cells that text is judged by
@@ -29,6 +32,9 @@ _WITHOUT_SPACES = re.compile("[\u0e00-\u0e7f\u3040-\u30ff\u3400-\u9fff\uac00-\ud
 _LONG_INTEGER = re.compile(r"[+-]?\d{16,}")  # a floating-point number tells those up to 9007199254740992 apart
 _LETTERS = re.compile(r"[^\W\d_]{3,}")
 _HEX = re.compile("[a-f]+")  # of random ids
+_TRUTHS = ({"yes", "no"}, {"y", "n"}, {"t", "f"}, {"true", "false"}, {"on", "off"}, {"ja", "nein"}, {"oui", "non"})
+_MONTH_FIRST = {"%d/%m/%Y": "%m/%d/%Y", "%d/%m/%Y %H:%M": "%m/%d/%Y %H:%M"}
+_LOOKED_AT = 1000  # dates, to see whether one has more than twelve in its second place
 _ID_NAME = re.compile(r"(^|[_\W])(id|uuid|guid|key|index)$", re.IGNORECASE)
 
 
@@ -41,12 +47,26 @@ class ColumnKind:
     date_format: str = ISO  # how dates are written, if they are text
     storage: str = "text"  # what its cells were stored as: text can be read as numbers
     decimal: str = POINT  # what stands before the fraction of numbers that are text: a point or a comma
+    unit: str = ""  # of numbers that are text: a currency, a unit, or what several units are brought to
+    example: str = ""  # one of its cells
     hint: str = ""  # of a column that is left out: how to use it, if it may tell something
 
     @property
     def used(self) -> bool:
         """Whether the column becomes (part of) a view."""
         return self.kind in USED
+
+    def describe(self) -> str:
+        """Say in words what the column was taken for, with an example and the reason.
+
+        Examples
+        --------
+        >>> ColumnKind("id", "it counts the rows", example="17").describe()
+        "left out, an id, such as '17' (it counts the rows)"
+        """
+        what = self.kind if self.used else f"left out{_LEFT_OUT_AS.get(self.kind, '')}"
+        shown = f", such as {self.example!r}" if self.example else ""
+        return f"{what}{shown} ({self.why}{f'; {self.hint}' if self.hint else ''})"
 
 
 def recognise(column: Column) -> ColumnKind:
@@ -60,6 +80,12 @@ def recognise(column: Column) -> ColumnKind:
     >>> recognise(Column("id", np.arange(5))).kind
     'id'
     """
+    found = _recognise(column)
+    example = next((cell for cell in column.cells if cell is not None and str(cell).strip()), "")
+    return replace(found, example="" if found.kind == "empty" else shorten(str(example)))
+
+
+def _recognise(column: Column) -> ColumnKind:
     n_filled = int(column.has_cell().sum())
     if n_filled == 0:
         return ColumnKind("empty", "every cell is empty")
@@ -76,13 +102,20 @@ def recognise(column: Column) -> ColumnKind:
 
 def declared_kind(column: Column, kind: str) -> ColumnKind:
     """Return what a column is when the user says so; an error if it cannot be."""
+    example = next((cell for cell in column.cells if cell is not None and str(cell).strip()), "")
+    return replace(_declared(column, kind), example=shorten(str(example)))
+
+
+def _declared(column: Column, kind: str) -> ColumnKind:
     if kind == "ignore":
         return ColumnKind("ignore", "as you said")
     if kind == "date" and column.storage == "text":
         cells = _sample([text for text in column.texts() if text is not None])
         return ColumnKind("date", "as you said", _date_format(cells) or ISO)
     if kind == "number" and column.storage == "text":
-        return ColumnKind("number", "as you said", decimal=decimal_mark([text for text in column.texts() if text]))
+        cells = _sample([text for text in column.texts() if text])
+        found = recognise_quantities(cells) or Quantities("", decimal_mark(cells))
+        return ColumnKind("number", "as you said", decimal=found.decimal, unit=found.unit)
     return ColumnKind(kind, "as you said")
 
 
@@ -122,6 +155,10 @@ def _judge_dates(column: Column) -> ColumnKind:
 
 def _judge_lists(column: Column) -> ColumnKind:
     lists = [(cell, one) for cell, one in zip(column.cells, column.lists(), strict=True) if cell is not None]
+    tags = [read_tags(cell) for cell, _ in lists]
+    if tags and all(one is not None for one in tags) and any(tags):
+        n_tags = len({tag for one in tags for tag in one or ()})
+        return ColumnKind("tags", f"lists of words, {n_tags:,} different ones")
     sizes = {len(one) for _, one in lists if one is not None}
     if len(sizes) != 1 or any(one is None for _, one in lists):
         shown = ", ".join(map(str, sorted(sizes)[:3]))
@@ -150,9 +187,20 @@ def _judge_text(column: Column) -> ColumnKind:
         if odd is not None:
             why = f"{readable:.0%} {why}; cells such as {_short(odd)} count as empty"
         return ColumnKind("number", why, decimal=decimal)
+    quantities = recognise_quantities(cells)
+    if quantities is not None:
+        return ColumnKind("number", _unit_words(quantities), decimal=quantities.decimal, unit=quantities.unit)
     date_format = _date_format(cells)
     if date_format is not None:
-        return ColumnKind("date", f"dates ({date_format})", date_format)
+        return ColumnKind("date", f"dates ({date_format}){_doubt(date_format, cells)}", date_format)
+    for kind, is_one, what in ((EMAIL, is_address, "e-mail addresses"), (URL, is_web_address, "web addresses")):
+        if np.mean([is_one(cell) for cell in cells]) >= _READABLE and _are_shared(
+            list(map(TAG_READERS[kind], cells)), _READABLE
+        ):
+            return ColumnKind(kind, f"{what}: their parts are used")
+    values = {cell.lower() for cell in cells}
+    if len(values) == 2 and any(values == pair for pair in _TRUTHS):
+        return ColumnKind("boolean", " and ".join(sorted(set(cells), key=str.lower)[:2]))
     words = sum(len(text.split()) + len(_WITHOUT_SPACES.findall(text)) for text in cells) / n_cells
     share = n_values / n_cells
     if words >= _SEVERAL_WORDS and (share >= _TEXT_DISTINCT or n_values > _MANY):
@@ -187,10 +235,15 @@ def _judge_long_integers(n_values: int, n_cells: int) -> ColumnKind:
 
 def _share_parts(cells: Sequence[str]) -> bool:
     """Tell whether most cells have a part, of three letters or more, that some others have and most do not."""
-    parts = [{part for part in _LETTERS.findall(cell.lower()) if not _HEX.fullmatch(part)} for cell in cells]
-    counts = Counter(part for found in parts for part in found)
-    told = {part for part, count in counts.items() if 2 <= count <= len(cells) / 2}
-    return sum(not told.isdisjoint(found) for found in parts) > len(cells) / 2
+    parts = [[part for part in _LETTERS.findall(cell.lower()) if not _HEX.fullmatch(part)] for cell in cells]
+    return _are_shared(parts, 0.5)
+
+
+def _are_shared(parts: Sequence[Collection[str] | None], most: float) -> bool:
+    """Tell whether most cells have a part that some others have, and no more than this share of all."""
+    counts = Counter(part for found in parts for part in set(found or ()))
+    shared = {part for part, count in counts.items() if 2 <= count <= most * len(parts)}
+    return sum(not shared.isdisjoint(found or ()) for found in parts) > len(parts) / 2
 
 
 def _date_format(cells: Sequence[str]) -> str | None:
@@ -204,9 +257,34 @@ def _date_format(cells: Sequence[str]) -> str | None:
     return None
 
 
+def _unit_words(found: Quantities) -> str:
+    mark = "" if found.decimal == POINT else " with a decimal comma"
+    return f"numbers{mark}" + (f" in {found.unit}" if found.unit else "")
+
+
+def _doubt(date_format: str, cells: Sequence[str]) -> str:
+    """Say that the month may come first, if no date tells."""
+    other = _MONTH_FIRST.get(date_format)
+    if other is None or not all(not np.isnan(date_reader(other)(cell)) for cell in cells[:_LOOKED_AT]):
+        return ""
+    return "; the month may come first, which no date of these tells"
+
+
 def _sample(cells: list[str]) -> list[str]:
     return cells[:: -(-len(cells) // _SAMPLE)] if len(cells) > _SAMPLE else cells
 
 
 def _short(text: str) -> str:
     return repr(text if len(text) <= 30 else f"{text[:29]}…")
+
+
+def shorten(text: str, length: int = 40) -> str:
+    """Return a text on one line, cut if it is long.
+
+    Examples
+    --------
+    >>> shorten("a  long" + chr(10) + "text", 6)
+    'a lon…'
+    """
+    text = " ".join(text[: 4 * length].split())
+    return text if len(text) <= length else f"{text[: length - 1]}…"

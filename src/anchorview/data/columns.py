@@ -16,10 +16,16 @@ import numpy.typing as npt
 from ..core.arrays import Mask, Matrix
 from ..core.checks import is_missing
 from .number_text import POINT, read_number
+from .quantities import Quantities, read_quantity
+from .records import RecordTable
 from .tables import column_values, is_pandas, is_table
 
 ISO = "ISO 8601"
-DATE_FORMATS = (ISO, "%Y/%m/%d", "%d.%m.%Y", "%d/%m/%Y", "%m/%d/%Y", "%d.%m.%Y %H:%M", "%d/%m/%Y %H:%M")
+DATE_FORMATS = (
+    *(ISO, "%Y/%m/%d", "%d.%m.%Y", "%d/%m/%Y", "%m/%d/%Y", "%d.%m.%Y %H:%M", "%d/%m/%Y %H:%M", "%m/%d/%Y %H:%M"),
+    *("%d.%m.%y", "%d-%m-%Y", "%d %b %Y", "%d %B %Y", "%b %d, %Y", "%B %d, %Y", "%d-%b-%Y", "%a %b %d %H:%M:%S %Y"),
+    *("%d/%m/%Y %H:%M:%S", "%m/%d/%Y %H:%M:%S", "%Y/%m/%d %H:%M:%S", "%a, %d %b %Y %H:%M:%S %z"),
+)
 _EXACT = 2**53  # up to which a floating-point number holds every integer
 _SEQUENCES = (list, tuple, np.ndarray)
 
@@ -77,14 +83,15 @@ class Column:
             self._texts = [None if cell is None else _text(cell).strip() or None for cell in self.cells]
         return self._texts
 
-    def numbers(self, decimal: str = POINT) -> Matrix:
+    def numbers(self, decimal: str = POINT, unit: str = "") -> Matrix:
         """Return the cells as numbers, `decimal` before the fraction of text; NaN where a cell is no number."""
         if self.storage in ("number", "boolean"):
             if self._series is None:
                 return _floats(self._values)
             if self._series.dtype != nw.Duration and self._series.dtype != nw.Object:
                 return _floats(column_values(self._values, "The table", repr(self.name)))
-        return np.array([np.nan if cell is None else _number(cell, decimal) for cell in self.cells], dtype=np.float64)
+        form = Quantities(unit, decimal)
+        return np.array([np.nan if cell is None else _number(cell, form) for cell in self.cells], dtype=np.float64)
 
     def seconds(self, date_format: str = ISO) -> Matrix:
         """Return the cells as seconds since 1970; NaN where a cell is empty or is no date of this format."""
@@ -109,6 +116,11 @@ class Column:
 
 def table_columns(table: Any, names: Collection[str] | None = None) -> Iterator[Column]:
     """Iterate over the columns of a table, all or some, or of a 2-D array, whose columns are named x0, x1 and so on."""
+    if isinstance(table, RecordTable):
+        for name, cells in table.columns.items():
+            if names is None or name in names:
+                yield Column(name, cells)
+        return
     if not is_table(table):
         for number in range(table.shape[1]):
             if names is None or f"x{number}" in names:
@@ -172,11 +184,12 @@ def _text(cell: Any) -> str:
     return str(cell)
 
 
-def _number(cell: Any, decimal: str) -> float:
+def _number(cell: Any, form: Quantities) -> float:
     if isinstance(cell, datetime.timedelta):
         return cell.total_seconds()
     if isinstance(cell, str):
-        return read_number(cell, decimal)
+        value = read_number(cell, form.decimal)
+        return read_quantity(cell, form) if math.isnan(value) else value
     try:
         return float(cell)
     except (TypeError, ValueError, OverflowError):

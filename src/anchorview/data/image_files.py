@@ -11,7 +11,6 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-IMAGE_SUFFIXES = (".jpg", ".jpeg", ".png", ".gif", ".bmp", ".tif", ".tiff", ".webp", ".ppm", ".pgm", ".heic", ".svg")
 MOST_PIXELS = 89_478_485  # from which Pillow warns of a bomb: 268 MB once decoded
 # Pillow's other readers are left out: that of EPS starts another program.
 _FORMATS = ("JPEG", "PNG", "GIF", "BMP", "TIFF", "WEBP", "PPM")
@@ -33,9 +32,17 @@ def require_images(package: str, extra: str = "images") -> Any:
 
 def read_image(path: str | os.PathLike[str], size: int) -> Pixels:
     """Return a photo as an array of shape (size, size, 3); its size is looked at before it is decoded."""
+    return np.asarray(_read(Path(path), size, (size, size)))
+
+
+def read_thumbnail(path: str | os.PathLike[str], size: int) -> Pixels:
+    """Return a photo as a small array of its own shape, `size` pixels on the longer side."""
+    return np.asarray(_read(Path(path), size, None))
+
+
+def _read(file: Path, size: int, shape: tuple[int, int] | None) -> Any:
     image_module = require_images("PIL.Image")
     image_module.init()  # all readers: the first call of `open` knows the common ones only
-    file = Path(path)
     try:
         _refuse_others(file)
         with warnings.catch_warnings():
@@ -46,7 +53,11 @@ def read_image(path: str | os.PathLike[str], size: int) -> Pixels:
                 raise UnreadableImage(f"{image.width * image.height / 1e6:,.0f} megapixels, too large to decode")
             image.draft("RGB" if image.mode in ("RGB", "YCbCr") else image.mode, (2 * size, 2 * size))
             image.seek(0)
-            return np.asarray(_upright_rgb(image, size))
+            upright = _upright_rgb(image)
+            if shape is None:
+                scale = size / max(upright.size)
+                shape = (max(1, round(scale * upright.width)), max(1, round(scale * upright.height)))
+            return upright.resize(shape, image_module.Resampling.BILINEAR, reducing_gap=3.0)
     except UnreadableImage:
         raise
     except image_module.DecompressionBombError:
@@ -68,7 +79,7 @@ def _refuse_others(file: Path) -> None:
         raise UnreadableImage("SVG is a drawing, which is not supported; save it as PNG")
 
 
-def _upright_rgb(image: Any, size: int) -> Any:
+def _upright_rgb(image: Any) -> Any:
     """Return a decoded picture, turned as its camera says, in RGB, on white where it is transparent."""
     image_module, operations = require_images("PIL.Image"), require_images("PIL.ImageOps")
     if image.mode in _DEEP:
@@ -83,4 +94,4 @@ def _upright_rgb(image: Any, size: int) -> Any:
         image = image.convert("RGBA")
         white = image_module.new("RGBA", image.size, (255, 255, 255, 255))
         image = image_module.alpha_composite(white, image)
-    return image.convert("RGB").resize((size, size), image_module.Resampling.BILINEAR, reducing_gap=3.0)
+    return image.convert("RGB")

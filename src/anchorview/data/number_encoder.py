@@ -13,6 +13,7 @@ from ..core.arrays import Matrix
 from .column_encoders import Part, Report, Unseen, changed_column, expect_storage
 from .columns import ISO, Column
 from .number_text import POINT
+from .quantities import Quantities
 
 _MANY_EMPTY = 0.05  # share of empty cells above which a column of its own says where they are
 _TAIL = 0.01  # share of the numbers at either end that do not count for the range
@@ -31,6 +32,7 @@ class NumberColumn:
     fill: float  # what an empty cell becomes
     tells_empty: bool  # whether a feature of its own says which cells are empty
     decimal: str = POINT  # what stands before the fraction of numbers that are text
+    unit: str = ""  # their currency or unit
 
     @property
     def name(self) -> str:
@@ -57,13 +59,17 @@ class NumberEncoder:
 
     @classmethod
     def fit(
-        cls, columns: Sequence[Column], date_formats: Mapping[str, str], decimals: Mapping[str, str]
+        cls, columns: Sequence[Column], date_formats: Mapping[str, str], forms: Mapping[str, Quantities]
     ) -> NumberEncoder:
         """Note ranges and medians, and which parts of dates vary."""
         fitted = []
         for column in columns:
-            date_format, decimal = date_formats.get(column.name), decimals.get(column.name, POINT)
-            parts = {None: column.numbers(decimal)} if date_format is None else _date_parts(column.seconds(date_format))
+            date_format, (unit, decimal) = date_formats.get(column.name), forms.get(column.name, Quantities("", POINT))
+            parts: dict[str | None, Matrix]
+            if date_format is None:
+                parts = {None: column.numbers(decimal, unit)}
+            else:
+                parts = _date_parts(column.seconds(date_format))
             for part, values in parts.items():
                 filled = values[~np.isnan(values)].astype(np.float64)
                 if not len(filled):
@@ -78,7 +84,7 @@ class NumberEncoder:
                 if low < high or tells:
                     high = high if low < high else low + 1
                     about = float(low), float(high), float(middle), bool(tells)
-                    fitted.append(NumberColumn(column.name, part, date_format or ISO, *about, decimal))
+                    fitted.append(NumberColumn(column.name, part, date_format or ISO, *about, decimal, unit))
         return cls(fitted)
 
     def encode(self, columns: Mapping[str, Column], unseen: Report) -> list[Part]:
@@ -106,7 +112,7 @@ class NumberEncoder:
         is_date = one.part is not None
         what = "dates" if is_date else "numbers"
         expect_storage(column, ("date", "text") if is_date else ("number", "boolean", "text"), what)
-        values = column.seconds(one.date_format) if is_date else column.numbers(one.decimal)
+        values = column.seconds(one.date_format) if is_date else column.numbers(one.decimal, one.unit)
         if np.isinf(values).any():
             raise _infinite(column.name, values)
         if column.storage == "text":

@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Mapping
+import warnings
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
+from pathlib import Path
 from typing import Any, NamedTuple, Self
 
 import numpy as np
@@ -12,24 +14,38 @@ import numpy.typing as npt
 from sklearn.base import BaseEstimator, TransformerMixin
 from sklearn.utils.validation import check_is_fitted, validate_data
 
-from ..core.checks import check_choice
+from ..core.checks import check_choice, is_missing
+from ..core.progress import Ticker
 from .column_encoders import CategoryEncoder, ColumnEncoder, ListEncoder, Part, Report, TextEncoder
 from .column_kinds import USED, ColumnKind, declared_kind, recognise
 from .columns import Column, table_columns
 from .image_column import GivenEncoder, ImageColumn
+from .leaks import leaking_columns
 from .number_encoder import NumberEncoder
-from .tables import column_labels, index_of, is_table
-from .text_vectors import TextVectors, load_text_model
+from .quantities import Quantities
+from .records import RecordTable, read_raw
+from .tables import as_column, column_labels, index_of, is_table
+from .tag_encoder import TagEncoder
+from .tag_words import TAG_READERS
+from .text_models import load_text_model
+from .text_vectors import TextVectors
 from .views import Views
 
+_NAMED = 5  # columns that warnings name
 AnyEncoder = ColumnEncoder | ImageColumn | TextVectors
 
 
 class EncodedTable(NamedTuple):
-    """The views of a table, and what was ignored in it: new words, new categories, cells that could not be read."""
+    """The views of a table, and what was ignored in it: new words, new categories, cells that could not be read.
+
+    `missing` are columns of the fit that the table lacks, which count as empty; `unknown` are columns that the fit did
+    not have, which are ignored.
+    """
 
     views: Views
     unseen: Report
+    missing: list[str]
+    unknown: list[str]
 
 
 class TableViews(TransformerMixin, BaseEstimator):
@@ -46,13 +62,16 @@ class TableViews(TransformerMixin, BaseEstimator):
     ----------
     kinds : mapping of str to str, optional
         What columns are, where the table itself does not show it: "text", "number", "category", "boolean", "date",
-        "list", "image" (paths of photos) or "ignore", by the name of the column.
-    text_encoder : None, "auto", "wordllama", path, callable, or object with .encode or .embed
+        "list" (of numbers), "tags" (lists of words), "email", "url", "image" (paths of photos) or "ignore", by the name
+        of the column.
+    text_encoder : "auto", None, "wordllama", path, callable, or object with .encode or .embed, default="auto"
         What turns texts into vectors by their meaning, a further view of each column of text. "auto" is wordllama if it
-        is installed (``pip install 'anchorview[text]'``; it needs no network). A path is a folder of
+        is installed (``pip install 'anchorview[text]'``; it needs no network), else none. A path is a folder of
         sentence-transformers or model2vec. Model files keep the name and fingerprint of an encoder, not the encoder.
-    text_cache : path, optional
-        A folder in which vectors are kept for the next time.
+    text_cache : path, "auto" or None, default="auto"
+        A folder in which vectors are kept for the next time, by text and encoder. "auto" is ``~/.cache/anchorview`` (or
+        what the environment variable ANCHORVIEW_CACHE names), for encoders that take longer than a millisecond a text;
+        None keeps nothing.
     image_encoder : callable or path of an .onnx file, optional
         What encodes photos; by default four descriptions of them (see `ImageViews`).
     image_folder : path, optional
@@ -79,14 +98,14 @@ class TableViews(TransformerMixin, BaseEstimator):
     ...     "stars": [5, 3, 1, 4],
     ...     "shop": ["north", "south", "south", "north"],
     ... })
-    >>> transformer = TableViews().fit(table)
+    >>> transformer = TableViews(text_encoder=None).fit(table)
     >>> transformer.transform(table)
     Views(4 rows; review:words: 7 sparse, review:characters: 81 sparse, numbers: 2, categories: 2 sparse)
     >>> print(transformer.describe())
-    text: review (3.0 words a cell, 100% of the cells different)
-    number: stars (numbers)
-    category: shop (2 different values in 4 cells)
-    left out: id (id: it counts the rows)
+    id: left out, an id, such as '0' (it counts the rows)
+    review: text, such as 'good and cheap' (3.0 words a cell, 100% of the cells different)
+    stars: number, such as '5' (numbers)
+    shop: category, such as 'north' (2 different values in 4 cells)
 
     In front of an estimator it takes raw tables, today's and tomorrow's:
 
@@ -104,8 +123,8 @@ class TableViews(TransformerMixin, BaseEstimator):
         self,
         *,
         kinds: Mapping[str, str] | None = None,
-        text_encoder: Any = None,
-        text_cache: str | os.PathLike[str] | None = None,
+        text_encoder: Any = "auto",
+        text_cache: str | os.PathLike[str] | None = "auto",
         image_encoder: GivenEncoder = None,
         image_folder: str | os.PathLike[str] | None = None,
     ) -> None:
@@ -127,16 +146,16 @@ class TableViews(TransformerMixin, BaseEstimator):
 
         Parameters
         ----------
-        X : table of pandas, polars or pyarrow, or array of shape (n_rows, n_columns)
+        X : table of pandas, polars or pyarrow, list of dicts, path, or array of shape (n_rows, n_columns)
             The raw table, without the column of labels.
-        y : ignored
-            Here for scikit-learn.
+        y : array-like of shape (n_rows,), optional
+            Labels. They change nothing; a column that gives them away is named by a warning.
 
         Returns
         -------
         self
         """
-        self._fit(X)
+        self._fit(X, y)
         return self
 
     def fit_transform(self, X: Any, y: Any = None, **fit_params: Any) -> Views:
@@ -144,10 +163,10 @@ class TableViews(TransformerMixin, BaseEstimator):
 
         Parameters
         ----------
-        X : table of pandas, polars or pyarrow, or array of shape (n_rows, n_columns)
+        X : table of pandas, polars or pyarrow, list of dicts, path, or array of shape (n_rows, n_columns)
             The raw table, without the column of labels.
-        y : ignored
-            Here for scikit-learn.
+        y : array-like of shape (n_rows,), optional
+            Labels. They change nothing; a column that gives them away is named by a warning.
         **fit_params : dict
             None are known.
 
@@ -157,12 +176,14 @@ class TableViews(TransformerMixin, BaseEstimator):
         """
         if fit_params:
             raise TypeError(f"TableViews takes no fit parameters; got {sorted(fit_params)}.")
-        return self._fit(X)
+        return self._fit(X, y)
 
-    def _fit(self, X: Any) -> Views:
+    def _fit(self, X: Any, y: Any) -> Views:
+        X, folder = read_raw(X)
         X = self._read(X, reset=True)
         columns = {column.name: column for column in table_columns(X)}
         self.columns_ = self._recognise(columns)
+        self._warn_of_leaks(columns, y)
         self._encoders, parts = _fit_encoders(columns, self.columns_)
         model = load_text_model(self.text_encoder)
         for name, found in self.columns_.items():
@@ -173,7 +194,8 @@ class TableViews(TransformerMixin, BaseEstimator):
         self.unreadable_: dict[str, str] = {}
         for name, found in self.columns_.items():
             if found.kind == "image":
-                encoder, made, failed = ImageColumn.fit(columns[name], self.image_folder, self.image_encoder)
+                start = folder if self.image_folder is None else self.image_folder
+                encoder, made, failed = ImageColumn.fit(columns[name], start, self.image_encoder)
                 self.unreadable_ |= failed
                 self._encoders.append(encoder)
                 parts += made
@@ -188,28 +210,32 @@ class TableViews(TransformerMixin, BaseEstimator):
 
         Parameters
         ----------
-        X : table of pandas, polars or pyarrow, or array of shape (n_rows, n_columns)
-            A table with the columns of the fit that are used, in any order; others are left alone.
+        X : table of pandas, polars or pyarrow, dict, list of dicts, path, or array of shape (n_rows, n_columns)
+            Rows with the columns of the fit, in any order: a table, one record, several, or the path of a file.
+            Columns that are missing count as empty, and unknown ones are ignored; a warning names both.
 
         Returns
         -------
         Views
         """
-        return self.encode(X).views
+        encoded = self.encode(X)
+        if encoded.missing or encoded.unknown:
+            warnings.warn(describe_columns(encoded.missing, encoded.unknown), UserWarning, stacklevel=2)
+        return encoded.views
 
     def encode(self, X: Any) -> EncodedTable:
         """Return the views of a table, as `transform` does, with a count of what was ignored in it.
 
         Parameters
         ----------
-        X : table of pandas, polars or pyarrow, or array of shape (n_rows, n_columns)
-            A table with the columns of the fit that are used.
+        X : table of pandas, polars or pyarrow, dict, list of dicts, path, or array of shape (n_rows, n_columns)
+            Rows with the columns of the fit, as for `transform`.
 
         Returns
         -------
         EncodedTable
             ``views``, and ``unseen``: by the name of a column, how many (``count``) of its words, categories or cells
-            (``what``) out of how many (``total``) are not known from the fit.
+            (``what``) out of how many (``total``) are not known from the fit; ``missing`` and ``unknown`` columns.
 
         Examples
         --------
@@ -220,33 +246,28 @@ class TableViews(TransformerMixin, BaseEstimator):
         {'size': Unseen(what='categories', count=1, total=2)}
         """
         check_is_fitted(self)
+        X, folder = read_raw(X)
         X = self._read(X, reset=False)
         used = [name for name, found in self.columns_.items() if found.used]
         columns = {column.name: column for column in table_columns(X, set(used))}
         missing = [name for name in used if name not in columns]
-        if missing:
-            raise ValueError(
-                f"The table lacks columns of the fit: {missing[:5]}; it has "
-                f"{list(map(str, column_labels(X)))[:20] if is_table(X) else X.shape[1]}."
-            )
+        if len(missing) == len(used):
+            raise ValueError(f"The table has no column of the fit: {missing[:5]}; it has {_names_of(X)[:20]}.")
+        columns |= {name: Column(name, np.full(len(X), None, dtype=object)) for name in missing}
         unseen: Report = {}
-        parts = [part for one in self._encoders for part in self._bound(one).encode(columns, unseen)]
-        return EncodedTable(_join(parts, X), unseen)
+        parts = [part for one in self._encoders for part in self._bound(one, folder).encode(columns, unseen)]
+        unknown = [name for name in _names_of(X) if name not in self.columns_]
+        return EncodedTable(_join(parts, X), unseen, missing, unknown)
 
-    def _bound(self, encoder: AnyEncoder) -> ColumnEncoder:
+    def _bound(self, encoder: AnyEncoder, folder: Path | None) -> ColumnEncoder:
         """Return an encoder with what a model file does not keep."""
         if isinstance(encoder, ImageColumn):
-            return encoder.bound(self.image_folder, self.image_encoder)
+            return encoder.bound(folder if self.image_folder is None else self.image_folder, self.image_encoder)
         return encoder.bound(self.text_encoder, self.text_cache) if isinstance(encoder, TextVectors) else encoder
 
     def describe(self) -> str:
-        """Say in words what the columns were taken for, one line a kind."""
-        by_kind: dict[str, list[str]] = {}
-        for name, found in self.columns_.items():
-            reason = found.why if found.used else f"{found.kind}: {found.why}{f'; {found.hint}' if found.hint else ''}"
-            by_kind.setdefault(found.kind if found.used else "left out", []).append(f"{name} ({reason})")
-        order = [kind for kind in (*USED, "left out") if kind in by_kind]
-        return "\n".join(f"{kind}: {', '.join(by_kind[kind])}" for kind in order)
+        """Say in words what each column was taken for, by which example and for what reason, one line a column."""
+        return "\n".join(f"{name}: {found.describe()}" for name, found in self.columns_.items())
 
     def get_feature_names_out(self, input_features: Any = None) -> npt.NDArray[Any]:
         """Return the names of all features, view by view: ``view__feature``.
@@ -266,17 +287,37 @@ class TableViews(TransformerMixin, BaseEstimator):
 
     def _read(self, X: Any, *, reset: bool) -> Any:
         least = 2 if reset else 1  # of one row every column is constant
-        if not is_table(X):
+        if not is_table(X) and not isinstance(X, RecordTable):
             return validate_data(self, X, reset=reset, dtype=None, ensure_all_finite=False, ensure_min_samples=least)
-        names = list(map(str, column_labels(X)))
+        names = _names_of(X)
         repeated = sorted({name for name in names if names.count(name) > 1}) if len(set(names)) < len(names) else []
         if repeated:
             raise ValueError(f"Names of columns repeat: {repeated[:5]}; rename them.")
-        if reset:
+        if reset and isinstance(X, RecordTable):
+            self.n_features_in_, self.feature_names_in_ = len(names), np.array(names, dtype=object)
+        elif reset:
             validate_data(self, X, reset=True, skip_check_array=True)
         if len(X) < least:
             raise ValueError(f"The table has {len(X)} row(s) (n_samples = {len(X)}); a minimum of {least} is required.")
         return X
+
+    def _warn_of_leaks(self, columns: Mapping[str, Column], y: Any) -> None:
+        values = None if y is None else as_column(y)
+        if values is None or np.ndim(values) != 1 or len(values) != len(next(iter(columns.values()))):
+            return
+        labels = [
+            None if is_missing(one) or one == -1 or one == "" else one for one in np.asarray(values, dtype=object)
+        ]
+        used = {
+            name: columns[name] for name, one in self.columns_.items() if one.used and name not in (self.kinds or {})
+        }
+        for name, how in leaking_columns(used, self.columns_, labels).items():
+            warnings.warn(
+                f"Column {name!r} gives the label away: {how}. Unless it is known for new rows too, leave it out: "
+                f"TableViews(kinds={{{name!r}: 'ignore'}}).",
+                UserWarning,
+                stacklevel=4,
+            )
 
     def _recognise(self, columns: Mapping[str, Column]) -> dict[str, ColumnKind]:
         kinds = dict(self.kinds or {})
@@ -301,16 +342,45 @@ def _fit_encoders(
         return [columns[name] for name, one in found.items() if one.kind in kinds]
 
     date_formats = {name: one.date_format for name, one in found.items() if one.kind == "date"}
-    decimals = {name: one.decimal for name, one in found.items() if one.kind == "number"}
-    texts = [TextEncoder.fit(column) for column in of_kind("text")]
+    forms = {name: Quantities(one.unit, one.decimal) for name, one in found.items() if one.kind == "number"}
+    tag_kinds = {name: one.kind for name, one in found.items() if one.kind in TAG_READERS}
+    ticker = Ticker("reading text", len(of_kind("text")), "columns")
+    texts = []
+    for column in of_kind("text"):
+        texts.append(TextEncoder.fit(column))
+        ticker.done()
     others: list[ColumnEncoder] = [
         *(ListEncoder.fit(column) for column in of_kind("list")),
-        NumberEncoder.fit(of_kind("number", "date"), date_formats, decimals),
+        NumberEncoder.fit(of_kind("number", "date"), date_formats, forms),
         CategoryEncoder.fit(of_kind("category", "boolean")),
+        TagEncoder.fit(of_kind(*TAG_READERS), tag_kinds),
     ]
     parts = [part for _, made in texts for part in made]
     parts += [part for encoder in others for part in encoder.encode(columns, {})]
     return [*(encoder for encoder, _ in texts), *others], parts
+
+
+def _names_of(table: Any) -> list[str]:
+    """Return the names of the columns; those of an array are x0, x1 and so on."""
+    if isinstance(table, RecordTable):
+        return list(table.columns)
+    return [str(name) for name in column_labels(table)] if is_table(table) else [f"x{n}" for n in range(table.shape[1])]
+
+
+def describe_columns(missing: Sequence[str], unknown: Sequence[str]) -> str:
+    """Name the columns of the fit that a table lacks, and those that the fit did not have.
+
+    Examples
+    --------
+    >>> describe_columns(["price"], [])
+    "Columns that are missing, and count as empty: 'price'."
+    """
+    said = [(missing, "are missing, and count as empty"), (unknown, "the fit did not have, and are ignored")]
+    return " ".join(
+        f"Columns that {what}: {', '.join(map(repr, names[:_NAMED]))}{', …' if len(names) > _NAMED else ''}."
+        for names, what in said
+        if names
+    )
 
 
 def _join(parts: list[Part], table: Any) -> Views:

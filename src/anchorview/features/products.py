@@ -20,7 +20,19 @@ from typing import Any, Self
 import numpy as np
 from scipy import sparse
 
-from ..core.arrays import LONG, PARALLEL, Mask, Matrix, Presence, Rows, Weights, column_slices, is_sparse, squared_norms
+from ..core.arrays import (
+    LONG,
+    PARALLEL,
+    Mask,
+    Matrix,
+    Presence,
+    Rows,
+    Weights,
+    column_slices,
+    is_sparse,
+    squared_norms,
+    weight_present,
+)
 from ..core.kept_arrays import keep_array
 from ..data.views import Views
 from ..engine.blocks import one_blas_thread, row_blocks, rows_of
@@ -73,10 +85,11 @@ def _prepare(landmarks: Matrix, dtype: np.dtype[np.floating]) -> _Prepared:
 class ViewCrossProducts:
     """E by rows, from arrays in memory and from stores.
 
-    Where rows lack views, by `present`, a row's products are those of its own views times V / (views it has), so that
-    the weights of the model keep their meaning (docs/method.md, "Missing views"). `weights` of the rows are for
-    `squared_norm` only. E is kept in memory if it is no larger than `cache_bytes`. With `for_prediction` each row
-    stands alone: small blocks, so that all threads end together, no cache and no sums of squares.
+    Where rows lack views, by `present`, a row's products are those of its own views times V / (views it has), each view
+    counted by its weight, so that the weights of the model keep their meaning (docs/method.md, "Missing views").
+    `weights` of the rows are for `squared_norm` only. E is kept in memory if it is no larger than `cache_bytes`. With
+    `for_prediction` each row stands alone: small blocks, so that all threads end together, no cache and no sums of
+    squares.
     """
 
     def __init__(
@@ -185,8 +198,9 @@ class ViewCrossProducts:
         return out
 
     def _shares(self, present: Mask) -> Matrix:
-        """Return V / (views present) of each row."""
-        shares: Matrix = (present.shape[1] / np.maximum(present.sum(axis=1), 1)).astype(self.dtype)
+        """Return V / (views present) of each row, views counted by their weights."""
+        own, total = weight_present(present, self._scaler.view_weights)
+        shares: Matrix = (total / np.where(own > 0, own, 1)).astype(self.dtype)
         return shares
 
     def _sum_squares(self, scaled: ScaledRows, rows: slice) -> float:

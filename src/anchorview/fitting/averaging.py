@@ -10,6 +10,7 @@ import numpy as np
 from ..core.arrays import Matrix, Rows
 from ..engine.blocks import one_blas_thread, row_blocks
 from ..features.representation import Representation
+from ..features.view_weights import describe_view_weights
 from ..model.model import Branch, Embedder, Model, sort_classes
 from ..model.predicting import KeptCodes, add_votes, empty_votes
 from ..readers.base import TopTwo
@@ -139,6 +140,8 @@ def _report(search: Search, chosen: Chosen, model: Model, estimate: Estimate) ->
     opening = [*describe_search(search.data, search.scalings, chosen, [member.reader for member in model.members])]
     opening += filter(None, [estimate.describe()])
     notes = []
+    if search.view_weights is not None:
+        notes.append(f"views count by {describe_view_weights(search.given.views.names, search.view_weights)}.")
     if search.rows is not None:
         n_rows = len(search.given.views)
         notes.append(f"searched and fitted on {len(search.rows):,} of {n_rows:,} rows (max_search_rows).")

@@ -18,6 +18,7 @@ from ..readers.base import TopTwo
 from ..readers.held_out_labels import HeldOutLabels
 from ..solver.result import SolverResult
 from .choosing import count_tried
+from .cluster_count import USUAL, count_clusters
 from .given import FitInput
 from .learning import (
     build_model,
@@ -35,6 +36,8 @@ from .preparing import Prepared, prepare
 from .report import FitReport
 from .reviewing import LabelReview, correct_labels, correct_on, review_labels
 from .spec import FitParameters, FitRun, count_components, make_plan
+
+_COUNTED_ROWS = 3000  # by which clusters are counted
 
 
 @dataclass(frozen=True, eq=False)
@@ -67,7 +70,9 @@ def fit_model(params: FitParameters, given: FitInput, run: FitRun) -> Fitted:
     >>> bool((known.classes[fitted.top.class_ids] == made.target).mean() > 0.9)
     True
     """
+    params, notes = _choose_clusters(params, given, run)
     plan = make_plan(params, given)
+    plan.notes += notes
     available = available_memory(run.n_threads)
     sizes = replace(fit_sizes(params, given, plan, run.n_threads, count_tried(params, given, plan)), nonzeros=1)
     least = replace(sizes, n_components=0) if given.views.is_on_cluster else sizes
@@ -79,6 +84,24 @@ def fit_model(params: FitParameters, given: FitInput, run: FitRun) -> Fitted:
             given, review = correct_labels(params, given, deepcopy(run.rng), run.n_threads, progress)
     prepared = prepare(params, given, plan, run.rng, run.n_threads, available, progress)
     return _learn(prepared, given, review, run, progress)
+
+
+def _choose_clusters(params: FitParameters, given: FitInput, run: FitRun) -> tuple[FitParameters, list[str]]:
+    """Return the parameters with a number of clusters, and what there is to say about it if it was chosen here."""
+    if params.n_clusters != "auto":
+        return params, []
+    if len(given.known.classes):
+        return replace(params, n_clusters=None), []
+    if given.views.is_on_cluster:
+        raise ValueError('n_clusters="auto" is not for dask arrays; give a number.')
+    rng, n_rows = deepcopy(run.rng), len(given.views)  # the fit is the same as with that number
+    some = given
+    if n_rows > _COUNTED_ROWS and given.known.pairs is None:
+        some = given.take(np.sort(rng.choice(n_rows, _COUNTED_ROWS, replace=False)))
+    first = replace(params, n_clusters=max(1, min(USUAL, some.n_counted // 3)), relabel=None)
+    codes = fit_model(first, some, FitRun(rng, run.n_threads)).result.encoded
+    found = count_clusters(codes, rng)
+    return replace(params, n_clusters=found.n_clusters), [found.describe()]
 
 
 def fit_labels(prepared: Prepared, given: FitInput, run: FitRun, *, review: bool = True) -> Fitted:

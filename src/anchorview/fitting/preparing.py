@@ -18,7 +18,7 @@ from ..core.progress import Outcome, Progress
 from ..cost.fit import estimate_memory
 from ..cost.sizes import FitSizes, MemoryEstimate, check_memory, fit_sizes, state_itemsize
 from ..features.representation import Representation, represent
-from ..features.scaling import fit_scaling
+from ..features.scaling import ViewsScaler, fit_scaling
 from ..solver.weights import ModelWeights
 from ..tuning.settings import split_inference
 from ..tuning.units import DENSE, PaperWeights, to_paper_weights
@@ -76,9 +76,7 @@ def prepare(
     sizes = fit_sizes(params, given, plan, n_threads)
     progress.stage("scaling", "scaling: " + ", ".join(plan.scaling))
     with progress.watch():
-        scaler = fit_scaling(
-            given.views, plan.scaling, n_threads, rng=rng, present=given.present, weights=given.weights
-        )
+        scaler = fit_planned_scaling(given, plan, rng, n_threads)
     progress.stage("landmarks", f"choosing {plan.n_landmarks} landmarks")
     source = represent_rows(params, given, plan, scaler, rng, n_threads)
     if "linear" in split_inference(choice.inference)[1]:
@@ -88,6 +86,12 @@ def prepare(
     settled, needed = measure(params, given, plan, source, asked, choice, sizes, available)
     check_memory(needed, available)
     return Prepared(params, given, plan, choice, source, settled, deepcopy(rng))
+
+
+def fit_planned_scaling(given: FitInput, plan: Plan, rng: np.random.RandomState, n_threads: int) -> ViewsScaler:
+    """Fit the scaling of the views."""
+    rows: dict[str, Any] = {"present": given.present, "weights": given.weights}
+    return fit_scaling(given.views, plan.scaling, n_threads, rng=rng, view_weights=plan.view_weights, **rows)
 
 
 def represent_rows(

@@ -16,6 +16,7 @@ from ..data.labels import split_labels
 from ..data.views import Views
 from ..features.auto import resolve_scaling
 from ..features.scaling import check_finite
+from ..features.view_weights import ViewWeights, ViewWeightsChoice
 from ..supervision.pairs import ResolvedPairs
 from ..tuning.options import SearchOptions, draw_rows, make_options
 from ..tuning.search import StopSearch, search
@@ -23,6 +24,7 @@ from ..tuning.search_data import Judgement, SearchData
 from ..tuning.settings import Scaling, Setting, one_name, scalings_to_try
 from ..tuning.summary import data_fingerprint
 from ..tuning.tally import progress_line
+from .choosing import weigh_views
 from .given import FitInput
 from .spec import FitRun, count_landmarks
 
@@ -33,6 +35,7 @@ class SearchParameters:
 
     n_landmarks: int | Sequence[int] = 500
     scaling: Any = None
+    view_weights: ViewWeightsChoice = "auto"
     n_averaged: int = 10
     n_splits: int = 3
     n_repeats: int | None = None
@@ -41,7 +44,7 @@ class SearchParameters:
     @classmethod
     def of(cls, estimator: Any) -> SearchParameters:
         """Return those of an estimator."""
-        names = ("n_landmarks", "scaling", "n_averaged", "n_splits", "n_repeats")
+        names = ("n_landmarks", "scaling", "view_weights", "n_averaged", "n_splits", "n_repeats")
         options = make_options(estimator.search_options)
         return cls(**{name: getattr(estimator, name) for name in names}, options=options)
 
@@ -96,6 +99,7 @@ class Search:
     rows: Rows | None  # their numbers; None if they are all
     judging: Rows | None  # rows of these by which settings are judged; None if they are all
     scalings: list[Scaling]
+    view_weights: ViewWeights
     data: SearchData
     outcomes: list[Outcome]
     state: SearchState
@@ -104,7 +108,7 @@ class Search:
     @property
     def base(self) -> Setting:
         """The setting that is tried first."""
-        return Setting(scaling=self.scalings[0], n_landmarks=self.data.n_landmarks)
+        return Setting(self.scalings[0], self.data.n_landmarks, view_weights=self.view_weights)
 
     def whole_data(self) -> SearchData:
         """Return the data with all labels of the rows that are fitted."""
@@ -151,7 +155,9 @@ def prepare_search(
     if before is not None and before.fingerprint == fingerprint:
         data.judged, data.folds, data.seed = before.judged, before.folds, before.seed
     state = SearchState(data.judged, data.folds, data.seed, rows, fingerprint)
-    return Search(params, given, fitted, rows, judging, scalings, data, outcomes, state, progress)
+    with progress.watch():
+        view_weights = weigh_views(params.view_weights, searched, scalings, data.seed, run.n_threads)
+    return Search(params, given, fitted, rows, judging, scalings, view_weights, data, outcomes, state, progress)
 
 
 def run_search(found: Search, stacklevel: int) -> bool:

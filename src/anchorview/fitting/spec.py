@@ -12,9 +12,12 @@ from sklearn.base import BaseEstimator
 from ..core.progress import Outcome
 from ..features.auto import ScalingChoice, read_scaling, suit_views
 from ..features.landmarks import check_landmarks
+from ..features.view_copies import weigh_copies
+from ..features.view_weights import ViewWeights, ViewWeightsChoice, read_view_weights
 from ..readers.choice import OF_PRODUCTS, resolve_readers
 from ..solver.registry import SOLVERS, Solver
 from ..solvers import SolverParameters, resolve_solver
+from .cluster_count import USUAL
 from .given import FitInput
 
 
@@ -24,6 +27,8 @@ class Plan:
 
     scaling: list[str]  # of each view
     asked_scaling: list[str]  # of each view, perhaps "auto"
+    view_weights: ViewWeights  # None if views count the same
+    weighs_views: bool  # whether labels may choose them
     solver: Solver
     how: SolverParameters  # of the solver: rounds, tolerance, units, what is left out
     inference: str | None  # readers, joined by "+"; None if they may be chosen
@@ -61,8 +66,15 @@ def make_plan(params: FitParameters, given: FitInput) -> Plan:
         outcomes.append(Outcome.SINGLE_FEATURE)
     if not by_name and "lsa" not in scaling:  # whose number of features is known once it is fitted
         check_landmarks(np.asarray(params.landmarks), sum(views.sizes))
+    # The paper has no such weights; and given landmarks are in a space that has some.
+    weighs_views = params.view_weights == "auto" if isinstance(params.view_weights, str) else False
+    weighs_views = weighs_views and by_name and how.units == "data" and len(views.names) > 1
+    view_weights = weigh_copies(views, given.present) if weighs_views else None
+    if params.view_weights is not None and not isinstance(params.view_weights, str):
+        view_weights = read_view_weights(views.names, params.view_weights)
     inference = None if readers is None else "+".join(readers)
-    return Plan(scaling, asked, solver, how, inference, n_components, n_landmarks, outcomes)
+    weights = view_weights, weighs_views
+    return Plan(scaling, asked, *weights, solver, how, inference, n_components, n_landmarks, outcomes)
 
 
 def _choose_solver(name: str, has_missing: bool, has_weights: bool) -> Solver:
@@ -80,13 +92,17 @@ def _cannot(solver: str, what: str) -> ValueError:
 
 
 def count_components(
-    n_clusters: int | None, n_classes: int, has_pairs: bool, omit: Sequence[str], outcomes: list[Outcome]
+    n_clusters: int | str | None, n_classes: int, has_pairs: bool, omit: Sequence[str], outcomes: list[Outcome]
 ) -> int:
     """Return the dimension of the embedding: the number of clusters, or of labelled classes."""
+    if isinstance(n_clusters, str):  # "auto", whose number is not known before the fit
+        n_clusters = None if n_classes else USUAL
     if n_classes == 0:
         outcomes.append(Outcome.NO_LABELS)
         if n_clusters is None:
-            raise ValueError("Without labels the number of clusters is needed: pass n_clusters, or labels in y.")
+            raise ValueError(
+                'Without labels the number of clusters is needed: pass n_clusters, a number or "auto", or labels in y.'
+            )
         if "smoothness" in omit and not has_pairs:
             raise ValueError("solver.omit=('smoothness',) leaves nothing to learn from when there are no labels.")
         return int(n_clusters)
@@ -134,9 +150,10 @@ def _count_given(given: npt.NDArray[np.generic], n_components: int) -> int:
 class FitParameters:
     """What a fit is asked to do, by the names and defaults of `FSSMSC`, which documents and checks them."""
 
-    n_clusters: int | None = None
+    n_clusters: int | str | None = None
     n_landmarks: int = 500
     scaling: ScalingChoice = "auto"
+    view_weights: ViewWeightsChoice = "auto"
     landmarks: str | npt.ArrayLike = "kmeans"
     l1: float | str = "auto"
     ridge: float | str = "auto"

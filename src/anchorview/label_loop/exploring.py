@@ -245,17 +245,20 @@ class ExploredRows(MultiViewClassifier):
         >>> bool(new[digits.target >= 8].mean() > 3 * new[digits.target < 8].mean())
         True
         """
-        check_is_fitted(self)
+        views = self._read_new(X)
+        judged = [shares.max(axis=1) for _, shares, _ in self._iter_rows(views, "probabilities")]
+        return self._novelty_of_new(views, np.concatenate(judged))
+
+    def _novelty_of_new(self, X: Any, confidence: Matrix) -> Matrix:
+        """Return the novelty of new rows whose labels have been predicted with this confidence."""
         model = self._novelty_of_rows()[0]
         if model is None:
             raise ValueError("Novelty needs labels of at least two classes, and rows without a label.")
         space = self._code_space
         assert space is not None  # set with the coordinates of the rows
         views = self._read_new(X)
-        places = [space.coordinates(codes) for _, codes, _ in self._iter_rows(views, "codes")]
-        confidence = [shares.max(axis=1) for _, shares, _ in self._iter_rows(views, "probabilities")]
-        placed = np.concatenate(places).astype(np.float32)
-        return model.novelty(placed, np.concatenate(confidence), count_threads(self.n_jobs))
+        placed = np.concatenate([space.coordinates(codes) for _, codes, _ in self._iter_rows(views, "codes")])
+        return model.novelty(placed.astype(np.float32), confidence, count_threads(self.n_jobs))
 
     @property
     def novel_groups_(self) -> list[NovelGroup]:

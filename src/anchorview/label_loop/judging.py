@@ -26,11 +26,12 @@ from ..readers.learning_curve import LabelsNeeded, LearningCurve, draw_shares, f
 from ..readers.trusted import TrustedRows, find_trusted
 from ..readers.unseen_classes import can_be_corrected, correct_confidence
 from .exploring import ExploredRows
+from .notebook import LabelledInNotebook
 
 _FEWEST_RANDOM = 15  # labels drawn at random, below which the share of classes without one is mostly chance
 
 
-class LabelLoop(ExploredRows):
+class LabelLoop(ExploredRows, LabelledInNotebook):
     """A classifier whose labels may change, and are judged: what both estimators do between one label and the next."""
 
     changed_: float

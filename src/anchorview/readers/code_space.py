@@ -8,7 +8,7 @@ import numpy as np
 from scipy import sparse
 
 from ..core.arrays import Matrix, unit_rows, unit_sparse_rows
-from ..engine.blocks import row_blocks
+from ..engine.blocks import one_blas_thread, row_blocks
 from ..solver.codes import Codes, code_gram
 
 _N_DIRECTIONS = 50
@@ -54,7 +54,8 @@ def fit_code_space(codes: Codes) -> CodeSpace:
     gram = np.zeros((m, m))
     for block in row_blocks(n_rows, _BLOCK * step):
         gram += code_gram(_unit(codes[block][::step]))
-    return CodeSpace(np.linalg.eigh(gram)[1][:, -_N_DIRECTIONS:])
+    with one_blas_thread():  # several round otherwise, and take seconds for so small a matrix on a busy machine
+        return CodeSpace(np.linalg.eigh(gram)[1][:, -_N_DIRECTIONS:])
 
 
 def code_coordinates(codes: Codes) -> Matrix:

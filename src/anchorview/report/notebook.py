@@ -14,6 +14,7 @@ from ..core.names import short_names
 from ..readers.plane import draw_from_classes, map_to_plane
 from .run_summary import RunSummary, summarise_run
 from .run_words import count, describe_result
+from .telling import ClassFeatures, telling_features
 
 _MOST_DOTS, _MOST_RINGS = 1500, 300
 _MOST_NAMED = 12  # classes in the key
@@ -36,6 +37,9 @@ def fitted_form(model: Any) -> str | None:
         return None
     nowhere = np.full((len(model.labels_), 2), np.nan)
     summary = summarise_run(model, xy=nowhere, n_suggested=0)
+    prepared = vars(model).get("_prepared")  # what a fit in this process remembers of its rows
+    views = None if prepared is None else prepared.given.views
+    telling = telling_features(views, summary.class_ids, len(summary.classes))
     sentences = describe_result(summary)
     if len(summary.suspects):
         sentences.append(f"It disputes {count(len(summary.suspects), 'given label')}.")
@@ -46,19 +50,20 @@ def fitted_form(model: Any) -> str | None:
         f'<div style="{card};{text};display:flex;flex-wrap:wrap;gap:8px 24px">'
         f'<div style="flex:1 1 300px;min-width:0">'
         f'<strong style="font-size:16px">{escape(summary.method)}, fitted</strong>'
-        f'<div style="margin-top:8px">{words}</div>{_key(summary)}</div>{_map(model, summary)}</div>'
+        f'<div style="margin-top:8px">{words}</div>{_key(summary, telling)}</div>{_map(model, summary)}</div>'
     )
 
 
-def _key(summary: RunSummary) -> str:
-    """Return the names and sizes of the largest classes, in their colours."""
+def _key(summary: RunSummary, telling: list[ClassFeatures]) -> str:
+    """Return the names and sizes of the largest classes, in their colours, and what tells them from the others."""
     colours, names = distinct_colours(len(summary.classes)), short_names(summary.classes, 30)
     sizes = np.bincount(summary.class_ids[summary.class_ids >= 0], minlength=len(names))
     shown = np.argsort(-sizes, kind="stable")[:_MOST_NAMED]
     entries = [
-        '<span style="white-space:nowrap;margin-right:14px"><span style="display:inline-block;width:10px;height:10px;'
+        f'<span style="{"display:block" if any(telling) else "white-space:nowrap"};margin-right:14px">'
+        '<span style="display:inline-block;width:10px;height:10px;'
         f'border-radius:3px;margin-right:6px;background:{colours[number]}"></span>{escape(names[number])} '
-        f'<span style="color:#525d6a">{sizes[number]:,}</span></span>'
+        f'<span style="color:#525d6a">{sizes[number]:,} {escape(str(telling[number]))}</span></span>'
         for number in shown
     ]
     more = f'<span style="color:#525d6a">and {len(names) - len(shown)} more</span>' if len(names) > len(shown) else ""

@@ -9,11 +9,13 @@ from typing import Any
 import numpy as np
 
 from ..core.arrays import ClassIds, Rows
+from .class_photos import Photo, PhotoFiles, load_photos
 from .markup import one_line
 from .row_cells import Cells, row_cells
 from .row_reasons import Standing, find_standing
 
 MOST_ROWS = 1000  # listed in detail; the page would grow with more
+_MOST_PHOTOS = 100  # of them
 
 
 @dataclass(frozen=True)
@@ -32,6 +34,8 @@ class RowDetails:
         Their probabilities.
     standing : Standing or None
         What a label for this row would stand for, if it is suggested.
+    photo : Photo or None
+        Its photo, if it has one that can be read.
     """
 
     cells: Cells = field(default_factory=list)
@@ -41,6 +45,7 @@ class RowDetails:
     second: int = -1
     second_confidence: float = 0.0
     standing: Standing | None = None
+    photo: Photo | None = None
 
 
 def describe_rows(
@@ -52,6 +57,7 @@ def describe_rows(
     contents: Any = None,
     X: Any = None,
     where: Callable[[Sequence[int]], Sequence[str]] | None = None,
+    photos: PhotoFiles | None = None,
 ) -> dict[int, RowDetails]:
     """Describe the rows that a report lists: given labels that are suspect, and rows to label next."""
     listed = list(dict.fromkeys([*suggested.tolist(), *suspects.tolist()]))[:MOST_ROWS]
@@ -62,10 +68,16 @@ def describe_rows(
     places = [""] * len(listed) if where is None else [one_line(str(place)) for place in where(listed)]
     standing = find_standing(model, suggested)
     guesses = _guesses(model, rows, class_ids)
+    pictures = {} if photos is None else _photos(listed[:_MOST_PHOTOS], photos)
     return {
-        row: RowDetails(cells.get(row, []), place, *guess, standing.get(row))
+        row: RowDetails(cells.get(row, []), place, *guess, standing.get(row), pictures.get(row))
         for row, place, guess in zip(listed, places, guesses, strict=True)
     }
+
+
+def _photos(rows: Sequence[int], photos: PhotoFiles) -> dict[int, Photo]:
+    loaded = ((row, load_photos([file])) for row, file in zip(rows, photos(rows), strict=True))
+    return {row: found[0] for row, found in loaded if found}
 
 
 def _guesses(model: Any, rows: Rows, class_ids: ClassIds) -> list[tuple[int, float, int, float]]:

@@ -53,6 +53,7 @@ class ViewsReport:
     share: Matrix | None
     changed: Matrix | None
     note: str
+    weights: Matrix | None = None  # how much each view counts; None in older runs, and where nothing was measured
 
 
 def expected_accuracy(model: Any, given: ClassIds) -> Accuracy | None:
@@ -120,4 +121,5 @@ def describe_views(model: Any, given: ClassIds, X: Any = None) -> ViewsReport:
         importance = measure_unlabelled(model, X, given >= 0, max_rows=_MEASURED_ROWS)
     except ValueError as error:
         return ViewsReport(names, sizes, None, None, f"Contributions could not be measured: {error}")
-    return ViewsReport(names, sizes, importance.share, importance.changed, f"Measured on {importance.n_rows:,} rows.")
+    note = f"Measured on {importance.n_rows:,} rows."
+    return ViewsReport(names, sizes, importance.share, importance.changed, note, importance.weights)

@@ -8,7 +8,7 @@ from html import escape
 
 from .run_map import class_colours
 from .run_summary import RunSummary
-from .run_tables import MOST_LISTED, class_name, swatch, table, text
+from .run_tables import MOST_LISTED, class_name, photo_image, swatch, table, text
 from .run_words import percent, suggestion_reason
 
 _SHORT = 12  # characters up to which a cell is no text to read
@@ -69,8 +69,8 @@ def row_name(summary: RunSummary, row: int) -> str:
 
 def row_contents(summary: RunSummary, row: int) -> str:
     """Return what a row holds: its first text, and other cells with the names of their columns."""
-    cells = summary.about(row).cells
-    parts = []
+    cells, photo = summary.about(row).cells, summary.about(row).photo
+    parts = [] if photo is None else [photo_image(photo)]
     for place, (name, cell) in enumerate(cells):
         shown = f"<bdi>{escape(cell)}</bdi>"
         if place == 0 and len(cell) > _SHORT:

@@ -144,7 +144,7 @@ def classes_part(summary: RunSummary) -> str:
         kinds = (("good", "in their cluster"), ("middle", "between clusters"))
     keys = "".join(f'<li><span class="swatch {kind}"></span>{escape(name)}</li>' for kind, name in kinds)
     parts = [class_table(summary), f'<ul class="keys">{keys}</ul>']
-    if any(summary.telling):
+    if any(summary.telling) or summary.photos:
         parts.insert(0, "<p>Below each name: what tells its rows from the others.</p>")
     if len(asked) and summary.has_labels:
         caption = f"Confidence of the {count(len(asked), 'row')} that the model labelled."

@@ -18,6 +18,7 @@ from ..data.tables import is_table
 from ..data.views import Views
 from ..metrics import ReliabilityCurve
 from ..readers.plane import map_to_plane
+from .class_photos import Photo, PhotoFiles, class_photos
 from .markup import one_line
 from .rival import Comparison, compare_with_logistic
 from .row_details import RowDetails, describe_rows
@@ -75,6 +76,8 @@ class RunSummary:
         What there is to say about the rows that are listed: contents, place in the file, guesses.
     telling : list of str
         What tells each class from the others, in a few words; empty if nothing is known.
+    photos : dict of int to list of Photo
+        Photos that show what each class is; of large classes only, and only where rows have photos.
     comparison : Comparison or None
         Plain logistic regression on the same hidden labels; None if there is nothing to compare.
     status : str
@@ -109,6 +112,7 @@ class RunSummary:
     history: list[dict[str, str]] = field(default_factory=list)
     details: dict[int, RowDetails] = field(default_factory=dict)
     telling: list[str] = field(default_factory=list)
+    photos: dict[int, list[Photo]] = field(default_factory=dict)
     comparison: Comparison | None = None
     status: str = ""
     parameters: dict[str, str] = field(default_factory=dict)
@@ -151,6 +155,7 @@ def summarise_run(
     X: Any = None,
     rows: Any = None,
     where: Callable[[Sequence[int]], Sequence[str]] | None = None,
+    photos: PhotoFiles | None = None,
     ids: Sequence[Any] | npt.NDArray[Any] | None = None,
     xy: npt.ArrayLike | None = None,
     names: Sequence[Any] | None = None,
@@ -177,6 +182,8 @@ def summarise_run(
         `X`, if that is a table.
     where : callable, optional
         Takes numbers of rows and returns where each is found, such as "reviews.csv, line 17".
+    photos : callable, optional
+        Takes numbers of rows and returns the file of each one's photo, None where there is none.
     ids : sequence, optional
         Ids of the rows; by default those of the views, or numbers.
     xy : array-like of shape (n_rows, 2), optional
@@ -253,8 +260,10 @@ def summarise_run(
             contents=X if rows is None and is_table(X) else rows,
             X=views,
             where=where,
+            photos=photos,
         ),
-        telling=telling_features(views, class_ids, len(classes)),
+        telling=[str(one) for one in telling_features(views, class_ids, len(classes))],
+        photos=class_photos(model.embedding_, class_ids, len(classes), photos),
         comparison=compare_with_logistic(model, views, given),
         status=model.status_,
         parameters={name: value_text(value) for name, value in model.get_params(deep=False).items()},

@@ -10,6 +10,7 @@ import numpy as np
 import numpy.typing as npt
 
 from ..core.names import short_names
+from .class_photos import Photo
 from .run_map import NO_CLASS, class_colours
 from .run_summary import RunSummary
 from .run_words import SURE, UNSURE, between_clusters, count, percent
@@ -132,7 +133,15 @@ def class_table(summary: RunSummary) -> str:
 def _telling(summary: RunSummary, number: int) -> str:
     """Return what tells a class from the others, below its name."""
     words = summary.telling[number] if number < len(summary.telling) else ""
-    return f'<small class="telling"><bdi>{escape(words)}</bdi></small>' if words else ""
+    said = f'<small class="telling"><bdi>{escape(words)}</bdi></small>' if words else ""
+    shown = "".join(map(photo_image, summary.photos.get(number, [])))
+    return f'{said}<span class="photos">{shown}</span>' if shown else said
+
+
+def photo_image(photo: Photo) -> str:
+    """Return a small photo for HTML."""
+    name = escape(photo.name)
+    return f'<img src="{photo.uri}" alt="{name}" title="{name}" width="{photo.width}" height="{photo.height}">'
 
 
 def confidence_table(summary: RunSummary) -> str:
@@ -201,8 +210,10 @@ def views_table(summary: RunSummary) -> str:
         width = 100 * float(np.nan_to_num(views.changed[number])) / largest
         bar = f'<span class="bar" aria-hidden="true"><i class="good" style="width:{width:.1f}%"></i></span>'
         cells = [percent(views.changed[number], 1), percent(views.share[number], 1), f"{views.sizes[number]:,}"]
-        rows.append([text(views.names[number]), bar, *cells])
+        weight = [] if views.weights is None else [f"{views.weights[number]:.2f}"]
+        rows.append([text(views.names[number]), bar, *cells, *weight])
     header = ["view", "", "labels that change without it", "part of what is rebuilt", "features"]
+    header += [] if views.weights is None else ["weight"]
     return table("What each view contributes", header, rows, kind="views")
 
 

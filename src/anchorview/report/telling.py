@@ -1,14 +1,16 @@
 """What tells a class from the others: its words, its categories, its numbers; or the view, where features are unnamed.
 
-Words and categories are those that occur more than twice as often in the class as elsewhere, ranked by how little that
-is chance (the log-likelihood ratio of Dunning, "Accurate methods for the statistics of surprise and coincidence", 1993)
-and how rare they are; numbers are ranked by the difference of the means in standard deviations. Rows are those of the
-class as the model has them; with very many, a sample.
+Words and categories are ranked by class tf-idf, as BERTopic does: how often they occur in the class, times the
+logarithm of how rare they are. Only those count that occur more than twice as often in the class as elsewhere, and not
+by chance (the log-likelihood ratio of Dunning, "Accurate methods for the statistics of surprise and coincidence",
+1993). Numbers are ranked by the difference of the means in standard deviations. Rows are those of the class as the
+model has them; with very many, a sample.
 """
 
 from __future__ import annotations
 
 import re
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -21,7 +23,7 @@ from .markup import one_line
 
 MOST_CLASSES = 500  # that are looked at, the largest: as many as a page lists
 _MOST_ROWS = 20_000
-_MOST_WORDS, _MOST_NUMBERS = 6, 2
+N_WORDS, N_OTHERS = 6, 2
 _LEAST_RATIO = 10.8  # of log-likelihoods: chance gives that to one word in a thousand
 _LEAST_SHARE = 0.03  # of the rows of the class: a word in fewer says little about it
 _LEAST_DIFFERENCE = 0.8  # standard deviations: a large effect, by Cohen's rule
@@ -29,8 +31,27 @@ _AT_A_TIME = 32  # classes, so that a table of classes and words stays small
 _CHARACTERS = ":characters"  # views of n-grams, which nobody reads
 
 
-def telling_features(X: Any, class_ids: ClassIds, n_classes: int) -> list[str]:
-    """Return for each class, in a few words, what tells it from the others; empty where nothing does.
+@dataclass(frozen=True)
+class ClassFeatures:
+    """What tells a class from the others, the strongest first."""
+
+    words: tuple[str, ...] = ()  # of texts
+    values: tuple[str, ...] = ()  # of categories and tags: "shop: north"
+    numbers: tuple[str, ...] = ()  # "high price"
+    view: str = ""  # in which it differs most, if no feature has a name
+
+    def __str__(self) -> str:
+        named = [*self.words, *self.values, *self.numbers]
+        return ", ".join(named) or (f"mostly the view {self.view}" if self.view else "")
+
+    def __bool__(self) -> bool:
+        return bool(str(self))
+
+
+def telling_features(
+    X: Any, class_ids: ClassIds, n_classes: int, n_words: int = N_WORDS, n_others: int = N_OTHERS
+) -> list[ClassFeatures]:
+    """Return for each class what tells it from the others; nothing where nothing does.
 
     Parameters
     ----------
@@ -40,36 +61,42 @@ def telling_features(X: Any, class_ids: ClassIds, n_classes: int) -> list[str]:
         The class of each row, -1 for none.
     n_classes : int
         Number of classes.
+    n_words : int
+        Words of a class.
+    n_others : int
+        Values of a class, and numbers.
 
     Examples
     --------
     >>> import pandas as pd
     >>> from anchorview import TableViews
     >>> table = pd.DataFrame({"text": ["a fast red car", "an old car"] * 8 + ["some red wine", "an old wine"] * 8})
-    >>> views = TableViews(kinds={"text": "text"}).fit_transform(table)
-    >>> telling_features(views, np.repeat([0, 1], 16), 2)
+    >>> views = TableViews(kinds={"text": "text"}, text_encoder=None).fit_transform(table)
+    >>> [str(one) for one in telling_features(views, np.repeat([0, 1], 16), 2)]
     ['car, a, fast', 'wine, some']
     """
-    said = [""] * n_classes
+    nothing = [ClassFeatures() for _ in range(n_classes)]
     if not isinstance(X, Views) or len(X) != len(class_ids) or n_classes < 2:
-        return said
+        return nothing
     sizes = np.bincount(class_ids[class_ids >= 0], minlength=n_classes)
     largest = np.argsort(-sizes, kind="stable")[:MOST_CLASSES]
     known = np.flatnonzero(np.isin(class_ids, largest[sizes[largest] > 1]))
     if len(known) > _MOST_ROWS:
         known = np.sort(known[draw_from_classes(class_ids[known], _MOST_ROWS, np.random.RandomState(0))])
     if not len(known):
-        return said
+        return nothing
     views, own = X[known].in_memory(), class_ids[known]
-    words, numbers, apart = _Ranking(_MOST_WORDS), _Ranking(_MOST_NUMBERS), _Ranking(1)
+    words, values, numbers, apart = _Ranking(n_words), _Ranking(n_others), _Ranking(n_others), _Ranking(1)
     for number, (name, array) in enumerate(zip(X.names, views.arrays, strict=True)):
         features = X.features[number]
         present = np.ones(len(known), dtype=bool) if views.present is None else views.present[:, number]
-        if features is None:
-            apart.add([f"mostly the view {one_line(str(name))}"], *_view_distance(array, own, present))
+        if features is None or all(str(one).isdigit() for one in features):
+            apart.add([one_line(str(name))], *_view_distance(array, own, present))
         elif is_sparse(array):
             if not (name.endswith(_CHARACTERS) and len(X.names) > 1):
-                words.add([_category(str(one)) for one in features], *_word_ratios(array, own))
+                is_text = not any("=" in str(one) for one in features)
+                ranking = words if is_text else values
+                ranking.add([_category(str(one)) for one in features], *_class_tfidf(array, own))
         else:
             kept = [place for place, one in enumerate(features) if not _is_shadow(str(one))]
             names = [str(features[place]) for place in kept]
@@ -77,9 +104,9 @@ def telling_features(X: Any, class_ids: ClassIds, n_classes: int) -> list[str]:
             numbers.add([f"high {name}" for name in names], *differences)
             numbers.add([f"low {name}" for name in names], differences[0], -differences[1])
     for number in largest:
-        found = [*words.best(number), *numbers.best(number)] or apart.best(number)
-        said[number] = ", ".join(found)
-    return said
+        named = ClassFeatures(tuple(words.best(number)), tuple(values.best(number)), tuple(numbers.best(number)))
+        nothing[number] = named or ClassFeatures(view="".join(apart.best(number)))
+    return nothing
 
 
 class _Ranking:
@@ -97,17 +124,20 @@ class _Ranking:
             found += [(float(scores[row, place]), names[place]) for place in best if scores[row, place] > 0]
 
     def best(self, number: int) -> list[str]:
-        """Return the names of a class's best features."""
+        """Return the names of a class's best features, each once: several columns may hold the same word."""
         ranked = sorted(self.found.get(int(number), []), key=lambda pair: -pair[0])
-        return [one_line(name) for _, name in ranked[: self.most]]
+        return list(dict.fromkeys(one_line(name) for _, name in ranked))[: self.most]
 
 
-def _word_ratios(array: Any, class_ids: ClassIds) -> tuple[ClassIds, Matrix]:
-    """Return for each class and word the log-likelihood ratio of its rows with the word; 0 where there are too few."""
-    has = sparse.csr_array(array, dtype=np.float64)
+def _class_tfidf(array: Any, class_ids: ClassIds) -> tuple[ClassIds, Matrix]:
+    """Return for each class and word its class tf-idf; 0 where the class may have the word by chance."""
+    counts = sparse.csr_array(array, dtype=np.float64)
+    has = counts.copy()
     has.data = (has.data != 0).astype(np.float64)
     classes, places = np.unique(class_ids, return_inverse=True)
     total, n_rows = np.asarray(has.sum(axis=0)).ravel(), float(len(places))
+    often = np.asarray(counts.sum(axis=0)).ravel()
+    rarity = np.log1p(often.sum() / len(classes) / np.maximum(often, 1))
     result = np.zeros((len(classes), has.shape[1]), dtype=np.float32)
     for start in range(0, len(classes), _AT_A_TIME):
         part = np.arange(start, min(start + _AT_A_TIME, len(classes)))
@@ -127,8 +157,9 @@ def _word_ratios(array: Any, class_ids: ClassIds) -> tuple[ClassIds, Matrix]:
             & (inside >= np.maximum(2, _LEAST_SHARE * size))
             & (ratio > _LEAST_RATIO)
         )
-        rare = np.log1p(n_rows / np.maximum(total, 1))  # "of" is no news, however unevenly it occurs
-        result[part] = np.where(more, ratio * rare**2, 0)
+        of_class = (member @ counts).toarray()
+        share = of_class / np.maximum(of_class.sum(axis=1, keepdims=True), 1)
+        result[part] = np.where(more, share * rarity, 0)
     return classes, result
 
 

@@ -19,7 +19,7 @@ import numpy as np
 import numpy.typing as npt
 from scipy import sparse
 
-from ..core.arrays import Mask, Matrix, Presence, Rows
+from ..core.arrays import Mask, Matrix, Presence, Rows, weight_present
 from ..core.cache import Cache
 from .codes import gather_rows
 from .grams import PatternGrams, pattern_groups, row_grams
@@ -192,9 +192,10 @@ def complete_products(
         codes = encoder.encode(cross, present)
     assert isinstance(encoder, ElasticNetEncoder)  # the other one refuses rows that lack views
     result = cross.copy()
-    shares = present.mean(axis=1)
+    weights, total = weight_present(present, None if encoder.grams is None else encoder.grams.view_weights)
+    shares = weights / total
     for gram, rows in row_grams(encoder.gram, encoder.grams, present):
-        if shares[rows[0]] == 1:
+        if present[rows[0]].all():
             continue
         part, own = sparse.csr_array(codes[rows]), cross[rows].astype(np.float64)
         rebuilt, share = part @ gram, shares[rows[0]]

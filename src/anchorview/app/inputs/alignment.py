@@ -11,11 +11,11 @@ import numpy as np
 import numpy.typing as npt
 
 from ...data.views import Views
+from ...files.sources import TABLES, check_readable, suffix_of
+from ...files.tables import read_table, table_names
 from ..errors import DataError, UsageError
 from ..settings import RunSettings
-from ..sources import TABLES, check_readable, suffix_of
 from .matrices import Loaded, table_ids
-from .tables import read_table, table_names
 
 _NAMED = 3  # ids that are told
 Ids = npt.NDArray[Any]

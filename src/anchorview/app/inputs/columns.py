@@ -11,9 +11,9 @@ import numpy as np
 import numpy.typing as npt
 
 from ...data.number_text import COMMA, read_number
+from ...files.sources import LINES, check_readable, error_line, files_of, reads_as_number, suffix_of
+from ...files.tables import FIRST_LINE, read_table
 from ..errors import DataError
-from ..sources import LINES, check_readable, error_line, files_of, reads_as_number, suffix_of
-from .tables import FIRST_LINE, read_table
 
 _ROWS = 8192  # rows of a table turned at a time: columns in, rows out, within a cache
 Groups = Mapping[str, Sequence[str]]

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -13,11 +13,13 @@ import numpy.typing as npt
 
 from ...data.column_kinds import recognise
 from ...data.columns import Column
+from ...data.leaks import leaking_columns
 from ...data.table_views import TableViews
 from ...data.views import Views
+from ...files.sources import PHOTO, PHOTOS, TABLES, files_of, suffix_of
+from ...files.tables import notes_on_files, read_table, table_names
 from ..errors import CommandError, DataError, UsageError
 from ..settings import NO_ID, RunSettings
-from ..sources import PHOTO, PHOTOS, TABLES, files_of, suffix_of
 from ..view_spec import ViewSpec, choose_columns, parse_views
 from .alignment import align, find_order, give_ids
 from .columns import read_columns
@@ -26,7 +28,6 @@ from .labels import RowNames, RunLabels, labels_of_column, labels_of_file
 from .matrices import FILES, Loaded, load_annotated, load_view, table_ids
 from .merging import columns_of_the_last_run, merge_labels, refuse_labels_as_features
 from .row_places import RowPlaces
-from .tables import notes_on_files, read_table, table_names
 
 _NAMED = 3  # photos that notes name
 _OLD = {".xls": " Open it in Excel and save it as .xlsx.", ".ods": " Save it as .xlsx."}
@@ -111,8 +112,12 @@ def _gather_raw(settings: RunSettings, path: Path) -> RunData:
     kinds = {name: kind for name, kind in settings.columns.items() if name in features.column_names}
     folder = path if suffix_of(path) == PHOTOS else files_of(path)[0].parent
     encoder = None if settings.image_encoder is None else str(settings.image_encoder)
-    text = None if settings.text_encoder == "none" else settings.text_encoder
-    transformer = TableViews(kinds=kinds or None, image_folder=folder, image_encoder=encoder, text_encoder=text)
+    text, cache = (
+        None if named == "none" else named or "auto" for named in (settings.text_encoder, settings.text_cache)
+    )
+    transformer = TableViews(
+        kinds=kinds or None, image_folder=folder, image_encoder=encoder, text_encoder=text, text_cache=cache
+    )
     try:
         views = transformer.fit_transform(features)
     except ImportError as error:
@@ -135,6 +140,7 @@ def _gather_raw(settings: RunSettings, path: Path) -> RunData:
     if settings.labels:
         classes = list(labels.counts)
         notes += refuse_labels_as_features(transformer.columns_, used, classes, settings, path)
+    notes += _leaks(transformer, used, labels, settings)
     notes += _hints(transformer, Column(name, table.column(name)) if (name := settings.id) in names else None)
     views = Views(views, ids=ids) if ids is not None else views
     empty = {name: int((~column.has_cell()).sum()) for name, column in used.items()}
@@ -148,6 +154,18 @@ def _unreadable(transformer: TableViews) -> list[str]:
     shown = "; ".join(f"{name}: {why}" for name, why in list(failed.items())[:_NAMED])
     more = "; …" if len(failed) > _NAMED else ""
     return [f"{len(failed):,} photos cannot be read and lack these views ({shown}{more})."] if failed else []
+
+
+def _leaks(transformer: TableViews, used: Mapping[str, Column], labels: RunLabels, settings: RunSettings) -> list[str]:
+    """Name columns that give the label away, but for those whose kind the user has named."""
+    open_ones = {name: column for name, column in used.items() if name not in settings.columns}
+    if labels.values is None:
+        return []
+    return [
+        f"Column {name!r} gives the label away: {how}. Unless it is known for new rows too, leave it out: --column "
+        f"{name}=ignore."
+        for name, how in leaking_columns(open_ones, transformer.columns_, labels.values.tolist()).items()
+    ]
 
 
 def _hints(transformer: TableViews, ids: Column | None) -> list[str]:

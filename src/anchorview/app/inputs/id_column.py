@@ -9,9 +9,9 @@ from typing import Any
 import numpy.typing as npt
 
 from ...data.column_kinds import ColumnKind, is_named_as_id
+from ...files.tables import read_table
 from ..errors import DataError
 from .matrices import table_ids
-from .tables import read_table
 
 
 def find_ids(columns: Mapping[str, ColumnKind], path: Path) -> tuple[str | None, npt.NDArray[Any] | None]:

@@ -15,14 +15,16 @@ _ALL_DIFFERENT = 0.8  # classes per label above which labels are ids or free tex
 _ENOUGH = 10  # labels to tell that from a few classes with a label each
 
 
-def check_labels(labels: RunLabels, clusters: int | None) -> None:
+def check_labels(labels: RunLabels, clusters: int | str | None) -> None:
     """Refuse labels that nothing can be learned from."""
     counts = labels.counts
     n_labels = sum(counts.values())
     if not counts:
         if clusters is None:
             where = f"{labels.place} has no label in any row" if labels.place else "There are no labels"
-            raise DataError(f"{where}; give some (--label COLUMN or --labels FILE), or cluster: --clusters K.")
+            raise DataError(
+                f"{where}; give some (--label COLUMN or --labels FILE), or cluster: --clusters K (a number, or auto)."
+            )
         return
     if len(counts) == 1 and clusters is None:
         raise DataError(

@@ -13,14 +13,14 @@ import numpy as np
 import numpy.typing as npt
 
 from ...data.labels import is_unlabelled
+from ...files.sources import PHOTO, TABLES, check_readable, suffix_of
+from ...files.tables import read_table, table_names
 from ..errors import DataError, UsageError
 from ..label_journal.book import LabelBook
 from ..label_journal.journal import ids_key, read_journal
 from ..label_studio import Annotations, read_annotations
 from ..settings import NO_ID, RunSettings
-from ..sources import PHOTO, TABLES, check_readable, suffix_of
 from .matrices import table_ids
-from .tables import read_table, table_names
 
 
 @dataclass(frozen=True)

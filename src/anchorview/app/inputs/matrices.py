@@ -13,11 +13,11 @@ import numpy as np
 import numpy.typing as npt
 from scipy import sparse
 
+from ...files.sources import LINES, TABLES, check_readable, files_of, suffix_of
+from ...files.tables import FIRST_LINE, table_names
 from ..errors import CommandError, DataError
-from ..sources import LINES, TABLES, check_readable, files_of, suffix_of
 from ..view_spec import ViewSpec, choose_columns
 from .columns import read_columns
-from .tables import FIRST_LINE, table_names
 
 FILES = (*TABLES, ".npy", ".npz", ".mat", ".h5ad", ".h5mu", ".zarr")
 

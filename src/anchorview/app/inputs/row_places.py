@@ -8,9 +8,9 @@ from dataclasses import dataclass
 from functools import lru_cache
 from pathlib import Path
 
+from ...files.sources import LINES, files_of, split_part, suffix_of
+from ...files.tables import count_file_rows, find_lines
 from ..errors import DataError
-from ..sources import LINES, files_of, split_part, suffix_of
-from .tables import count_file_rows, find_lines
 
 _ROW = re.compile(r"\brow (\d+)\b")
 

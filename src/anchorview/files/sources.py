@@ -8,8 +8,9 @@ from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
-from .errors import CommandError, DataError, UsageError
+from ..core.user_errors import CommandError, DataError, UsageError
 
+IMAGE_SUFFIXES = (".jpg", ".jpeg", ".png", ".gif", ".bmp", ".tif", ".tiff", ".webp", ".ppm", ".pgm", ".heic", ".svg")
 PACKED = (".gz", ".zst", ".bz2")  # around .csv, .tsv and .jsonl
 LINES = (".csv", ".tsv", ".jsonl", ".ndjson")  # kinds of files that have lines
 WITH_PARTS = (".xlsx", ".xlsm", ".sqlite", ".sqlite3", ".db")  # sheets, or tables
@@ -44,8 +45,6 @@ def photo_paths(folder: Path) -> list[str]:
 
 
 def _photos(folder: Path) -> Iterator[Path]:
-    from ..data.image_files import IMAGE_SUFFIXES  # loads NumPy, which `anchorview --help` does not need
-
     for file in folder.rglob("*"):
         if file.suffix.lower() in IMAGE_SUFFIXES and not file.name.startswith(".") and file.is_file():
             yield file

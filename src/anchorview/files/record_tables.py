@@ -11,9 +11,9 @@ from pathlib import Path
 from typing import Any
 from zipfile import BadZipFile, ZipFile
 
-from ...core.archives import is_bomb, packed_size, unpacked_size
-from ..errors import DataError
-from ..sources import check_names, error_line, import_extra, open_stream, split_part, suffix_of
+from ..core.archives import is_bomb, packed_size, unpacked_size
+from ..core.user_errors import DataError
+from .sources import check_names, error_line, import_extra, open_stream, split_part, suffix_of
 
 _SOME_LINES = 1000  # of JSON lines that are read for the names of the columns
 _ERRORS = ("#N/A", "#DIV/0!", "#REF!", "#VALUE!", "#NAME?", "#NUM!", "#NULL!")  # of Excel's formulas
@@ -79,12 +79,12 @@ def _json_records(path: Path) -> Iterator[dict[str, Any]]:
         if not isinstance(listed, list):
             raise DataError(f"{path} must hold a list of objects, or be written as JSON lines (.jsonl).")
         for row, value in enumerate(listed, 1):
-            yield _flat(value, f"{path}, row {row}")
+            yield flat_record(value, f"{path}, row {row}")
         return
     with open_stream(path) as stream:
         for line, content in enumerate(stream, 1):
             if content.strip():
-                yield _flat(_parsed(content, f"{path}, line {line}"), f"{path}, line {line}")
+                yield flat_record(_parsed(content, f"{path}, line {line}"), f"{path}, line {line}")
 
 
 def _parsed(content: bytes, place: str) -> Any:
@@ -94,13 +94,14 @@ def _parsed(content: bytes, place: str) -> Any:
         raise DataError(f"{place} is no JSON: {error_line(error)}.") from None
 
 
-def _flat(value: Any, place: str) -> dict[str, Any]:
+def flat_record(value: Any, place: str) -> dict[str, Any]:
+    """Return an object with the members of objects in it as columns of their own ("a.b")."""
     if not isinstance(value, dict):
         raise DataError(f'{place} must hold an object ({{"name": value, …}}), not {type(value).__name__}.')
     result: dict[str, Any] = {}
     for name, member in value.items():
         if isinstance(member, dict):
-            result |= {f"{name}.{inner}": one for inner, one in _flat(member, place).items()}
+            result |= {f"{name}.{inner}": one for inner, one in flat_record(member, place).items()}
         else:
             result[str(name)] = member
     return result

@@ -6,10 +6,10 @@ from collections.abc import Collection, Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
-from ..errors import DataError
-from ..sources import LINES, PHOTO, PHOTOS, check_readable, error_line, files_of, import_extra, photo_paths, suffix_of
+from ..core.user_errors import DataError
 from .csv_tables import csv_blocks, csv_names, encoding_note, find_csv_lines, read_csv
 from .record_tables import read_records, record_blocks, record_names, record_places, sheet_note
+from .sources import LINES, PHOTO, PHOTOS, check_readable, error_line, files_of, import_extra, photo_paths, suffix_of
 
 _CSV = (".csv", ".tsv")
 _ARROW = (".feather", ".arrow")

@@ -11,9 +11,9 @@ from functools import lru_cache, partial
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from ..csv_cells import unmark_table, unmark_text
-from ..errors import DataError
-from ..sources import check_names, error_line, open_stream, suffix_of
+from ..core.user_errors import DataError
+from .csv_cells import unmark_table, unmark_text
+from .sources import check_names, error_line, open_stream, suffix_of
 
 UTF8 = "utf-8"
 _NAMES = {"cp1252": "Windows-1252 (Latin-1)", "utf-16-le": "UTF-16", "utf-16-be": "UTF-16", "utf-16": "UTF-16"}

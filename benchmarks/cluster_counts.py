@@ -1,0 +1,78 @@
+"""How many clusters n_clusters="auto" finds without labels, against the number of classes that people have named.
+
+python benchmarks/cluster_counts.py ../shared/data --seeds 2
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import time
+from pathlib import Path
+
+import numpy as np
+from sklearn.metrics import adjusted_rand_score
+
+from anchorview import FSSMSC
+from anchorview.bench.sources import find_sources, load_dataset
+
+RESULTS = Path(__file__).parent / "results"
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("folder", type=Path)
+    parser.add_argument("--seeds", type=int, default=2)
+    parser.add_argument("--rows", type=int, default=3000)
+    parser.add_argument("names", nargs="*")
+    given = parser.parse_args()
+    rows = []
+    for source in find_sources(given.folder):
+        if given.names and source.name not in given.names:
+            continue
+        data = load_dataset(source)
+        some = np.sort(np.random.RandomState(0).permutation(len(data.target))[: given.rows])
+        views, target = data.views[some], np.asarray(data.target)[some]
+        n_classes = len(np.unique(target))
+        for seed in range(given.seeds):
+            start = time.perf_counter()
+            auto = FSSMSC("auto", random_state=seed).fit(views)
+            seconds = time.perf_counter() - start
+            told = FSSMSC(n_classes, random_state=seed).fit(views)
+            record = {
+                "data": source.name,
+                "rows": len(views),
+                "classes": n_classes,
+                "seed": seed,
+                "found": len(auto.classes_),
+                "clear": "unclear" not in auto.status_,
+                "ari": round(float(adjusted_rand_score(target, auto.labels_)), 3),
+                "ari_with_classes": round(float(adjusted_rand_score(target, told.labels_)), 3),
+                "seconds": round(seconds, 1),
+            }
+            rows.append(record)
+            print(json.dumps(record), flush=True)
+    (RESULTS / "cluster_counts.jsonl").write_text("".join(json.dumps(row) + "\n" for row in rows))
+    (RESULTS / "cluster_counts.md").write_text(_table(rows))
+
+
+def _table(rows: list[dict[str, object]]) -> str:
+    lines = [
+        "# Number of clusters without labels",
+        "",
+        "`python benchmarks/cluster_counts.py ../shared/data` (at most 3,000 rows of each set). ARI: adjusted Rand",
+        "index against the named classes, with the number that was found and with the number of classes.",
+        "",
+        "| data | classes | seed | found | it says | ARI | ARI with the number of classes | s |",
+        "|---|---|---|---|---|---|---|---|",
+    ]
+    lines += [
+        f"| {row['data']} | {row['classes']} | {row['seed']} | {row['found']} | "
+        f"{'clear' if row['clear'] else 'unclear'} | {row['ari']} | {row['ari_with_classes']} | {row['seconds']} |"
+        for row in rows
+    ]
+    return "\n".join(lines) + "\n"
+
+
+if __name__ == "__main__":
+    main()
