@@ -27,9 +27,7 @@ def main() -> None:
     parser.add_argument("names", nargs="*")
     given = parser.parse_args()
     rows = []
-    for source in find_sources(given.folder):
-        if given.names and source.name not in given.names:
-            continue
+    for source in find_sources([given.folder], given.names):
         data = load_dataset(source)
         some = np.sort(np.random.RandomState(0).permutation(len(data.target))[: given.rows])
         views, target = data.views[some], np.asarray(data.target)[some]
@@ -60,7 +58,7 @@ def _table(rows: list[dict[str, object]]) -> str:
     lines = [
         "# Number of clusters without labels",
         "",
-        "`python benchmarks/cluster_counts.py ../shared/data` (at most 3,000 rows of each set). ARI: adjusted Rand index",
+        "`python benchmarks/cluster_counts.py ../shared/data` (at most 3,000 rows of a set). ARI: adjusted Rand index",
         "against the named classes, with the number that was found and with the number of classes.",
         "",
         "| data | classes | seed | found | it says | ARI | ARI with the number of classes | s |",

@@ -10,12 +10,13 @@ import pytest
 from anchorview import datasets
 
 DOCS = Path(__file__).parents[2] / "docs"
-NAMES = ("inputs.md", "models.md", "label_studio.md", "report.md")
+NAMES = ("inputs.md", "raw_data.md", "models.md", "label_studio.md", "report.md")
 NAMES += ("lab/realdata.md", "lab/confidence.md", "lab/accuracy.md", "lab/baselines.md", "lab/scale.md")
 PAGES = {name: (DOCS / name).read_text() for name in NAMES}
 BLOCKS = {name: re.findall(r"```python\n(.*?)```", text, flags=re.DOTALL) for name, text in PAGES.items()}
 WITHOUT_EXAMPLE = {
     "inputs.md": [],
+    "raw_data.md": ["Another text encoder", "A folder of photos", "No labels at all", "How accurate"],
     "lab/realdata.md": ["What was tried for text"],
     "lab/confidence.md": ["What was tried"],
     "lab/accuracy.md": ["How it works", "Measured", "What each part is worth", "What was tried and not kept"],

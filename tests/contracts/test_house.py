@@ -29,7 +29,7 @@ PUBLIC = {
     "Views",
     "__version__",
 }
-PUBLIC |= {"ModelFileError", "load", "open_rows", "save"}
+PUBLIC |= {"ModelFileError", "describe_classes", "load", "open_rows", "save"}
 PUBLIC_MODULES = {"baselines", "datasets", "metrics", "plotting"}
 
 

@@ -45,7 +45,8 @@ class VectorCache:
         if not self.file.exists():
             return {}
         text_of = {_key(text): text for text in texts}
-        keys, found = list(text_of), {}
+        keys = list(text_of)
+        found: dict[str, npt.NDArray[np.float32]] = {}
         with self._open() as connection:
             for start in range(0, len(keys), _AT_A_TIME):
                 some = keys[start : start + _AT_A_TIME]
