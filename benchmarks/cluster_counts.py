@@ -27,7 +27,9 @@ def main() -> None:
     parser.add_argument("names", nargs="*")
     given = parser.parse_args()
     rows = []
-    for source in find_sources([given.folder], given.names):
+    for source in find_sources(given.folder):
+        if given.names and source.name not in given.names:
+            continue
         data = load_dataset(source)
         some = np.sort(np.random.RandomState(0).permutation(len(data.target))[: given.rows])
         views, target = data.views[some], np.asarray(data.target)[some]
@@ -58,8 +60,8 @@ def _table(rows: list[dict[str, object]]) -> str:
     lines = [
         "# Number of clusters without labels",
         "",
-        "`python benchmarks/cluster_counts.py ../shared/data` (at most 3,000 rows of a set). ARI: adjusted Rand index",
-        "against the named classes, with the number that was found and with the number of classes.",
+        "`python benchmarks/cluster_counts.py ../shared/data` (at most 3,000 rows of each set). ARI: adjusted Rand",
+        "index against the named classes, with the number that was found and with the number of classes.",
         "",
         "| data | classes | seed | found | it says | ARI | ARI with the number of classes | s |",
         "|---|---|---|---|---|---|---|---|",

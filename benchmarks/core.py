@@ -118,7 +118,7 @@ def main() -> None:
     parser.add_argument("--models", default="", help="only models whose name contains this text")
     options = parser.parse_args()
     data = DataSets(options.data)
-    runs = Runs(Records(options.out / "core.jsonl"), data, options.draws, options.fresh)
+    runs = Runs(Records(options.out / "core.jsonl"), data, options.draws, options.fresh, any_commit=options.any_commit)
     if options.what == "accuracy":
         accuracy(runs, options.sets, options.models)
     elif options.what == "grid":

@@ -13,6 +13,7 @@ import numpy as np
 Arrays = dict[str, Any]
 SETS = ("hw", "scene15", "msrcv1", "ng20")
 BASELINES = ("LMVSC", "FPMVS", "AMGL", "MVAR", "MLAN", "GPSNMF", "CONMF")
+_LATER = ("mean_fit_time", "param_view_weights")  # times differ; columns that were first recorded without
 REFERENCES = ("ConcatKMeans", "BestViewSpectral", "ConcatLabelSpreading", "ConcatLogisticRegression")
 
 
@@ -52,6 +53,7 @@ def _former(text: str) -> str:
     text = re.sub(r"'readers': \(([^)]*)\)", lambda found: f"'inference': '{joined(found)}'", text)
     text = re.sub(r"readers \(([^)]*)\)", lambda found: f"inference ({joined(found)})", text)
     text = re.sub(r"'solver': ActiveSet\(units=('\w+')\)", r"'units': \1", text)
+    text = text.replace(", 'view_weights': None", "").replace(", view_weights (equal)", "")
     return text.replace("'head': 'spread'", "'head': 'graph'")
 
 
@@ -76,7 +78,7 @@ def _of_fssmsc(model: Any, new: Any) -> Arrays:
 
 def _of_cv(model: Any, new: Any) -> Arrays:
     found = _shared(model, new)
-    found |= {name: np.array(values) for name, values in model.cv_results_.items() if name != "mean_fit_time"}
+    found |= {name: np.array(values) for name, values in model.cv_results_.items() if name not in _LATER}
     found["params"] = np.array([_former(repr(setting)) for setting in model.cv_results_["params"]])
     found["param_head"] = np.where(found["param_head"] == "spread", "graph", found["param_head"])
     found["score"] = np.array([model.best_score_, *model.best_score_interval_])

@@ -87,11 +87,17 @@ def main() -> None:
     warnings.simplefilter("ignore")
     warm_up(FSSMSC(random_state=0))
     data = DataSets(options.data, options.sets)
-    runs = Runs(Records(options.out / "landmark_starts.jsonl"), data, options.draws, options.fresh)
+    runs = Runs(
+        Records(options.out / "landmark_starts.jsonl"),
+        data,
+        options.draws,
+        options.fresh,
+        any_commit=options.any_commit,
+    )
     for name in options.sets:
         print(*row_of(name, runs.repeat({"data": name}, fit, options.draws)), flush=True)
     recorded: dict[str, list[Result]] = {}
-    for key, result in sorted(runs.records, key=lambda run: (run[0]["data"], run[0]["seed"])):
+    for key, result in sorted(runs.recorded(), key=lambda run: (run[0]["data"], run[0]["seed"])):
         recorded.setdefault(key["data"], []).append(result)
     rows = [row_of(name, draws) for name, draws in recorded.items()]
     means = [float(row[4]) for row in rows]

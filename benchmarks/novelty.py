@@ -57,7 +57,14 @@ def table(runs: Runs, versions: list[str], n_tuned: int) -> str:
             for version in versions:
                 key = {"what": "novelty", "data": name, "model": model, "version": version}
                 n_draws = n_tuned if model == "AnchorViewClassifier" else (runs.draws or 5)
-                some = Runs(runs.records, runs.data, n_draws, runs.fresh, version == versions[-1] and runs.compute)
+                some = Runs(
+                    runs.records,
+                    runs.data,
+                    n_draws,
+                    runs.fresh,
+                    version == versions[-1] and runs.compute,
+                    runs.any_commit,
+                )
                 novel, usual = (some.repeat({**key, "unnamed_share": share}, run, n_draws) for share in (0.3, 0.0))
                 if not novel or not usual:
                     continue
@@ -81,7 +88,13 @@ def main() -> None:
     parser.add_argument("--tuned-draws", type=int, default=2, help="draws for AnchorViewClassifier")
     parser.add_argument("--as", dest="version", default="now", help="name of this checkout in the table")
     options = parser.parse_args()
-    runs = Runs(Records(options.out / "novelty.jsonl"), DataSets(options.data), options.draws, options.fresh)
+    runs = Runs(
+        Records(options.out / "novelty.jsonl"),
+        DataSets(options.data),
+        options.draws,
+        options.fresh,
+        any_commit=options.any_commit,
+    )
     versions = list(dict.fromkeys(["before", "now", options.version]))
     versions.sort(key=options.version.__eq__)  # this one is computed, the others are taken from the records
     text = table(runs, versions, options.tuned_draws)

@@ -87,7 +87,9 @@ def main() -> None:
     options = parser.parse_args()
     records = Records(options.out / "speed.jsonl")
     places = options.data + ([] if options.fashion is None else [options.fashion / "fashion.npz"])
-    runs = Runs(records, DataSets(places), fresh=options.fresh, compute=not options.report)
+    runs = Runs(
+        records, DataSets(places), fresh=options.fresh, compute=not options.report, any_commit=options.any_commit
+    )
     plan = [task for task in make_plan(options.quick) if options.methods is None or task.method in options.methods]
     plan = [task for task in plan if options.most is None or task.n <= options.most]
     write_tables(run(plan, runs), options.out)

@@ -9,14 +9,11 @@ import numpy as np
 from matplotlib.figure import Figure
 from matplotlib.ticker import FuncFormatter, NullFormatter
 
-from anchorview.bench.protocol import average
-from anchorview.bench.records import Records
 from anchorview.bench.scripts import SCORES, write_report
 from anchorview.report.tables import markdown_table
 
 Measured = dict[tuple[str, str, int], dict[str, Any]]  # by data, method and rows
 ACCURACY = {"hw": 500, "caltech101_20_re": 500, "caltech101_7_re": 300}  # data and landmarks of the accuracy table
-CORE = Path(__file__).parent / "results" / "core.jsonl"
 STAGES = ("choice", "scaling", "landmarks", "solver", "labels")
 OTHERS = {
     "given": "anchorview FSSMSC, settings given",
@@ -86,20 +83,15 @@ def others_table(ours: dict[tuple[str, int], dict[str, Any]], measured: Measured
 
 
 def accuracy_part(measured: Measured) -> list[str]:
-    """Return the accuracy table: as recorded by benchmarks/core.py when the core was made, and now."""
-    core = [run for run in Records(CORE) if run[0].get("model") == "active_set (defaults)"]
+    """Return the accuracy table."""
     rows = []
     for name in ACCURACY:
-        now = measured.get((name, "accuracy", 0))
-        before = [result for key, result in core if key["data"] == name and key["seed"] < 20]
-        if now and before:
-            mean = average(before)
-            rows.append([name, " / ".join(f"{mean[score][0]:.1f}" for score in SCORES)])
-            rows[-1] += [" / ".join(f"{now[score]:.1f}" for score in SCORES)]
+        if now := measured.get((name, "accuracy", 0)):
+            rows.append([name, *(f"{now[score]:.1f}" for score in SCORES)])
     if not rows:
         return []
-    title = "## Accuracy before and after: ACC / NMI / ARI, 20 draws, 5 % labels, defaults"
-    return [title, markdown_table(["data", "core", "now"], rows)]
+    title = "## Accuracy: 20 draws, 5 % labels, defaults"
+    return [title, markdown_table(["data", *(score.upper() for score in SCORES)], rows)]
 
 
 def draw(measured: Measured, path: Path) -> None:

@@ -76,7 +76,9 @@ def main() -> None:
     parser.add_argument("--labels", nargs="+", type=float, default=[0.05, 0.1, 0.02], help="shares of labelled rows")
     options = parser.parse_args()
     data = DataSets(options.data, options.sets)
-    runs = Runs(Records(options.out / "stated_accuracy.jsonl"), data, fresh=options.fresh)
+    runs = Runs(
+        Records(options.out / "stated_accuracy.jsonl"), data, fresh=options.fresh, any_commit=options.any_commit
+    )
     for fraction in options.labels:
         for seed in range(options.draws):
             for name in options.sets:
@@ -84,7 +86,7 @@ def main() -> None:
                 one = runs.get(key, lambda: fit(data.load(name), seed, fraction))  # noqa: B023  (called at once)
                 assert one is not None
                 print(*row_of(name, fraction, seed, one), flush=True)
-    recorded = sorted(runs.records, key=lambda run: [run[0][name] for name in ("data", "fraction", "seed")])
+    recorded = sorted(runs.recorded(), key=lambda run: [run[0][name] for name in ("data", "fraction", "seed")])
     rows = [row_of(key["data"], key["fraction"], key["seed"], one) for key, one in recorded]
     header = ["data, labels, draw", "labels", "alone", "true", "stated", "interval", "true is", "best setting alone"]
     note = "Alone: labels that are the only one of their class. !: a warning said that these could not be judged."

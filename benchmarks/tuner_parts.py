@@ -64,7 +64,7 @@ def main() -> None:
     parser.add_argument("--sets", nargs="+", default=[], help="only these data sets")
     options = parser.parse_args()
     data = DataSets(options.data, options.sets)
-    runs = Runs(Records(options.out / "tuner_parts.jsonl"), data, fresh=options.fresh)
+    runs = Runs(Records(options.out / "tuner_parts.jsonl"), data, fresh=options.fresh, any_commit=options.any_commit)
     names = [source.name for source in data.readable() if source.describe().n_rows < MAX_ROWS]
     scores = {
         (seed, name, part): score(runs, name, part, seed)

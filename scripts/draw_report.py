@@ -1,4 +1,4 @@
-"""Draw docs/images/report.png: the upper part of the report of a fit on the built-in digits, as chromium shows it.
+"""Draw docs/images/report.png and report-dark.png: the top of the report of a fit on the built-in digits, in chromium.
 
 python scripts/draw_report.py                # about a minute
 python scripts/draw_report.py --page run.html    # and keep the page
@@ -16,7 +16,8 @@ import numpy as np
 from anchorview import AnchorViewClassifier, datasets
 from anchorview.report import summarise_run, write_run_page
 
-PICTURE = Path(__file__).parents[1] / "docs" / "images" / "report.png"
+IMAGES = Path(__file__).parents[1] / "docs" / "images"
+PICTURES = {"report.png": [], "report-dark.png": ["--blink-settings=preferredColorScheme=0"]}
 NAMES = ("zero", "one", "two", "three", "four", "five", "six", "seven", "eight", "nine")
 FLAGS = ["--headless", "--no-sandbox", "--disable-gpu", "--enable-unsafe-swiftshader", "--hide-scrollbars"]
 
@@ -43,8 +44,10 @@ def main() -> None:
     with tempfile.TemporaryDirectory() as folder:
         page = (given.page or Path(folder, "report.html")).resolve()
         write_run_page(summary, page)
-        window = ["--window-size=1180,1560", "--virtual-time-budget=10000", f"--user-data-dir={folder}/profile"]
-        subprocess.run(["chromium", *FLAGS, *window, f"--screenshot={PICTURE}", page.as_uri()], check=True)
+        window = ["--window-size=1180,1480", "--virtual-time-budget=10000", f"--user-data-dir={folder}/profile"]
+        for name, colours in PICTURES.items():
+            target = f"--screenshot={IMAGES / name}"
+            subprocess.run(["chromium", *FLAGS, *colours, *window, target, page.as_uri()], check=True)
 
 
 if __name__ == "__main__":

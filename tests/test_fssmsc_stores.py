@@ -19,7 +19,8 @@ from anchorview.engine.sources.base import SourceError
 from support.stores import DENSE, SPARSE, CountingRows, as_csr_npz, as_npy, as_parquet
 
 N_ROWS = 120
-CHOSEN = {"ridge": 3.0, "must_link_weight": 3.0, "readers": "nearest", "n_landmarks": 12, "random_state": 0}
+WEIGHTS = {"view_weights": None, "ridge": 3.0, "must_link_weight": 3.0}
+CHOSEN = {**WEIGHTS, "readers": "nearest", "n_landmarks": 12, "random_state": 0}
 
 
 def build(**options: Any) -> FSSMSC:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import importlib
 from typing import TYPE_CHECKING, Any
 
-from .core.display import register_form
+from .core.display import register_form, register_label_page
 
 __version__ = "0.1.0"
 __all__ = [
@@ -84,4 +84,10 @@ def _show_fitted(model: Any) -> str | None:
     return form
 
 
+def _open_label_page(model: Any, *arguments: Any) -> Any:
+    """Return the labelling page of a fitted model, for a notebook."""
+    return importlib.import_module(".app.labelling.notebook", __name__).open_widget(model, *arguments)
+
+
 register_form(_show_fitted)
+register_label_page(_open_label_page)

@@ -13,6 +13,7 @@ from sklearn.base import BaseEstimator, ClassifierMixin, ClassNamePrefixFeatures
 from sklearn.utils.validation import check_is_fitted
 
 from .core.arrays import ClassIds, Mask, Matrix, Presence, Rows, Weights
+from .core.checks import Number
 from .core.display import html_form
 from .core.progress import CallbackSupportMixin
 from .cost.estimator import MemoryEstimator
@@ -29,7 +30,6 @@ from .features.products import ViewCrossProducts
 from .features.scaling import ViewsScaler, check_finite
 from .fitting.given import FitInput
 from .readers.held_out_labels import HeldOutLabels
-from .readers.suggest import check_request, code_coordinates, restrict, suggest_rows
 from .readers.top_two import TopTwo
 from .readers.wrong_labels import LabelVerdicts
 from .solver.result import Encoder
@@ -50,8 +50,23 @@ OF_FITTED_ROWS = (  # attributes about the single rows of a fit: predictions do 
     "label_quality_",
     "_likely_class_ids",
     "_label_source",
+    "_coordinates",
+    "_code_space",
+    "_kept",
+    "_kept_plain",
 )
-_OF_THIS_PROCESS = ("_prepared", "_report", "_audit")  # never copied: the rows of a fit belong to the user
+# What only the rows of a fit and other labels for them need: never pickled, copied to workers, or written to files.
+OF_LABEL_LOOP = (
+    "_prepared",
+    "_fitted_input",
+    "_plain",
+    "_versions",
+    "_audit",
+    "_curve",
+    "_novelty",
+    "_row_groups",
+    "_report",
+)
 
 
 class MultiViewClassifier(
@@ -88,9 +103,9 @@ class MultiViewClassifier(
     _class_order: Rows | None = None  # number, in the fit, of each class of `classes_`; None if they are the same
 
     def __getstate__(self) -> dict[str, Any]:
-        """Return the state without what only `update` needs, the rows of the fit among it."""
-        state: dict[str, Any] = super().__getstate__()
-        return {name: value for name, value in state.items() if name not in _OF_THIS_PROCESS}
+        """Return the state without what only `update` needs: the rows of the fit, which belong to the user."""
+        state: dict[str, Any] = dict(super().__getstate__())
+        return {name: value for name, value in state.items() if name not in OF_LABEL_LOOP}
 
     if not TYPE_CHECKING:  # or any name would be an attribute to type checkers
 
@@ -231,19 +246,26 @@ class MultiViewClassifier(
             places = np.searchsorted(np.sort(known.classes), known.classes)  # in `classes_`
             self.label_quality_[rows], self._likely_class_ids[rows] = verdicts.quality, places[verdicts.preferred]
 
-    def predict(self, X: Any) -> npt.NDArray[Any]:
+    def predict(self, X: Any, *, min_confidence: float | None = None) -> npt.NDArray[Any]:
         """Return the class of each row.
 
         Parameters
         ----------
         X : Views, list or dict of arrays, or array-like of shape (n_rows, n_features)
             Rows with the views of the fit.
+        min_confidence : float, optional
+            Abstain where the likeliest class has a smaller probability: -1, or "" among text.
 
         Returns
         -------
         ndarray of shape (n_rows,)
         """
         check_is_fitted(self)
+        if min_confidence is not None:
+            Number(0, 1).check("min_confidence", min_confidence)
+            probabilities = self.predict_proba(X)  # equal for all classes where a row has no view
+            unsure = probabilities.max(axis=1) < min_confidence
+            return mark_unknown(self.classes_[self._top_two(probabilities).class_ids], unsure)
         views = self._read_views(X, reset=False)
         class_ids, empty = np.empty(len(views), dtype=np.intp), np.zeros(len(views), dtype=bool)
         for chunk, found, is_empty in self._iter_chunks(views, self._class_ids):
@@ -318,7 +340,8 @@ class MultiViewClassifier(
     def _iter_on_cluster(self, views: Views, work: str) -> Iterator[tuple[slice, Any, Mask | None]]:
         """Work on the blocks of views on Dask where they are; what is asked for comes back, the rows do not."""
         model = object.__new__(type(self))
-        left_out = (*OF_FITTED_ROWS, *_OF_THIS_PROCESS, *self._kept_after_failure)
+        kept = {"_code_space"}  # what places new rows
+        left_out = {*OF_FITTED_ROWS, *OF_LABEL_LOOP, *self._kept_after_failure} - kept
         model.__dict__ = {name: value for name, value in self.__dict__.items() if name not in left_out}
         rows = join_sources(views.names, views.arrays)
         try:
@@ -422,48 +445,6 @@ class MultiViewClassifier(
             raise ValueError("sample_weight is zero for every row of y that has a label; at least one must count.")
         hits = self.predict(views)[known] == classes[class_ids[known]]
         return float(np.average(hits, weights=None if weights is None else weights[known]))
-
-    def suggest_labels(self, n: int, *, among: Any = None) -> npt.NDArray[Any]:
-        """Suggest rows of the fit to label next: where the most mistakes are expected, spread over the data.
-
-        Label them, and fit again; with many labels to give, do it in rounds of some twenty. The answer is the same
-        each time.
-
-        Parameters
-        ----------
-        n : int
-            Number of rows.
-        among : array-like, optional
-            The only rows to choose from: their numbers (ids, if the views have ids).
-
-        Returns
-        -------
-        ndarray of shape (n,)
-            Numbers of rows (ids, if the views have ids) that have no label, the most useful first.
-
-        Examples
-        --------
-        >>> import numpy as np
-        >>> from anchorview import FSSMSC, datasets
-        >>> digits = datasets.load_handwritten()
-        >>> start = FSSMSC(10, n_landmarks=100, random_state=0).fit(digits.views)  # no label yet: one of each group
-        >>> rows = start.suggest_labels(40)
-        >>> y = np.full(2000, -1)
-        >>> y[rows] = digits.target[rows]  # ask someone who knows
-        >>> model = FSSMSC(n_landmarks=100, random_state=0).fit(digits.views, y)
-        >>> len(model.classes_), bool((model.labels_ == digits.target).mean() > 0.9)
-        (10, True)
-        >>> bool(y[model.suggest_labels(20)].max() == -1)
-        True
-        """
-        check_is_fitted(self)
-        candidates = restrict(self._can_be_labelled, among, self._ids)
-        check_request(n, candidates)
-        n_labelled = int(np.count_nonzero(~self._can_be_labelled))
-        doubt = np.where(self._can_be_labelled, 1 - self.confidence_, 0.0)
-        rows = suggest_rows(code_coordinates(self.codes_), doubt, candidates, int(n), n_labelled)
-        suggested: npt.NDArray[Any] = rows if self._ids is None else self._ids[rows]
-        return suggested
 
 
 @dataclass(frozen=True)

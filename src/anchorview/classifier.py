@@ -9,7 +9,6 @@ from typing import Any, Self
 
 import numpy as np
 
-from .base import MultiViewClassifier
 from .core.arrays import ClassIds, Matrix, Presence, Rows
 from .core.checks import (
     COUNT,
@@ -37,9 +36,14 @@ from .engine.blocks import count_threads, one_blas_thread, row_blocks
 from .features.auto import resolve_scaling
 from .features.representation import Representation
 from .features.scaling import check_finite
+from .features.view_weights import ViewWeightsChoice, ViewWeightsRule, describe_view_weights
+from .fitting.choosing import weigh_views
 from .fitting.given import FitInput
 from .fitting.spec import count_landmarks
+from .fssmsc import FSSMSC, read_by_rule
+from .label_loop.two_speeds import TwoSpeeds
 from .readers.averaging import average_temperature, settle
+from .readers.label_sources import read_label_sources
 from .solver.codes import CodeStack
 from .supervision.conflicts import count_violations
 from .supervision.constraints import Constraints
@@ -65,6 +69,7 @@ _RULES: dict[str, Rule] = {
     **SHARED,
     "n_landmarks": Number(1, integer=True, several=True),
     "scaling": Names(optional=True, nested=True),
+    "view_weights": ViewWeightsRule(),
     "n_averaged": COUNT,
     "n_splits": Number(2, integer=True),
     "n_repeats": Number(1, integer=True, optional=True),
@@ -75,7 +80,7 @@ _RULES: dict[str, Rule] = {
 }
 
 
-class AnchorViewClassifier(MultiViewClassifier):
+class AnchorViewClassifier(TwoSpeeds):
     """FSSMSC with its settings chosen by cross-validation on the labels given, the best of them averaged.
 
     Part of the labels is hidden, and settings are judged by how well they find it: scaling, λ_Z, μ, λ_M and what reads
@@ -94,6 +99,12 @@ class AnchorViewClassifier(MultiViewClassifier):
         How to cut a 2-D `X` into views; see :class:`Views`.
     scaling : str, sequence of str or None, default=None
         Scalings to try; by default all that suit the views.
+    view_weights : "auto", sequence, mapping or None, default="auto"
+        How much each view counts: a positive number for each, of which only the ratios matter, by the order or the
+        names of the views (1 for those that a mapping does not name). "auto" is a power, 0, 1 or 2, of how much better
+        than chance a logistic regression on the view alone finds hidden labels; the power is chosen by
+        cross-validation on the labels, and is 0 unless another does clearly better. Copies of a view count together as
+        much as one view. None is the same weight for all.
     n_averaged : int, default=10
         Settings of different kinds whose probabilities are averaged; as many picks again go to those, of any kind, that
         help the average most.
@@ -124,6 +135,8 @@ class AnchorViewClassifier(MultiViewClassifier):
         or the likeliest on average; those that must not link keep out of each other's class.
     classes_ : ndarray
         The labelled classes, sorted.
+    chosen_ : dict
+        What "auto" has become: ``view_weights``, of each view; None if all count the same.
     best_params_ : dict
         Parameters of :class:`FSSMSC`, as in ``FSSMSC(**model.best_params_)``: those of the setting with the best
         judgement among those that FSSMSC can be fitted with, which read labels off the nearest labelled rows. Only
@@ -209,6 +222,7 @@ class AnchorViewClassifier(MultiViewClassifier):
         *,
         views: ColumnGroups | None = None,
         scaling: Any = None,
+        view_weights: ViewWeightsChoice = "auto",
         n_averaged: int = 10,
         n_splits: int = 3,
         n_repeats: int | None = None,
@@ -223,6 +237,7 @@ class AnchorViewClassifier(MultiViewClassifier):
         self.n_landmarks = n_landmarks
         self.views = views
         self.scaling = scaling
+        self.view_weights = view_weights
         self.n_averaged = n_averaged
         self.n_splits = n_splits
         self.n_repeats = n_repeats
@@ -253,7 +268,15 @@ class AnchorViewClassifier(MultiViewClassifier):
         return tags
 
     @with_callbacks  # type: ignore[untyped-decorator,unused-ignore]
-    def fit(self, X: Any, y: Any, *, sample_weight: Any = None, constraints: Constraints | None = None) -> Self:
+    def fit(
+        self,
+        X: Any,
+        y: Any,
+        *,
+        sample_weight: Any = None,
+        constraints: Constraints | None = None,
+        label_source: Any = None,
+    ) -> Self:
         """Search, and label every row.
 
         An interrupt (Ctrl-C) during the search ends it: the settings judged so far are used, and with ``warm_start``
@@ -276,6 +299,10 @@ class AnchorViewClassifier(MultiViewClassifier):
             Pairs of rows that must, or must not, share a class. Embeddings learn from them, must-links of weight 1 or
             more pass labels on to whatever else reads labels, and `labels_` heed them. Where a label is hidden to
             judge by it, so are the pairs of its row.
+        label_source : mapping, Series or array-like of str, optional
+            Where each label comes from, by row number (id, if the views have ids) or for every row: "random" if the
+            row was drawn at random, else "suggested", "lasso", "search", "review" or "import"; "skipped" for a row
+            that nobody could label. Random ones, and rows of `audit_rows`, tell how accurate the labels are.
 
         Returns
         -------
@@ -283,14 +310,14 @@ class AnchorViewClassifier(MultiViewClassifier):
         """
         before = dict(self.__dict__)
         try:
-            return self._fit(X, y, sample_weight, constraints)
+            return self._fit(X, y, sample_weight, constraints, label_source)
         except BaseException as error:
             self._restore(before)
             if isinstance(error, MemoryError) and SEARCH_REMEDY not in str(error):
                 raise MemoryError(f"{str(error) or 'Memory ran out'}; the fit was given up. {SEARCH_REMEDY}") from error
             raise as_interrupt(error)  # noqa: B904  (an error that is no interrupt is raised as it was)
 
-    def _fit(self, X: Any, y: Any, sample_weight: Any, constraints: Constraints | None) -> Self:
+    def _fit(self, X: Any, y: Any, sample_weight: Any, constraints: Constraints | None, label_source: Any) -> Self:
         check_parameters(self, _RULES)
         options = make_options(self.search_options)
         if y is None:
@@ -299,6 +326,7 @@ class AnchorViewClassifier(MultiViewClassifier):
                 "use FSSMSC with n_clusters."
             )
         given = self._read_input(X, y, sample_weight, constraints)
+        sources = read_label_sources(label_source, given.known.class_ids >= 0, given.views.ids)
         if given.views.is_on_cluster:
             raise ValueError(
                 "AnchorViewClassifier searches in memory, and dask arrays stay on their cluster. Search on some rows, "
@@ -319,7 +347,9 @@ class AnchorViewClassifier(MultiViewClassifier):
         progress.stage("search", "%r, %d labelled in %d classes", given.views, *sizes)
         outcomes: list[Outcome] = []
         data = self._search_data(searched, options, scalings[0], progress, outcomes, rng)
-        base = Setting(scaling=scalings[0], n_landmarks=data.n_landmarks)
+        with progress.watch():
+            view_weights = weigh_views(self.view_weights, searched, scalings, data.seed, n_threads)
+        base = Setting(scaling=scalings[0], n_landmarks=data.n_landmarks, view_weights=view_weights)
         with progress.watch():
             self._search(data, base, scalings, outcomes)
         judgements = sorted(data.judged.values(), key=lambda judgement: judgement.belief)
@@ -355,7 +385,10 @@ class AnchorViewClassifier(MultiViewClassifier):
         self._publish_held_out(held_out)
         warn_unjudged(estimate)
         self.best_score_, self.best_score_interval_ = estimate.score, estimate.interval
+        self.chosen_ = {"view_weights": None if view_weights is None else list(view_weights)}
         said = [*filter(None, [estimate.describe()]), *(outcome.value for outcome in outcomes)]
+        if view_weights is not None:
+            said.append(f"views count by {describe_view_weights(given.views.names, view_weights)}.")
         if rows is not None:
             said.append(f"searched and fitted on {len(rows):,} of {len(given.views):,} rows (max_search_rows).")
         if judging is not None:
@@ -365,7 +398,17 @@ class AnchorViewClassifier(MultiViewClassifier):
         progress.log(self.status_)
         progress.finish()
         self.stage_seconds_ = progress.seconds
+        for name in ("_rule", "_plain", "_versions", "changed_"):  # of updates of an earlier fit
+            self.__dict__.pop(name, None)
+        self._forget_places()
+        self._finish_labels(sources)
+        self._fitted_input = given
+        self._add_version("tuned")
         return self
+
+    def _make_plain(self) -> FSSMSC:
+        chosen = {"on_empty": self.on_empty, "unlabelled": self.unlabelled, "n_jobs": self.n_jobs, **self.best_params_}
+        return FSSMSC(**chosen, random_state=self._seed)
 
     def _estimate_from(self, X: Any, y: Any, n_threads: int, count: bool) -> MemoryEstimate:
         options, given = make_options(self.search_options), self._read_input(X, y, None)
@@ -649,4 +692,6 @@ class AnchorViewClassifier(MultiViewClassifier):
             )
 
     def _read_classes(self, views: Views, present: Presence, n_threads: int) -> Matrix:
+        if self._is_plain:
+            return read_by_rule(self, self._rule, views, present, n_threads)
         return settle(count_votes(self._groups, views, present, len(self.classes_), n_threads), self._temperature)

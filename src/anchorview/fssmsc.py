@@ -32,11 +32,12 @@ from .data.views import Views
 from .engine.blocks import count_threads
 from .engine.sources.dask_tasks import WorkerWatch
 from .features.auto import FOR_SPARSE, ScalingChoice
+from .features.view_weights import ViewWeightsChoice, ViewWeightsRule
 from .fitting.memory import estimate_from_data, estimate_from_sizes
 from .fitting.parameters import FitParameters
 from .fitting.pipeline import FitRun, Fitted, fit_model
 from .fitting.report import FitReport
-from .label_loop import LabelLoop
+from .label_loop.updating import UpdatedLabels
 from .readers.choice import ReadersRule
 from .readers.clusters import ClusterCentres
 from .readers.label_sources import read_label_sources
@@ -54,6 +55,7 @@ _RULES: dict[str, Rule] = {
     "n_clusters": Number(1, integer=True, optional=True, or_text=("auto",)),
     "n_landmarks": COUNT,
     "scaling": Names(),
+    "view_weights": ViewWeightsRule(),
     "landmarks": OneOf(("kmeans", "random"), or_array=True),
     "l1": WEIGHT_OR_AUTO,
     "ridge": WEIGHT_OR_AUTO,
@@ -70,7 +72,7 @@ _RULES: dict[str, Rule] = {
 }
 
 
-class FSSMSC(LabelLoop):
+class FSSMSC(UpdatedLabels):
     """Fast scalable semi-supervised multi-view subspace clustering.
 
     Every row is described by a sparse non-negative code over a few hundred landmarks, shared by all views; the
@@ -100,6 +102,13 @@ class FSSMSC(LabelLoop):
         rows have all the same length (embeddings), else "minmax", unless rows would be nearly parallel (mean cosine
         above 0.95): then "symmetric" for signed features and "standard" for others. Sparse views take "minmax" (by the
         largest value), "l2", "tfidf", "lsa" or "none", and are never filled in.
+    view_weights : "auto", sequence, mapping or None, default="auto"
+        How much each view counts: a positive number for each, of which only the ratios matter, by the order or the
+        names of the views (1 for those that a mapping does not name). "auto" is a power, 0, 1 or 2, of how much better
+        than chance a logistic regression on the view alone finds hidden labels; the power is chosen by
+        cross-validation on the labels, and is 0 unless another does clearly better. Copies of a view count together as
+        much as one view. None is the same weight for all; so is "auto", but for copies, without labels. Not chosen
+        with given landmarks, nor in the paper's units.
     landmarks : {"kmeans", "random"} or ndarray of shape (m, n_features), default="kmeans"
         Centres of k-means, a random sample of rows, or given landmarks in the scaled feature space.
     l1 : float or "auto", default="auto"
@@ -157,7 +166,9 @@ class FSSMSC(LabelLoop):
     labels_ : ndarray of shape (n_rows,)
         Class (without labels: cluster number) of each row; labelled rows keep theirs.
     confidence_ : ndarray of shape (n_rows,)
-        Probability of that class, calibrated on labels that were held out; 1 for labelled rows.
+        Probability of that class, calibrated on labels that were held out; 1 for labelled rows. Where some classes have
+        a single label, others may have none: the confidence of rows that are unlike all labelled ones is then lower
+        than their probability (docs/confidence.md).
     classes_ : ndarray
         The labelled classes, sorted.
     held_out_ : HeldOutLabels or None
@@ -192,14 +203,25 @@ class FSSMSC(LabelLoop):
     constraint_violations_ : ConstraintViolations or None
         How many of the constraints `labels_` breaks, of how many.
     chosen_ : dict
-        What "auto" has become: ``scaling`` (of each view), ``l1``, ``ridge``, ``must_link_weight`` and ``coupling`` in
-        the units of the solver, ``readers`` and ``n_neighbors``. As parameters they give the same fit again.
+        What "auto" has become: ``scaling`` and ``view_weights`` (of each view; None if all count the same), ``l1``,
+        ``ridge``, ``must_link_weight`` and ``coupling`` in the units of the solver, ``readers`` and ``n_neighbors``. As
+        parameters, with `landmarks_`, they give the same fit again.
     paper_weights_ : dict
         The four weights as they stand in the paper's objective: for ``solver=ActiveSet(units="paper")``.
     nonzeros_ : float
         Mean number of non-zeros of a code.
     status_ : str
         A summary of the fit in words.
+    label_source_ : ndarray of str of shape (n_rows,)
+        Where each label comes from (see `fit`); "" for rows without one.
+    expected_accuracy_ : ExpectedAccuracy or None
+        Accuracy to expect of rows without a label: ``value``, ``low``, ``high``, and what it ``rests_on``.
+    novelty_ : ndarray of shape (n_rows,), or None
+        Probability that a row belongs to a class without a label; `labels_` do not depend on it.
+    novel_groups_ : list of NovelGroup
+        Groups of such rows.
+    changed_ : float
+        After an update, the share of rows without a label whose class has changed.
     stage_seconds_ : dict
         Seconds spent on choice (of what is "auto"), scaling, landmarks, solver and labels.
     n_features_in_ : int
@@ -243,6 +265,7 @@ class FSSMSC(LabelLoop):
         *,
         views: ColumnGroups | None = None,
         scaling: ScalingChoice = "auto",
+        view_weights: ViewWeightsChoice = "auto",
         landmarks: str | npt.ArrayLike = "kmeans",
         l1: float | str = "auto",
         ridge: float | str = "auto",
@@ -264,6 +287,7 @@ class FSSMSC(LabelLoop):
         self.n_landmarks = n_landmarks
         self.views = views
         self.scaling = scaling
+        self.view_weights = view_weights
         self.landmarks = landmarks
         self.l1 = l1
         self.ridge = ridge
@@ -348,9 +372,12 @@ class FSSMSC(LabelLoop):
         check_parameters(self, _RULES)
         rng, workers = make_random_state(self.random_state), WorkerWatch()
         given = self._read_input(X, y, sample_weight, constraints)
-        self._keep_sources(read_label_sources(label_source, given.known.class_ids >= 0, given.views.ids))
+        sources = read_label_sources(label_source, given.known.class_ids >= 0, given.views.ids)
         run = FitRun(rng, count_threads(self.n_jobs), self, self.verbose)
-        return self._publish(fit_model(FitParameters.of(self), given, run), workers, stacklevel=5)
+        self._publish(fit_model(FitParameters.of(self), given, run), workers, stacklevel=5)
+        self._forget_places()
+        self._finish_labels(sources)
+        return self
 
     def _publish(self, fitted: Fitted, workers: WorkerWatch, stacklevel: int) -> Self:
         """Set the attributes of a fit, and warn those so many calls above of what went wrong."""
@@ -377,6 +404,7 @@ class FSSMSC(LabelLoop):
         choice = prepared.choice
         self.chosen_ = {"scaling": plan.scaling, **asdict(settled.asked), "readers": tuple(choice.inference.split("+"))}
         self.chosen_["n_neighbors"] = choice.n_votes
+        self.chosen_["view_weights"] = None if plan.view_weights is None else list(plan.view_weights)
         self.paper_weights_ = asdict(settled.weights)
         self.nonzeros_ = float(self.codes_.nnz / max(self.codes_.shape[0], 1))
         self.n_iter_ = result.n_iter
@@ -404,17 +432,22 @@ class FSSMSC(LabelLoop):
         return estimate_from_data(FitParameters.of(self), self._read_input(X, y, None), rng, n_threads, count)
 
     def _read_classes(self, views: Views, present: Presence, n_threads: int) -> Matrix:
-        rule = self._rule
-        if not isinstance(rule, Readings):
-            return rule.read(self._transform(views, present, n_threads), n_threads)
-        n_embedded = 0 if rule.neighbours is None else self._n_features_out
+        return read_by_rule(self, self._rule, views, present, n_threads)
 
-        def read(products: Matrix, present: Presence) -> Matrix:
-            if not n_embedded:
-                return rule.votes(complete_products(products, present, self._encoder))
-            codes = self._encoder.encode(products, present)
-            votes = rule.votes(complete_products(products, present, self._encoder, codes))
-            return np.hstack([self._embed(codes), votes])
 
-        both = self._map_products(views, present, n_threads, read)
-        return rule.settle(both[:, n_embedded:], both[:, :n_embedded].astype(self._scaler.dtype), n_threads)
+def read_by_rule(model: Any, rule: Any, views: Views, present: Presence, n_threads: int) -> Matrix:
+    """Return the class probabilities of rows by what reads the labels of a single model."""
+    if not isinstance(rule, Readings):
+        found: Matrix = rule.read(model._transform(views, present, n_threads), n_threads)
+        return found
+    n_embedded = 0 if rule.neighbours is None else model._n_features_out
+
+    def read(products: Matrix, present: Presence) -> Matrix:
+        if not n_embedded:
+            return rule.votes(complete_products(products, present, model._encoder))
+        codes = model._encoder.encode(products, present)
+        votes = rule.votes(complete_products(products, present, model._encoder, codes))
+        return np.hstack([model._embed(codes), votes])
+
+    both = model._map_products(views, present, n_threads, read)
+    return rule.settle(both[:, n_embedded:], both[:, :n_embedded].astype(model._scaler.dtype), n_threads)

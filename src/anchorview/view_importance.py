@@ -22,7 +22,7 @@ from .data.validation import column_of
 from .data.views import Views
 from .engine.blocks import count_threads, map_blocks
 from .features.products import ViewCrossProducts
-from .features.scaling import ViewsScaler, check_finite
+from .features.scaling import check_finite
 from .solver.codes import code_gram, stack_codes
 from .solver.registry import SOLVERS
 from .solvers import resolve_solver
@@ -52,6 +52,8 @@ class ViewImportance:
         By how much the accuracy of these rows falls, over those whose label is known; NaN without any.
     n_rows : int
         Rows that were looked at.
+    weights : ndarray of shape (n_views,)
+        How much each view counts in the model, of mean 1.
     """
 
     names: list[str]
@@ -60,13 +62,15 @@ class ViewImportance:
     changed: Matrix
     accuracy_drop: Matrix
     n_rows: int
+    weights: Matrix | None = None  # None in files of older models
 
     def __str__(self) -> str:
         width = max(len("view"), *map(len, self.names))
-        lines = [f"{'view':<{width}}  reconstruction  share  changed  accuracy drop"]
-        columns = zip(self.names, self.reconstruction, self.share, self.changed, self.accuracy_drop, strict=True)
-        for name, rebuilt, share, changed, drop in columns:
-            lines.append(f"{name:<{width}}  {rebuilt:14.3f}  {share:5.3f}  {changed:7.3f}  {drop:13.3f}")
+        lines = [f"{'view':<{width}}  weight  reconstruction  share  changed  accuracy drop"]
+        weights = np.ones(len(self.names)) if self.weights is None else self.weights
+        measures = weights, self.reconstruction, self.share, self.changed, self.accuracy_drop
+        for name, weight, rebuilt, share, changed, drop in zip(self.names, *measures, strict=True):
+            lines.append(f"{name:<{width}}  {weight:6.3f}  {rebuilt:14.3f}  {share:5.3f}  {changed:7.3f}  {drop:13.3f}")
         return "\n".join(lines)
 
 
@@ -131,7 +135,7 @@ def measure_views(
     labels = _label(model, views, present, n_threads)
     changed, drop = np.full((2, len(views.names)), np.nan)
     squares, left_over = np.zeros((2, len(views.names)))
-    ticker = Ticker("measuring views", len(views.names))
+    ticker = Ticker("measuring", len(views.names), "views")
     for number in range(len(views.names)):
         ticker.tick()
         with_view = np.flatnonzero(present[:, number])
@@ -149,7 +153,7 @@ def measure_views(
         before, after = (given[is_labelled][judged] == truth[judged] for given in (labels, without))
         drop[number] = _mean(before) - _mean(after)
     rebuilt = np.where(squares > 0, squares - left_over, 0.0)
-    total = float(np.maximum(rebuilt, 0).sum())
+    total, weights = float(np.maximum(rebuilt, 0).sum()), model._scaler.view_weights
     return ViewImportance(
         names=list(model.view_names_),
         reconstruction=rebuilt / np.where(squares > 0, squares, 1.0),
@@ -157,6 +161,7 @@ def measure_views(
         changed=changed,
         accuracy_drop=drop,
         n_rows=len(drawn),
+        weights=np.ones(len(views.names)) if weights is None else np.array(weights),
     )
 
 
@@ -219,8 +224,7 @@ def _label(model: Any, views: Views, present: Presence, n_threads: int) -> npt.N
 def _rebuild(model: Any, views: Views, number: int, codes: sparse.csr_array) -> tuple[float, float]:
     """Return ‖X_v‖² and ‖X_v − Z U_v‖² = ‖X_v‖² − 2⟨X_v U_vᵀ, Z⟩ + ⟨ZᵀZ, U_v U_vᵀ⟩, so that a sparse view stays so."""
     landmarks = model.landmarks_[:, column_slices(model._scaler.sizes)[number]]
-    scaler = model._scaler.scalers[number]
-    alone = ViewsScaler((scaler,), model._scaler.dtype, (scaler.n_out,))
+    alone = model._scaler.of_view(number)
     cross = ViewCrossProducts(views.select([views.names[number]]), alone, landmarks, cache_bytes=0)
     inner = sum(float(codes[block].multiply(cross.read(block)).sum()) for block in cross.blocks)
     wide = landmarks.astype(np.float64)

@@ -47,7 +47,7 @@ def test_the_page_can_be_followed(
 
 
 def test_the_files_of_a_run_are_named(raw_run: Path) -> None:
-    table = PAGE.partition("The folder `run` holds")[2].partition("It appears")[0]
+    table = PAGE.partition("The folder `run` contains")[2].partition("The folder is created")[0]
     named = set(
         re.findall(r"`([\w.]+\.\w+)`", "\n".join(line.split("|")[1] for line in table.splitlines() if "|" in line))
     )

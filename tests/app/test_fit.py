@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 import shutil
 from pathlib import Path
 
@@ -13,11 +14,13 @@ import pytest
 from scipy import sparse
 
 import anchorview
-from anchorview.app import checking
+from anchorview.app import checking, progress
 from anchorview.app.inputs.gathering import RunData
+from anchorview.core import ticker
 from support.command import invoke, quick, read_csv, refused, reviews, write_csv
 
 FILES = {
+    "history.csv",
     "labels.parquet",
     "labels.csv",
     "embedding.npy",
@@ -223,6 +226,18 @@ def test_the_default_is_the_tuned_estimator(tmp_path: Path) -> None:
     assert done.exit_code == 0, done.output
     record = json.loads((tmp_path / "run" / "run.json").read_text())
     assert (record["report"]["method"], record["status"]) == ("AnchorViewClassifier", "ok")
+
+
+def test_long_stages_show_how_far_they_are(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(ticker, "_EVERY", 0.0)  # as if every stage took seconds
+    monkeypatch.setattr(progress, "_EVERY", 0.0)
+    table = reviews()
+    path = write_csv(tmp_path / "reviews.csv", {**table, "more": table["text"][::-1]})
+    done = invoke("fit", path, "--label", "topic", "--fast", "-o", tmp_path / "run")
+    assert done.exit_code == 0, done.output
+    for line in ("reading text: 1 of 2 columns, about", "scaling: 1 of", "grouping rows: 1 of", "measuring: 1 of"):
+        assert line in done.stderr
+    assert re.search(r"scaling: \d of \d views, about \d+ s left", done.stderr)
 
 
 def test_a_run_without_report_can_get_it_later(tmp_path: Path) -> None:

@@ -155,6 +155,9 @@ def test_a_column_of_labels_that_nobody_named_is_no_feature(folder: Path) -> Non
     assert "--label topic;" in line
     assert sum(checked(*words, "--label", "topic")["labels"].values()) == 45
     assert sum(checked(*words, "--column", "topic=ignore")["labels"].values()) == 15
+    few = {f"r{row:03d}": TRUTH[row] for row in range(40, 55) if TRUTH[row] != "sport"}  # not all classes of the column
+    project(folder / "few.json", few)
+    assert "looks like labels" in refused("fit", *words[:-1], "few.json", "-o", "run", code=2)
     write_csv(folder / "full.csv", reviews() | {"topic": TRUTH})  # a filled column may be a feature; it is said
     notes = checked("full.csv", "--id", "id", "--labels", "a.json")["notes"]
     assert any(note.startswith("Column 'topic' holds the same names as the labels.") for note in notes)

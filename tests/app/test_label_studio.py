@@ -63,6 +63,13 @@ def test_the_interface_fits_the_tasks_and_is_escaped() -> None:
     assert [one.attrib["value"] for one in choices] == [str(name) for name in classes]
 
 
+def test_the_interface_shows_every_field() -> None:
+    view = ElementTree.fromstring(labelling_interface(["a"], "sender", "body"))
+    assert [text.attrib["value"] for text in view.findall("Text")] == ["$sender", "$body"]
+    assert len({text.attrib["name"] for text in view.findall("Text")}) == 2
+    assert view.find("Choices").attrib["toName"] == view.findall("Text")[0].attrib["name"] == "text"
+
+
 # Back
 
 

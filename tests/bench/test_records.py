@@ -10,6 +10,8 @@ from pathlib import Path
 
 import pytest
 
+from anchorview.bench import records as records_module
+from anchorview.bench import scripts
 from anchorview.bench.records import Records
 from support.processes import started
 
@@ -85,6 +87,8 @@ def test_files_that_were_glued_before_can_be_gone_on_with(tmp_path: Path) -> Non
 
 WRITER = """
 import sys, warnings
+from anchorview.bench import records as records_module
+from anchorview.bench import scripts
 from anchorview.bench.records import Records
 records = Records(sys.argv[1])
 for seed in range(150):
@@ -120,3 +124,42 @@ def test_opening_leaves_the_line_that_another_process_is_writing(tmp_path: Path)
             assert len(Records(path)) == 1
         other.write(line[20:])
     assert len(Records(path)) == 2
+
+
+def stamped(monkeypatch: pytest.MonkeyPatch, commit: str, defaults: str) -> None:
+    for module in (records_module, scripts):
+        monkeypatch.setattr(module, "code_stamp", lambda: {"commit": commit, "defaults": defaults})
+
+
+def test_a_figure_of_other_defaults_or_of_another_commit_is_not_found(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    key, path = {"data": "hw", "seed": 0}, tmp_path / "runs.jsonl"
+    stamped(monkeypatch, "aaaaaaa", "one")
+    assert scripts.Runs(Records(path), scripts.DataSets([])).get(key, lambda: {"acc": 1.0}) == {"acc": 1.0}
+    assert scripts.Runs(Records(path), scripts.DataSets([])).known(key) == {"acc": 1.0}
+
+    stamped(monkeypatch, "bbbbbbb", "one")
+    runs = scripts.Runs(Records(path), scripts.DataSets([]), any_commit=True)
+    assert scripts.Runs(Records(path), scripts.DataSets([])).known(key) is None
+    assert runs.known(key) == {"acc": 1.0}
+    assert runs.used == {"aaaaaaa"}  # for the line below a table
+    assert len(runs.recorded()) == 1
+
+    stamped(monkeypatch, "bbbbbbb", "two")
+    for compute in (True, False):
+        runs = scripts.Runs(Records(path), scripts.DataSets([]), compute=compute, any_commit=True)
+        assert runs.known(key) is None
+        assert runs.recorded() == []
+
+
+def test_code_that_is_not_committed_is_measured_anew(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    stamped(monkeypatch, "aaaaaaa-dirty", "one")
+    runs = scripts.Runs(Records(tmp_path / "runs.jsonl"), scripts.DataSets([]))
+    assert [runs.get({"seed": 0}, lambda value=value: {"acc": value}) for value in (1.0, 2.0)] == [
+        {"acc": 1.0},
+        {"acc": 2.0},
+    ]
+    lines = [json.loads(line) for line in (tmp_path / "runs.jsonl").read_text().splitlines()]
+    assert [line["made"]["commit"] for line in lines] == ["aaaaaaa-dirty"] * 2
+    assert all(len(line["made"]["date"]) == 10 for line in lines)

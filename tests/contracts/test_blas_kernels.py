@@ -35,7 +35,8 @@ few[np.arange(300), rng.integers(5, 10, 300)] = 1
 topic = rng.integers(0, 3, 300)
 few[np.arange(300), 10 + topic] = 1
 asked = datasets.hide_labels(topic, 0.1, stratified=True, random_state=0)
-settled = dict(ridge=3.0, must_link_weight=3.0, readers="nearest", solver=ADMM(units="data"))  # others judge settings
+# Others judge settings.
+settled = dict(view_weights=None, ridge=3.0, must_link_weight=3.0, readers="nearest", solver=ADMM(units="data"))
 fits = {{
     "features as they are": (views, y, dict(scaling="none")),
     "features as they are, admm": (views, y, dict(scaling="none", **settled)),

@@ -28,7 +28,7 @@ SCRIPTS = {
     for path in sorted((ROOT / folder).glob("*.py"))
 }
 TEXTS = PAGES | SCRIPTS
-OF_A_RUN = ("run.toml", "run.json")  # what `anchorview fit` writes; tests/app/test_command_page.py looks for these
+OF_A_RUN = ("run.toml", "run.json", "manifest.json", ".labels.jsonl")  # what fit, save and label write
 SHARED_OPTIONS = (PACKAGE / "bench" / "scripts.py").read_text()
 
 

@@ -20,6 +20,10 @@ def test_lines_come_at_most_every_few_seconds_and_not_at_the_end(monkeypatch: py
     assert lines == ["encoding: 2 of 4 blocks, about 3 s left"]
 
 
+def test_what_is_counted_has_a_name() -> None:
+    assert Ticker("scaling", 8, "views").line(1.0) == "scaling: 0 of 8 views"
+
+
 def test_what_threads_have_done_of_their_blocks_counts(monkeypatch: pytest.MonkeyPatch) -> None:
     now, lines = [0.0], list[str]()
     monkeypatch.setattr(ticker.time, "perf_counter", lambda: now[0])

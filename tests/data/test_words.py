@@ -59,8 +59,10 @@ def test_views_of_some_columns_of_an_array(tmp_path: object) -> None:
     save(model, f"{tmp_path}/model")
     assert (load(f"{tmp_path}/model").predict(X) == expected).all()
     for other in (X[:, :-1], np.hstack([X, X])):
-        with pytest.raises(ValueError, match="features"):
+        with pytest.raises(ValueError, match=f"X has {other.shape[1]} features, but FSSMSC is expecting 17"):
             model.predict(other)
+    with pytest.raises(ValueError, match="X has 11 features, but FSSMSC is expecting 17"):
+        model.predict(X[:, :11])  # as many as its views take
     again = model.fit(X[:, :13], y)  # another array: what was known of the first is forgotten
     assert again.predict(X[:, :13]).shape == (60,)
     whole = again.set_params(views=[slice(0, 8), slice(8, 14)]).fit(X[:, :14], y)

@@ -77,8 +77,8 @@ def test_skipped_rows_widen_the_interval_at_both_ends() -> None:
 
 
 def test_hidden_labels_say_what_they_rest_on() -> None:
-    unknown = accuracy_by_hidden_labels(np.arange(50) >= 5, np.array(["unknown", ""]))
-    chosen = accuracy_by_hidden_labels(np.arange(50) >= 5, np.array(["random", "suggested"]))
+    unknown = accuracy_by_hidden_labels(0.9, (0.8, 0.96), 50, np.array(["unknown", ""]))
+    chosen = accuracy_by_hidden_labels(0.9, (0.8, 0.96), 50, np.array(["random", "suggested"]))
     assert "holds if the labelled rows were drawn at random" in unknown.describe()
     assert "not drawn at random" in chosen.describe()
 

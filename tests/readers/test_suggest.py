@@ -6,10 +6,14 @@ from typing import Any
 
 import numpy as np
 import pytest
+from scipy import sparse
+from threadpoolctl import threadpool_limits
 
 from anchorview import FSSMSC, Views
 from anchorview.datasets import hide_labels, make_multiview_subspaces
-from anchorview.readers.suggest import _spread_out, code_coordinates, suggest_rows
+from anchorview.readers.code_space import code_coordinates
+from anchorview.readers.row_groups import spread_out
+from anchorview.readers.suggest import suggest_rows
 from support.settled import CHOSEN
 
 
@@ -89,14 +93,14 @@ def test_identical_rows() -> None:
 def test_groups_start_from_different_rows_far_from_each_other(n: int) -> None:
     rows, place = islands((200, 40, 40, 10, 10))
     for seed in range(5):
-        first = _spread_out(rows.astype(np.float32), n, np.random.RandomState(seed))
+        first = spread_out(rows.astype(np.float32), n, np.random.RandomState(seed))
         assert len(first) == len(np.unique(first)) == n
         assert len(np.unique(place[first])) == min(n, 5)  # none of them missed, however small
 
 
 def test_groups_start_from_different_rows_also_where_rows_repeat() -> None:
     rows = np.repeat(np.eye(3, dtype=np.float32), 5, axis=0)
-    first = _spread_out(rows, 9, np.random.RandomState(0))
+    first = spread_out(rows, 9, np.random.RandomState(0))
     assert len(np.unique(first)) == 9 and len(np.unique(first[:3] // 5)) == 3
 
 
@@ -113,6 +117,15 @@ def test_coordinates_are_the_leading_directions_of_unit_codes(data: Any) -> None
 
 
 # The estimator
+
+
+def test_coordinates_do_not_depend_on_the_threads_of_blas() -> None:
+    codes = sparse.random_array((900, 300), density=0.05, format="csr", rng=0)
+    found = []
+    for n_threads in (1, 2):
+        with threadpool_limits(n_threads, user_api="blas"):
+            found.append(code_coordinates(codes))
+    np.testing.assert_array_equal(*found)
 
 
 def test_labelled_rows_are_not_suggested_and_the_answer_is_the_same_each_time(data: Any) -> None:

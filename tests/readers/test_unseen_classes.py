@@ -38,9 +38,8 @@ def part() -> Any:
 
 
 def test_rows_of_classes_without_a_label_lose_their_confidence(part: Any) -> None:
-    *given, right, named = part
-    confidence, is_labelled = given[:2]
-    corrected, share = correct_confidence(*given)
+    confidence, is_labelled, class_ids, rows, held_out, right, named = part
+    corrected, share = correct_confidence(confidence, class_ids, rows, held_out)
     others = ~is_labelled
     assert share == pytest.approx(1 - named.mean(), abs=0.12)
     assert corrected[others & ~named].mean() < 0.5 < corrected[others & named].mean()
@@ -57,10 +56,20 @@ def test_nothing_changes_where_nothing_can_be_told(part: Any) -> None:
     alone = np.zeros(900, dtype=bool)
     alone[[np.flatnonzero(class_ids == number)[0] for number in range(len(counts))]] = True
     for labelled in (several, alone):
-        assert correct_confidence(confidence, labelled, class_ids, rows, held_out)[0] is confidence
-    given = confidence, is_labelled, class_ids, rows
-    assert correct_confidence(*given, held_out, drawn_at_random=False)[0] is confidence
-    assert correct_confidence(*given, None)[0] is confidence
+        assert correct_confidence(confidence, np.where(labelled, class_ids, -1), rows, held_out)[0] is confidence
+    assert correct_confidence(confidence, class_ids, rows, None)[0] is confidence
+
+
+def test_only_labels_drawn_at_random_tell_the_share_of_classes_without_one(part: Any) -> None:
+    """A class that was searched for has one label, and says nothing of how many classes have none."""
+    confidence, _, class_ids, rows, held_out = part[:5]
+    counts = np.bincount(class_ids[class_ids >= 0])
+    is_alone = (class_ids >= 0) & (np.append(counts, 0)[class_ids] == 1)
+    few = np.flatnonzero(is_alone)[:1]
+    counted = ~is_alone
+    counted[few] = True
+    whole = correct_confidence(confidence, class_ids, rows, held_out)[1]
+    assert 0 < correct_confidence(confidence, class_ids, rows, held_out, counted=counted)[1] < whole
 
 
 def test_the_ratio_is_the_least_of_its_loss() -> None:

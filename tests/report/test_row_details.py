@@ -43,6 +43,12 @@ def test_texts_come_first_then_the_cells_that_tell_classes_apart(kind: Any) -> N
     assert len(cells[3][0][1]) <= LONGEST_TEXT and cells[3][0][1].endswith("…")
 
 
+def test_texts_that_differ_come_before_those_that_repeat() -> None:
+    table = TABLE[["text"]].copy()
+    table.insert(0, "sender", np.where(CLASSES > 0, "the team of red things", "the team of blue things"))
+    assert [name for name, _ in row_cells(table, None, [5], CLASSES)[5]] == ["text", "sender"]
+
+
 def test_texts_alone_and_named_numbers_do_too() -> None:
     assert row_cells([f"text {row}" for row in range(40)], None, [7], CLASSES) == {7: [("", "text 7")]}
     views = Views({"sizes": TABLE[["noise", "size"]], "more": np.ones((40, 2))})
@@ -94,7 +100,7 @@ def test_rows_stand_for_those_that_are_like_them() -> None:
 )
 def test_every_suggestion_has_a_reason(about: RowDetails, reason: str) -> None:
     model, y, _ = fit_small()
-    summary = replace(summarise_run(model, y, xy=grid(120)), details={7: about})
+    summary = replace(summarise_run(model, y, xy=grid(120)), details={7: about}, audited=[])
     assert suggestion_reason(summary, 7) == reason
     assert all(suggestion_reason(summary, row) for row in summary.suggested)
 

@@ -41,6 +41,13 @@ def test_words_categories_and_numbers() -> None:
     assert "common" not in " ".join(found) and "the" not in " ".join(found).split() and "1-size" not in " ".join(found)
 
 
+def test_a_word_of_two_columns_is_said_once() -> None:
+    texts = [["engine and more", "violin and more", "bread and more"][number] for number in CLASSES]
+    table = pd.DataFrame({"title": texts, "text": texts})
+    views = TableViews(kinds={"title": "text", "text": "text"}).fit_transform(table)
+    assert telling_features(views, CLASSES, 3) == ["engine", "violin", "bread"]
+
+
 def test_without_names_the_view_is_named() -> None:
     rng = np.random.RandomState(0)
     views = Views({"noise": rng.rand(N, 5), "shape": rng.rand(N, 5) + np.eye(5)[CLASSES]})

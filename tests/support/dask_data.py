@@ -13,7 +13,8 @@ from scipy import sparse
 from anchorview import FSSMSC, datasets
 
 N_ROWS, N_BLOCKS = 320, 8
-SETTLED = {"ridge": 3.0, "must_link_weight": 3.0, "readers": "nearest", "n_landmarks": 16, "random_state": 0}
+WEIGHTS = {"view_weights": None, "ridge": 3.0, "must_link_weight": 3.0}
+SETTLED = {**WEIGHTS, "readers": "nearest", "n_landmarks": 16, "random_state": 0}
 
 
 def build(**options: Any) -> FSSMSC:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import dataclasses
 import threading
 import time
 from collections.abc import Callable, Iterator
@@ -14,12 +15,12 @@ import pyarrow as pa
 
 from anchorview.app.label_journal.journal import Header, Journal
 from anchorview.app.labelling.given import GivenLabels
-from anchorview.app.labelling.live_model import LiveModel, State
+from anchorview.app.labelling.live_model import LiveModel
 from anchorview.app.labelling.rows import PageRows, fill_places
 from anchorview.app.labelling.session import Session
-from anchorview.readers.audit import audit_order
+from anchorview.app.labelling.state import Figures, State, no_figures, no_state
 
-HEADER = Header("run", "ids", 7)
+HEADER = Header("run", "ids", 0)
 TOKEN = "secret-token"
 HTML = "<img src=x onerror=\"document.title='broken'\"><script>document.title='broken'</script>"
 
@@ -33,19 +34,17 @@ class FixedModel:
     def update(self, given: GivenLabels) -> State:
         self.seen.append(given)
         time.sleep(self.wait)
+        return dataclasses.replace(no_state(self.n_rows), version=len(self.seen))
+
+    def judge(self, given: GivenLabels) -> Iterator[Figures]:
         suggested = [(row, "why") for row in range(self.n_rows) if row not in given.labels]
-        return replace_version(empty_state(self.n_rows), len(self.seen), suggested)
+        yield dataclasses.replace(no_figures(self.n_rows), suggested=suggested)
 
+    def save(self, form: str) -> bytes:
+        raise ValueError("There is no model yet.")
 
-def replace_version(state: State, version: int, suggested: list[tuple[int, str]]) -> State:
-    import dataclasses
-
-    return dataclasses.replace(state, version=version, suggested=suggested)
-
-
-def empty_state(n_rows: int) -> State:
-    zeros = np.zeros(n_rows, dtype=np.float32)
-    return State(np.full(n_rows, -1), zeros, zeros)
+    def close(self) -> None:
+        pass
 
 
 def plain_rows(n_rows: int = 60, contents: Any = None, folder: Path | None = None) -> PageRows:
@@ -59,7 +58,7 @@ def plain_rows(n_rows: int = 60, contents: Any = None, folder: Path | None = Non
 def plain_session(path: Path, n_rows: int = 60, contents: Any = None, classes: tuple[str, ...] = ("a", "b")) -> Session:
     """A session on rows without features."""
     rows = plain_rows(n_rows, contents, path.parent)
-    return Session(rows, Journal(path, HEADER), FixedModel(n_rows), empty_state(n_rows), classes)
+    return Session(rows, Journal(path, HEADER), FixedModel(n_rows), no_state(n_rows), classes)
 
 
 def nasty_table(n_rows: int = 60) -> Any:
@@ -75,8 +74,8 @@ def digits_session(path: Path, digits: Any, model: Any, classes: tuple[str, ...]
     codes = code_coordinates(model.codes_).astype(np.float32)
     n = len(codes)
     rows = PageRows([str(row) for row in range(n)], fill_places(map_to_plane(codes, n_landmarks=200)), codes)
-    learner = LiveModel(digits.views, codes, audit_order(n, HEADER.audit_seed), 0, 1)
-    return Session(rows, Journal(path, HEADER), learner, empty_state(n), classes)
+    learner = LiveModel(digits.views, codes, 0, 1)
+    return Session(rows, Journal(path, HEADER), learner, no_state(n), classes)
 
 
 @contextlib.contextmanager

@@ -10,7 +10,8 @@ import pandas as pd
 from anchorview import FSSMSC, TableViews, datasets
 from anchorview.report.run_summary import RunSummary, summarise_run
 
-SETTLED: dict[str, Any] = {"scaling": "l2", "ridge": 3.0, "must_link_weight": 3.0, "readers": "nearest"}
+WEIGHTS: dict[str, Any] = {"view_weights": None, "ridge": 3.0, "must_link_weight": 3.0}
+SETTLED: dict[str, Any] = {"scaling": "l2", **WEIGHTS, "readers": "nearest"}
 NASTY = ["<script>document.title='run'</script>", "</script>", '"><img src=x onerror=document.title=1>']
 
 

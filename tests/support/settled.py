@@ -9,7 +9,13 @@ from sklearn.base import clone
 from anchorview import FSSMSC, ActiveSet
 
 SETTLED: dict[str, Any] = {"scaling": "minmax", "solver": ActiveSet(units="paper"), "readers": "nearest"}
-CHOSEN: dict[str, Any] = {"scaling": "minmax", "ridge": 3.0, "must_link_weight": 3.0, "readers": "nearest"}
+CHOSEN: dict[str, Any] = {
+    "scaling": "minmax",
+    "view_weights": None,
+    "ridge": 3.0,
+    "must_link_weight": 3.0,
+    "readers": "nearest",
+}
 """The same in the units of the data: what a fit with defaults may come to, without judging 48 settings first."""
 
 

@@ -51,7 +51,8 @@ def test_labels_overrule_a_scaling_that_hides_the_classes(units: Any) -> None:
 def test_the_attribute_and_the_status_say_what_was_chosen(units: Any) -> None:
     model = FSSMSC(n_landmarks=80, random_state=0).fit(units.views, units.y)
     chosen = model.chosen_
-    assert set(chosen) == {"scaling", "l1", "ridge", "must_link_weight", "coupling", "readers", "n_neighbors"}
+    weights = {"view_weights", "l1", "ridge", "must_link_weight", "coupling"}
+    assert set(chosen) == {"scaling", *weights, "readers", "n_neighbors"}
     assert f"chosen on {np.count_nonzero(units.y >= 0)} hidden labels" in model.status_
     assert f"ridge ({chosen['ridge']:g})" in model.status_ and f"scaling ({chosen['scaling'][0]})" in model.status_
     assert chosen["ridge"] in (1, 3, 10) and chosen["must_link_weight"] in (0.3, 3, 30)

@@ -20,7 +20,8 @@ from anchorview.tuning.readings import GraphReading, LinearReading, Readings
 from anchorview.tuning.sampling import READ_GRAPH
 from anchorview.view_importance import measure_views
 
-GIVEN: dict[str, Any] = {"scaling": "standard", "ridge": 3.0, "must_link_weight": 3.0, "random_state": 0}
+WEIGHTS: dict[str, Any] = {"view_weights": None, "ridge": 3.0, "must_link_weight": 3.0}
+GIVEN: dict[str, Any] = {"scaling": "standard", **WEIGHTS, "random_state": 0}
 ALL = ("nearest", "linear", "poisson")
 
 

@@ -47,7 +47,7 @@ def search_data(views: Any, y: Any, folds: list[Any], landmarks: Any, scaler: An
         sample_weights=weights,
     )
     source = represent(views, scaler, landmarks, M, np.random.RandomState(0), 1, weights=weights)
-    data._sources["minmax", M] = source
+    data._sources[settings(("nearest",))[0].source] = source
     return data
 
 

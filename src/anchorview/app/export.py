@@ -75,6 +75,6 @@ def export(
     if form is Format.LABEL_STUDIO and columns:
         from .label_studio import labelling_interface
 
-        shown = next(iter(next(iter(columns.values()))))
+        shown = next(iter(columns.values()))
         say("The labelling interface for the settings of the project:")
-        say(labelling_interface(record["class_values"], shown))
+        say(labelling_interface(record["class_values"], *shown))

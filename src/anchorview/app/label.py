@@ -16,7 +16,9 @@ _N_CLUSTERS = 10  # groups of a first fit without labels; the page asks for one 
 
 
 def label(
-    source: Annotated[Path, typer.Argument(help="The folder of a run, or a table: it is fitted first.")],
+    source: Annotated[
+        Path, typer.Argument(help="The folder of a run; or a table, or a folder of photos, which is fitted first.")
+    ],
     output: Annotated[
         Path | None, typer.Option("-o", "--output", help="Of a table: folder of the run; by default NAME-run.")
     ] = None,
@@ -49,8 +51,8 @@ def label(
         from .labelling.server import make_app
     except ImportError:
         raise UsageError("The page needs starlette and uvicorn: pip install 'anchorview[serve]'") from None
-    found = open_socket(port)
-    run = source if source.is_dir() else _fit_first(source, output, label, id, clusters, jobs)
+    listening = open_socket(port)  # before a long fit
+    run = source if _is_run(source) else _fit_first(source, output, label, id, clusters, jobs)
     from .labelling.opening import open_session
 
     say(f"Opening {run} …")
@@ -58,7 +60,7 @@ def label(
     try:
         if session.journal.note:
             say(f"Note: {session.journal.note}")
-        token, number = new_token(), found.getsockname()[1]
+        token, number = new_token(), listening.getsockname()[1]
         from urllib.parse import quote
 
         address = f"http://{LOOPBACK}:{number}/#token={token}&who={quote(who or _user())}"
@@ -69,11 +71,19 @@ def label(
             if not no_browser:
                 open_browser(address)
 
-        serve_app(make_app(session, token, number), found, started)
+        serve_app(make_app(session, token, number), listening, started)
     finally:
         session.close()
-        found.close()
+        listening.close()
     say(f"{len(session.book.labels):,} labels in {session.journal.path}")
+
+
+def _is_run(source: Path) -> bool:
+    """Tell the folder of a run from tables and folders of photos, which are fitted first."""
+    from ..files.sources import is_photo_folder
+    from .run_folder import MARK
+
+    return source.is_dir() and ((source / MARK).is_file() or not is_photo_folder(source))
 
 
 def _user() -> str:

@@ -83,10 +83,10 @@ def make_tasks(
         yield task
 
 
-def labelling_interface(
-    classes: Iterable[Any], field: str = "text", *, control: str = CONTROL, shown: str = SHOWN
-) -> str:
+def labelling_interface(classes: Iterable[Any], *fields: str, control: str = CONTROL, shown: str = SHOWN) -> str:
     """Return the labelling interface that fits the tasks, to be pasted into the settings of a project.
+
+    It shows all `fields` of a task, by default its "text".
 
     Examples
     --------
@@ -100,8 +100,12 @@ def labelling_interface(
     </View>
     """
     choices = "\n".join(f"    <Choice value={quoteattr(str(name))}/>" for name in classes)
+    texts = "\n".join(
+        f"  <Text name={quoteattr(shown if number == 1 else f'{shown}{number}')} value={quoteattr('$' + field)}/>"
+        for number, field in enumerate(fields or ("text",), start=1)
+    )
     return (
-        f"<View>\n  <Text name={quoteattr(shown)} value={quoteattr('$' + field)}/>\n"
+        f"<View>\n{texts}\n"
         f'  <Choices name={quoteattr(control)} toName={quoteattr(shown)} choice="single" showInline="true">\n'
         f"{choices}\n  </Choices>\n</View>"
     )

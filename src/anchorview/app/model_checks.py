@@ -62,8 +62,11 @@ def _check_estimator(estimator: Any) -> None:
     if hasattr(estimator, "_groups"):
         require(is_number(estimator._temperature), "_temperature")
         for group in estimator._groups:
-            _check_group(group, sizes, n_classes)
-    else:
+            if "_rule" not in vars(estimator):  # else of an earlier answer, which may know fewer classes
+                _check_group(group, sizes, n_classes)
+        if "_kept_plain" in vars(estimator):
+            _check_estimator(estimator._kept_plain)
+    if hasattr(estimator, "_rule") or not hasattr(estimator, "_groups"):
         rule, n_landmarks = estimator._rule, len(estimator.landmarks_)
         if isinstance(rule, Readings):
             _check_readings(rule, n_landmarks, n_classes)
@@ -112,6 +115,7 @@ def _check_codes(scaler: Any, landmarks: Any, encoder: Any, sizes: list[int]) ->
     if encoder.grams is not None:
         require(isinstance(encoder.grams, PatternGrams), "grams")
         require(tuple(encoder.grams.sizes) == tuple(scaler.sizes), "sizes of grams")
+        require(encoder.grams.view_weights == scaler.view_weights, "view_weights of grams")
         check_floats(encoder.grams.landmarks, landmarks.shape, "landmarks of grams")
         check_floats(encoder.grams.complete, (n_landmarks, n_landmarks), "complete")
 
@@ -119,6 +123,7 @@ def _check_codes(scaler: Any, landmarks: Any, encoder: Any, sizes: list[int]) ->
 def _check_scaler(scaler: Any, sizes: list[int]) -> None:
     require(isinstance(scaler, ViewsScaler) and is_float(scaler.dtype), "scaler")
     require(len(scaler.scalers) == len(scaler.sizes) == len(sizes), "scalers")
+    _check_view_weights(scaler.view_weights, len(sizes))
     for one, n_out, size in zip(scaler.scalers, scaler.sizes, sizes, strict=True):
         require(is_count(n_out) and one.n_out == n_out, "n_out")
         if isinstance(one, TextScaler):
@@ -135,6 +140,12 @@ def _check_scaler(scaler: Any, sizes: list[int]) -> None:
             for name in ("shift", "factor"):
                 if getattr(one, name) is not None:
                     check_floats(getattr(one, name), (size,), name)
+
+
+def _check_view_weights(weights: Any, n_views: int) -> None:
+    if weights is not None:
+        require(isinstance(weights, tuple) and len(weights) == n_views, "view_weights")
+        require(all(is_number(weight) and weight > 0 for weight in weights), "view_weights")
 
 
 def _check_directions(directions: Directions, n_terms: int, n_out: int) -> None:

@@ -11,13 +11,13 @@ import importlib
 from dataclasses import dataclass
 from typing import Any
 
-from ..base import OF_FITTED_ROWS
+from ..base import OF_FITTED_ROWS, OF_LABEL_LOOP
 
 LAST_STEPS = ("FSSMSC", "AnchorViewClassifier")
 
 _SEARCH = ("_judged", "_folds", "_seed", "_sampled", "_data_fingerprint")  # what warm_start goes on from
 _OF_THIS_MACHINE = ("text_encoder", "text_cache", "image_encoder", "image_folder", "unreadable_")
-_NEVER = ("_left_out", "_metadata_request", "_stop_words_id", "_prepared", "_report", "_audit")
+_NEVER = ("_left_out", "_metadata_request", "_stop_words_id", "_report", *OF_LABEL_LOOP)
 
 
 @dataclass(frozen=True)
@@ -84,6 +84,8 @@ TABLE: dict[str, Storable] = {
         LabelledNeighbours="readers.nearest",
         ClusterCentres="readers.clusters",
         HeldOutLabels="readers.held_out_labels",
+        CodeSpace="readers.code_space",
+        KeptFit="fitting.kept_fit",
         Conflict="supervision.conflicts",
         Contradiction="supervision.conflicts",
         ConstraintViolations="supervision.conflicts",

@@ -147,6 +147,7 @@ _FIELDS = (
     "seed",
     "jobs",
     "strict",
+    "keep_rows",
     "output",
 )
 

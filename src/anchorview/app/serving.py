@@ -3,21 +3,22 @@
 from __future__ import annotations
 
 import json
-import threading
 import time
 from collections.abc import Collection
+from contextlib import suppress
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pyarrow as pa
 from starlette.applications import Starlette
-from starlette.concurrency import run_in_threadpool
 from starlette.requests import Request
 from starlette.responses import JSONResponse, Response
 from starlette.routing import Route
 
 from ..data.views import Views
+from .batching import Batcher
 from .errors import DataError
 from .inputs.columns import column_matrix
 from .labelling.guard import Guard
@@ -51,8 +52,8 @@ class RowReader:
             kind = f"list of {size} numbers" if features is None else "number"
             self.columns |= dict.fromkeys(named, kind)
 
-    def read(self, records: pa.Table) -> tuple[Views, list[str], list[str]]:
-        """Return the views of rows, names of columns that are missing, and of those that nobody asked for."""
+    def complete(self, records: pa.Table) -> tuple[pa.Table, list[str], list[str]]:
+        """Return the model's columns of rows, names of those that are missing, and of columns that nobody asked for."""
         missing = [name for name in self.columns if name not in records.column_names]
         known = {*self.columns, self._predictor.id_column}
         unknown = [name for name in records.column_names if name not in known]
@@ -60,27 +61,33 @@ class RowReader:
             raise DataError(f"No column of the model is there; it has {', '.join(list(self.columns)[:10])}.")
         for name in missing:
             records = records.append_column(name, pa.nulls(records.num_rows, self._type(name)))
+        records = records.select(list(self.columns))
+        for place, name in enumerate(self.columns):
+            column = records.column(name)
+            kind = pa.list_(pa.float64()) if pa.types.is_list(column.type) else self._type(name)
+            if column.type != kind:
+                with suppress(pa.ArrowInvalid, pa.ArrowNotImplementedError):  # whoever reads it says what is wrong
+                    records = records.set_column(place, name, column.cast(kind))
+        return records, missing, unknown
+
+    def views(self, records: pa.Table) -> Views:
+        """Return the views of rows that have all columns."""
         if self._predictor.table is not None:
-            for name, storage in self._storage.items():
-                column = records.column(name)
-                if storage != "number" and not pa.types.is_string(column.type) and not pa.types.is_list(column.type):
-                    place = records.column_names.index(name)
-                    records = records.set_column(place, name, column.cast(pa.string()))
             try:
-                return self._predictor.table.encode(records.select(list(self.columns))).views, missing, unknown
+                return self._predictor.table.encode(records).views
             except ValueError as error:
                 raise DataError(str(error)) from None
         arrays = {}
+        size_of = dict(zip(self._predictor.model.view_names_, self._predictor.model.view_sizes_, strict=True))
         for name, group in self._groups.items():
-            absent = [one for one in group if one in missing]
-            if len(absent) == len(group):  # the whole view: rows lack it
-                size = dict(zip(self._predictor.model.view_names_, self._predictor.model.view_sizes_, strict=True))
-                arrays[name] = np.full((records.num_rows, size[name]), np.nan)
+            is_missing = all(records.column(one).null_count == records.num_rows for one in group)
+            if is_missing:  # rows lack the whole view
+                arrays[name] = np.full((records.num_rows, size_of[name]), np.nan)
             else:
                 arrays[name] = column_matrix(records, group, "the request")
         views = Views(arrays)
         views.features = list(self._predictor.model._view_features)
-        return views, missing, unknown
+        return views
 
     def _type(self, name: str) -> Any:
         if self._predictor.table is None:
@@ -112,36 +119,106 @@ def parse(body: bytes, kind: str, text_columns: Collection[str] = ()) -> pa.Tabl
         raise DataError(f"A column holds values of several kinds: {error}.") from None
 
 
+@dataclass(frozen=True, eq=False)
+class _Request:
+    body: bytes
+    kind: str
+
+
+@dataclass(frozen=True, eq=False)
+class _Rows:
+    """The rows of a request."""
+
+    ids: list[Any]
+    records: pa.Table
+    missing: list[str]
+    unknown: list[str]
+
+
+class Labeller:
+    """Labels the rows of requests, those of several at once.
+
+    Parameters
+    ----------
+    predictor : Predictor
+        The model.
+    """
+
+    def __init__(self, predictor: Predictor) -> None:
+        self._predictor, self.reader = predictor, RowReader(predictor)
+        storage = getattr(self.reader, "_storage", {})
+        self._text = [name for name, kind in storage.items() if kind != "number"]
+        self.why_no_novelty: str | None = None
+        try:
+            predictor.model._novelty_of_rows()
+        except (AttributeError, ValueError) as error:
+            self.why_no_novelty = str(error)
+
+    def answer(self, requests: list[_Request]) -> list[Any]:
+        """Return the answer to each request, or the error that it gets."""
+        read = [self._read(request) for request in requests]
+        good = [rows for rows in read if isinstance(rows, _Rows)]
+        labelled: list[Any]
+        try:
+            labelled = self._label(good)
+        except Exception:  # one request spoils the batch: each for itself
+            labelled = []
+            for rows in good:
+                try:
+                    labelled += self._label([rows])
+                except Exception as error:
+                    labelled.append(error)
+        answers = iter(labelled)
+        return [next(answers) if isinstance(rows, _Rows) else rows for rows in read]
+
+    def _read(self, request: _Request) -> _Rows | Exception:
+        try:
+            records = parse(request.body, request.kind, self._text)
+            name = self._predictor.id_column
+            ids = records.column(name).to_pylist() if name in records.column_names else list(range(records.num_rows))
+            return _Rows(ids, *self.reader.complete(records))
+        except Exception as error:
+            return error
+
+    def _label(self, requests: list[_Rows]) -> list[dict[str, Any]]:
+        if not requests:
+            return []
+        records = pa.concat_tables([rows.records for rows in requests])
+        views = self.reader.views(records)
+        table = self._predictor.label(np.arange(records.num_rows), views).drop_columns(["id"])
+        novelty = [None] * records.num_rows
+        if self.why_no_novelty is None:
+            with suppress(ValueError):  # two classes have no label, or all rows have one
+                sure = np.asarray(table.column("confidence").to_numpy(), dtype=np.float64)
+                novelty = np.round(self._predictor.model._novelty_of_new(views, sure), 4).tolist()
+        labelled, start, answers = table.to_pylist(), 0, []
+        for rows in requests:
+            shown = [
+                {"id": name, **labelled[start + number], "novelty": novelty[start + number]}
+                for number, name in enumerate(rows.ids)
+            ]
+            start += len(rows.ids)
+            answers.append({"predictions": shown, "missing_columns": rows.missing, "unknown_columns": rows.unknown})
+        return answers
+
+
 class _Routes:
     def __init__(self, predictor: Predictor) -> None:
-        self._predictor, self._reader = predictor, RowReader(predictor)
-        self._lock, self._start = threading.Lock(), time.time()
-        storage = getattr(self._reader, "_storage", {})
-        self._text = [name for name, kind in storage.items() if kind != "number"]
+        self._predictor, self._labeller = predictor, Labeller(predictor)
+        self._batcher, self._start = Batcher(self._labeller.answer), time.time()
 
     async def health(self, request: Request) -> Response:
         return JSONResponse({"status": "ok", "seconds": round(time.time() - self._start, 1)})
 
     async def model(self, request: Request) -> Response:
         model = self._predictor.model
-        about = {"model": type(model).__name__, "classes": model.classes_.tolist(), "columns": self._reader.columns}
-        return JSONResponse({**about, "id": self._predictor.id_column})
+        about = {"model": type(model).__name__, "classes": model.classes_.tolist()}
+        columns = {"columns": self._labeller.reader.columns, "id": self._predictor.id_column}
+        return JSONResponse({**about, **columns, "no_novelty": self._labeller.why_no_novelty})
 
     async def predict(self, request: Request) -> Response:
         kind = request.headers["content-type"].partition(";")[0].strip().lower()
-        body = await request.body()
-        return JSONResponse(await run_in_threadpool(self._predict, body, kind))
-
-    def _predict(self, body: bytes, kind: str) -> dict[str, Any]:
-        records = parse(body, kind, self._text)
-        views, missing, unknown = self._reader.read(records)
-        name = self._predictor.id_column
-        ids = records.column(name).to_pylist() if name in records.column_names else range(records.num_rows)
-        with self._lock:  # a model shares its threads between the rows of one request, not between requests
-            labels = self._predictor.label(np.array([str(one) for one in ids]), views)
-        rows = labels.drop_columns(["id"]).to_pylist()
-        shown = [{"id": one, **row} for one, row in zip(ids, rows, strict=True)]
-        return {"predictions": shown, "missing_columns": missing, "unknown_columns": unknown}
+        return JSONResponse(await self._batcher.ask(_Request(await request.body(), kind)))
 
 
 def make_prediction_app(model: Path, token: str | None, hosts: Collection[str], most_bytes: int = MOST_BYTES) -> Guard:
@@ -158,11 +235,11 @@ def make_prediction_app(model: Path, token: str | None, hosts: Collection[str], 
     most_bytes : int
         The largest body.
     """
-    found = _Routes(Predictor(model, [], None))
+    to = _Routes(Predictor(model, [], None))
     routes = [
-        Route("/health", found.health),
-        Route("/model", found.model),
-        Route("/predict", found.predict, methods=["POST"]),
+        Route("/health", to.health),
+        Route("/model", to.model),
+        Route("/predict", to.predict, methods=["POST"]),
     ]
     app = Starlette(routes=routes, exception_handlers={DataError: _bad})
     return Guard(app, hosts, token, open_paths=("/health",), kinds=_KINDS, most_bytes=most_bytes)

@@ -14,6 +14,7 @@ from pathlib import Path
 from typing import IO, Any
 
 from ..core.locks import lock
+from .stamps import code_stamp, today
 
 VERSION = 1
 _START = '{"version": '  # of every line
@@ -54,6 +55,8 @@ class Records:
     def __init__(self, path: str | os.PathLike[str]) -> None:
         self.path = Path(path)
         self._runs: dict[str, _Run] = {}
+        self._newest: dict[str, _Run] = {}  # of any commit, by the key without its "code"
+        self._made: dict[str, dict[str, str]] = {}
         if self.path.exists():
             self._read()
 
@@ -79,7 +82,7 @@ class Records:
                         "it was left as it is. Choose another results file."
                     )
                 else:
-                    self._runs[record_key(entry["key"])] = (entry["key"], entry["result"])
+                    self._keep(entry["key"], entry["result"], entry.get("made"))
         if cut:
             warnings.warn(
                 f"{self.path}: a record on line {', '.join(cut)} was cut off by a crash and is left out; its run is "
@@ -92,22 +95,41 @@ class Records:
         run = self._runs.get(record_key(key))
         return None if run is None else run[1]
 
+    def newest(self, key: dict[str, Any]) -> _Run | None:
+        """Return the newest run of this key, whatever the "code" in its own: that of any commit."""
+        return self._newest.get(record_key(_without_code(key)))
+
+    def made(self, key: dict[str, Any]) -> dict[str, str] | None:
+        """Return date and commit of a run, None if they were not recorded."""
+        return self._made.get(record_key(key))
+
+    def _keep(self, key: dict[str, Any], result: dict[str, Any], made: dict[str, str] | None) -> None:
+        self._runs[record_key(key)] = (key, result)
+        self._newest[record_key(_without_code(key))] = (key, result)
+        if made is not None:
+            self._made[record_key(key)] = made
+
     def add(self, key: dict[str, Any], result: dict[str, Any]) -> None:
-        """Append a result and make sure it is on disk."""
-        line = json.dumps({"version": VERSION, "key": key, "result": result}) + "\n"
+        """Append a result, with commit and date, and make sure it is on disk."""
+        made = {"commit": code_stamp()["commit"], "date": today()}
+        line = json.dumps({"version": VERSION, "key": key, "result": result, "made": made}) + "\n"
         self.path.parent.mkdir(parents=True, exist_ok=True)
         with self.path.open("ab+") as stream:
             _end_last_line(stream, self.path, locked=lock(stream))
             stream.write(line.encode())
             stream.flush()
             os.fsync(stream.fileno())
-        self._runs[record_key(key)] = (key, json.loads(json.dumps(result)))
+        self._keep(key, json.loads(json.dumps(result)), made)
 
     def __iter__(self) -> Iterator[_Run]:
         return iter(list(self._runs.values()))
 
     def __len__(self) -> int:
         return len(self._runs)
+
+
+def _without_code(key: dict[str, Any]) -> dict[str, Any]:
+    return {name: value for name, value in key.items() if name != "code"}
 
 
 def _entries(line: str) -> list[dict[str, Any] | None]:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import argparse
 import warnings
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import cached_property, lru_cache, partial
 from pathlib import Path
 from typing import Any
@@ -17,6 +17,7 @@ from .environment import environment_line
 from .process import JobResult
 from .records import Records
 from .sources import Source, find_sources, load_dataset
+from .stamps import code_stamp, is_clean
 
 Result = dict[str, Any]
 SCORES = ("acc", "nmi", "ari")
@@ -37,6 +38,7 @@ def make_parser(description: str | None, script: str) -> argparse.ArgumentParser
     text = "folder of .npz and .mat files, or one file; may be given several times; default: the embedded digits (hw)"
     parser.add_argument("--data", type=Path, action="append", default=[], help=text)
     parser.add_argument("--fresh", action="store_true", help="compute again what is already recorded")
+    parser.add_argument("--any-commit", action="store_true", help="take records of earlier commits with these defaults")
     parser.add_argument("--out", type=Path, default=Path(script).parent / "results", help="folder of the results")
     return parser
 
@@ -126,6 +128,8 @@ class Runs:
     draws: int | None = None  # draws of labels, instead of the number that an experiment asks for
     fresh: bool = False  # make runs again although they are recorded
     compute: bool = True  # whether runs may be made at all; if not, only what is recorded is returned
+    any_commit: bool = False  # take what code of another commit made, if all defaults are the same
+    used: set[str] = field(default_factory=set, compare=False)  # commits whose results were returned
 
     @property
     def folder(self) -> Path:
@@ -133,8 +137,40 @@ class Runs:
         return self.records.path.parent
 
     def known(self, key: dict[str, Any]) -> Result | None:
-        """Return a recorded result, None if there is none or it is to be computed again."""
-        return None if self.fresh and self.compute else self.records.get(key)
+        """Return a recorded result, None if there is none or it is to be computed again.
+
+        Keys that name all parameters are complete. Any other is the key of a run by this commit, with these defaults.
+        """
+        if self.fresh and self.compute:
+            return None
+        stamped = self.stamped(key)
+        result = self.records.get(stamped) if is_clean(code_stamp()) or stamped is key else None
+        if result is None and (self.any_commit or not self.compute):
+            run = self.records.newest(stamped)
+            if run is not None and run[0].get("code", {}).get("defaults") == code_stamp()["defaults"]:
+                stamped, result = run
+        if result is not None and "code" in stamped:
+            self.used.add(stamped["code"]["commit"])
+        return result
+
+    def recorded(self) -> list[tuple[dict[str, Any], Result]]:
+        """Return all runs of this commit with these defaults; of any commit if that was asked for."""
+        here = code_stamp()
+        kept = ("commit", "defaults") if not self.any_commit else ("defaults",)
+        return [
+            (key, result)
+            for key, result in self.records
+            if "code" in key and all(key["code"][name] == here[name] for name in kept)
+        ]
+
+    @staticmethod
+    def stamped(key: dict[str, Any]) -> dict[str, Any]:
+        """Return a key with the commit and the defaults of today's code, unless it names all parameters itself."""
+        return key if "parameters" in key else {**key, "code": code_stamp()}
+
+    def _record(self, key: dict[str, Any], result: Result) -> None:
+        self.records.add(self.stamped(key), result)
+        self.used.add(code_stamp()["commit"])
 
     def get(self, key: dict[str, Any], run: Callable[[], Result]) -> Result | None:
         """Return the result of a run, None if it is not recorded and may not be made."""
@@ -143,7 +179,7 @@ class Runs:
             with warnings.catch_warnings():
                 warnings.simplefilter("ignore")  # such as fewer landmarks than asked for: the same in every draw
                 result = run()
-            self.records.add(key, result)
+            self._record(key, result)
         return result
 
     def get_job(self, key: dict[str, Any], run: Callable[[], JobResult], **about: Any) -> Result | None:
@@ -156,7 +192,7 @@ class Runs:
             job = run()
             result = {**job.as_dict(), **about}
             if job.status != "error":
-                self.records.add(key, result)
+                self._record(key, result)
         return result
 
     def repeat(self, key: dict[str, Any], run: Callable[..., Result], n_draws: int) -> list[Result]:
@@ -247,6 +283,7 @@ def run_parts(
     records, data = Records(options.out / f"{name}.jsonl"), DataSets(options.data)
     report = []
     for part, run in parts.items():
-        report += run(Runs(records, data, options.draws, options.fresh, options.only in (None, part)))
+        may_run = options.only in (None, part)
+        report += run(Runs(records, data, options.draws, options.fresh, may_run, options.any_commit))
     write_report(options.out / f"{name}.md", title, report)
     print(f"\nTables: {options.out / f'{name}.md'}")

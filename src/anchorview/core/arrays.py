@@ -157,3 +157,15 @@ def column_slices(sizes: Sequence[int]) -> tuple[slice, ...]:
     """
     ends = np.cumsum(sizes)
     return tuple(slice(int(end) - size, int(end)) for size, end in zip(sizes, ends, strict=True))
+
+
+def weight_present(present: Mask, view_weights: Sequence[float] | None = None) -> tuple[Matrix, float]:
+    """Return the weight of the views that each row has, and that of all views; without weights their numbers.
+
+    Examples
+    --------
+    >>> weight_present(np.array([[True, False], [True, True]]), (1.5, 0.5))
+    (array([1.5, 2. ]), 2.0)
+    """
+    weights = np.ones(present.shape[-1]) if view_weights is None else np.asarray(view_weights, dtype=np.float64)
+    return present @ weights, float(weights.sum())

@@ -1,4 +1,4 @@
-"""How a fitted estimator shows itself in a notebook.
+"""How a fitted estimator shows itself in a notebook, and how its rows are labelled there.
 
 Estimators stand below those who can draw, so they do not know them: who draws registers here, and estimators ask.
 """
@@ -9,6 +9,7 @@ from collections.abc import Callable
 from typing import Any
 
 _forms: list[Callable[[Any], str | None]] = []
+_pages: list[Callable[..., Any]] = []
 
 
 def register_form(form: Callable[[Any], str | None]) -> None:
@@ -23,3 +24,13 @@ def html_form(estimator: Any, diagram: str) -> str:
         if shown is not None:
             return f"{shown}<details><summary>Parameters</summary>{diagram}</details>"
     return diagram
+
+
+def register_label_page(page: Callable[..., Any]) -> None:
+    """Register a function that returns the labelling page of a fitted estimator, as a widget."""
+    _pages.append(page)
+
+
+def label_page(estimator: Any, *arguments: Any) -> Any:
+    """Return the labelling page of a fitted estimator."""
+    return _pages[-1](estimator, *arguments)

@@ -25,7 +25,7 @@ def watch(write: Callable[[str], None] | None) -> Iterator[None]:
 class Ticker:
     """Counts blocks, from any thread, and now and then writes a line to who watches the thread that made it.
 
-    The name says what is done to the blocks; None writes nothing.
+    The name says what is done to the blocks; None writes nothing. The unit says what is counted.
 
     Examples
     --------
@@ -35,8 +35,8 @@ class Ticker:
     'encoding: 12 of 80 blocks, about 6 min left'
     """
 
-    def __init__(self, name: str | None, total: int) -> None:
-        self._name, self._total = name, total
+    def __init__(self, name: str | None, total: int, unit: str = "blocks") -> None:
+        self._name, self._total, self._unit = name, total, unit
         self._write = None if name is None else getattr(_watcher, "write", None)
         self._lock = threading.Lock()
         self._start = self._last = time.perf_counter()
@@ -65,7 +65,7 @@ class Ticker:
 
     def line(self, seconds: float) -> str:
         """Say how far the work is after so many seconds."""
-        text = f"{self._name}: {self.n_done} of {self._total} blocks"
+        text = f"{self._name}: {self.n_done} of {self._total} {self._unit}"
         done = self.n_done + sum(self._shares.values())
         return text if done == 0 else f"{text}, {time_left(seconds * (self._total / done - 1))}"
 

@@ -65,8 +65,10 @@ class NumberEncoder:
         fitted = []
         for column in columns:
             date_format, (unit, decimal) = date_formats.get(column.name), forms.get(column.name, Quantities("", POINT))
-            parts: dict[str | None, Matrix] = {None: column.numbers(decimal, unit)} if date_format is None else {}
-            if date_format is not None:
+            parts: dict[str | None, Matrix]
+            if date_format is None:
+                parts = {None: column.numbers(decimal, unit)}
+            else:
                 parts = _date_parts(column.seconds(date_format))
             for part, values in parts.items():
                 filled = values[~np.isnan(values)].astype(np.float64)

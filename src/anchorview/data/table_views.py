@@ -15,6 +15,7 @@ from sklearn.base import BaseEstimator, TransformerMixin
 from sklearn.utils.validation import check_is_fitted, validate_data
 
 from ..core.checks import check_choice, is_missing
+from ..core.ticker import Ticker
 from .column_encoders import CategoryEncoder, ColumnEncoder, ListEncoder, Part, Report, TextEncoder
 from .column_kinds import USED, ColumnKind, declared_kind, recognise
 from .columns import Column, table_columns
@@ -343,7 +344,11 @@ def _fit_encoders(
     date_formats = {name: one.date_format for name, one in found.items() if one.kind == "date"}
     forms = {name: Quantities(one.unit, one.decimal) for name, one in found.items() if one.kind == "number"}
     tag_kinds = {name: one.kind for name, one in found.items() if one.kind in TAG_READERS}
-    texts = [TextEncoder.fit(column) for column in of_kind("text")]
+    ticker = Ticker("reading text", len(of_kind("text")), "columns")
+    texts = []
+    for column in of_kind("text"):
+        texts.append(TextEncoder.fit(column))
+        ticker.done()
     others: list[ColumnEncoder] = [
         *(ListEncoder.fit(column) for column in of_kind("list")),
         NumberEncoder.fit(of_kind("number", "date"), date_formats, forms),

@@ -143,7 +143,7 @@ def choose_grams(texts: Sequence[str], least: int, most: int, n_threads: int = 1
         found = found[np.diff(found, prepend=found[:1] ^ np.uint64(1)) != 0]
         return found, count_pairs(rows, np.searchsorted(found, keys), (len(padded), len(found))), n_seen
 
-    parts = map_blocks(of_block, blocks, n_threads)
+    parts = map_blocks(of_block, blocks, n_threads, "reading text")
     keys = np.unique(np.concatenate([found for found, _, _ in parts]))
     n_texts, totals = np.zeros(len(keys), dtype=np.intp), np.zeros(len(keys))
     for found, counts, _ in parts:

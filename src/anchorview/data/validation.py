@@ -80,7 +80,7 @@ def read_views(
         n_columns = estimator.n_features_in_ if not reset else 0
         n_columns = getattr(estimator, "_n_columns", n_columns) if groups is not None else n_columns
         if not reset and not by_name and len(shape) == 2 and shape[1] != n_columns:
-            raise_other_features(shape[1], estimator)
+            raise_other_features(shape[1], n_columns, estimator)
         options = {"accept_sparse": accept_sparse, "dtype": None, "ensure_all_finite": False}
         if not reset and n_columns != estimator.n_features_in_:  # columns that no view takes are left alone
             X = check_array(X, estimator=estimator, **options)

@@ -11,13 +11,13 @@ from ..core.arrays import Mask, Presence, Weights, is_sparse
 from .views import Views
 
 
-def raise_other_features(n_features: int, estimator: Any) -> NoReturn:
-    """Raise the error for one table of another width than that of the fit."""
+def raise_other_features(n_features: int, expected: int, estimator: Any) -> NoReturn:
+    """Raise the error for one table of another width than that of the fit; views may leave out some of it."""
     sizes = dict(zip(estimator.view_names_, estimator.view_sizes_, strict=True))
     raise ValueError(
-        f"X has {n_features} features, but {type(estimator).__name__} is expecting {estimator.n_features_in_} features "
-        f"as input ({len(sizes)} view{'s' if len(sizes) > 1 else ''}: {sizes}). Give the same columns, in the order of "
-        "the fit; a view that is missing is left out by name, of a dict or Views of arrays."
+        f"X has {n_features} features, but {type(estimator).__name__} is expecting {expected} features as input "
+        f"({len(sizes)} view{'s' if len(sizes) > 1 else ''}: {sizes}). Give the same columns, in the order of the fit; "
+        "a view that is missing is left out by name, of a dict or Views of arrays."
     )
 
 

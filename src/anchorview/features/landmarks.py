@@ -17,6 +17,7 @@ from scipy import sparse
 
 from ..core.arrays import ClassIds, Matrix, Presence, Rows, Weights, column_slices, group_equal
 from ..core.draws import draw_weighted
+from ..core.ticker import Ticker
 from ..data.views import Views
 from ..engine.blocks import iter_blocks, map_blocks, row_blocks, rows_of
 from .scaling import BLOCK_ROWS, ScaledRows, ViewsScaler
@@ -254,6 +255,7 @@ def kmeans_labels(
     centres = _first_centres(sample, n_clusters, rng) if first is None else sample.rows[first]
     squared = np.einsum("ij,ij->i", sample.rows, sample.rows)
     labels = np.full(len(sample), -1)
+    ticker = Ticker("grouping rows", max_iter, "rounds at most")
     for _ in range(max_iter):
         previous = labels
         labels = _assign(sample, squared, centres, n_threads)
@@ -262,6 +264,7 @@ def kmeans_labels(
         if np.array_equal(labels, previous):
             break
         centres = _cluster_means(sample, labels, n_clusters)
+        ticker.done()
     return labels
 
 

@@ -14,7 +14,8 @@ from typing import Any, Self
 
 import numpy as np
 
-from ..core.arrays import LONG, PARALLEL, Mask, Matrix, Presence, Rows, Weights, squared_norms
+from ..core.arrays import LONG, PARALLEL, Mask, Matrix, Presence, Rows, Weights, squared_norms, weight_present
+from ..core.kept_arrays import keep_array
 from ..data.views import Views
 from ..engine.blocks import one_blas_thread, row_blocks, rows_of
 from .scaling import BLOCK_ROWS, ScaledRows, ViewsScaler
@@ -64,10 +65,11 @@ def _prepare(landmarks: Matrix, dtype: np.dtype[np.floating]) -> _Prepared:
 class ViewCrossProducts:
     """E by rows, from arrays in memory and from stores.
 
-    Where rows lack views, by `present`, a row's products are those of its own views times V / (views it has), so that
-    the weights of the model keep their meaning (docs/method.md, "Missing views"). `weights` of the rows are for
-    `squared_norm` only. E is kept in memory if it is no larger than `cache_bytes`. With `for_prediction` each row
-    stands alone: small blocks, so that all threads end together, no cache and no sums of squares.
+    Where rows lack views, by `present`, a row's products are those of its own views times V / (views it has), each view
+    counted by its weight, so that the weights of the model keep their meaning (docs/method.md, "Missing views").
+    `weights` of the rows are for `squared_norm` only. E is kept in memory if it is no larger than `cache_bytes`. With
+    `for_prediction` each row stands alone: small blocks, so that all threads end together, no cache and no sums of
+    squares.
     """
 
     def __init__(
@@ -101,10 +103,23 @@ class ViewCrossProducts:
         self._taken = np.empty((0, len(landmarks)), dtype=self.dtype)
         self._lock = threading.Lock()
 
+    def keep_blocks(self) -> None:
+        """Keep E of larger data too, in a file: for other labels of the same rows. No error if there is no room."""
+        if self._cache is None and not self._for_prediction:
+            self._cache = keep_array((self.n_rows, self._landmarks.shape[1]), self.dtype)
+
     def computed_anew(self) -> Self:
         """Return the same rows, of which nothing is kept: a product of few rows rounds otherwise than one of many."""
         other = copy(self)
         other._cache, other._taken_rows, other._taken = None, self._taken_rows[:0], self._taken[:0]
+        return other
+
+    def as_new(self) -> Self:
+        """Return the same rows as before any of them was read, with room to keep them if there was."""
+        other = self.computed_anew()
+        other._known, other._squares = np.zeros_like(self._known), {}
+        if self._cache is not None:
+            other._cache = keep_array(self._cache.shape, self.dtype)
         return other
 
     def read(self, block: slice) -> Matrix:
@@ -163,8 +178,9 @@ class ViewCrossProducts:
         return out
 
     def _shares(self, present: Mask) -> Matrix:
-        """Return V / (views present) of each row."""
-        shares: Matrix = (present.shape[1] / np.maximum(present.sum(axis=1), 1)).astype(self.dtype)
+        """Return V / (views present) of each row, views counted by their weights."""
+        own, total = weight_present(present, self._scaler.view_weights)
+        shares: Matrix = (total / np.where(own > 0, own, 1)).astype(self.dtype)
         return shares
 
     def _sum_squares(self, scaled: ScaledRows, rows: slice) -> float:

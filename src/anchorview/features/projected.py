@@ -67,4 +67,4 @@ def project_texts(
         map_blocks(fill, row_blocks(len(views), BLOCK_ROWS), n_threads)
     projected = views.with_arrays(arrays, [None] * len(arrays), present)
     pairs = zip(scalers, of_views, strict=True)
-    return projected, [ViewsScaler(tuple(each), one.dtype, one.sizes) for one, each in pairs]
+    return projected, [ViewsScaler(tuple(each), one.dtype, one.sizes, one.view_weights) for one, each in pairs]

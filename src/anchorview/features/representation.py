@@ -59,4 +59,5 @@ def represent(
         chosen = fewer_digits(chosen)
     kind = ClusterCrossProducts if views.is_on_cluster else ViewCrossProducts
     cross = kind(views, scaler, chosen, present=present, weights=weights, cache_bytes=cache_bytes)
-    return Representation(scaler, chosen, PatternGrams(chosen, scaler.sizes, landmark_gram(chosen)), cross)
+    grams = PatternGrams(chosen, scaler.sizes, landmark_gram(chosen), scaler.view_weights)
+    return Representation(scaler, chosen, grams, cross)

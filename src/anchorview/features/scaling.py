@@ -1,7 +1,7 @@
 """Scaled rows: the scaling of all views, fitted on the training rows, stored, and applied block by block.
 
 The paper does not scale; it matters more than any parameter of the model (docs/method.md). Every choice but "none"
-ends with rows of unit length, so that each view has the same say.
+ends with rows of unit length in each view, so that views count the same, or by their weights (`view_weights`).
 """
 
 from __future__ import annotations
@@ -18,11 +18,13 @@ from scipy import sparse
 
 from ..core.arrays import ClassIds, Mask, Matrix, Presence, Rows, Weights, is_sparse, squared_norms
 from ..core.checks import NotFiniteError
+from ..core.ticker import Ticker
 from ..data.view_errors import name_cell
 from ..data.views import Views
 from ..engine.blocks import map_blocks, rows_of
 from ..engine.sources.base import holds_sparse
 from .text import PASS_ROWS, TextScaler, check_finite_sparse, fit_text
+from .view_weights import ViewWeights
 
 if TYPE_CHECKING:
     from .dense import DenseScaler
@@ -107,11 +109,17 @@ class ViewsScaler:
     scalers: tuple[DenseScaler | TextScaler, ...]
     dtype: np.dtype[np.floating]
     sizes: tuple[int, ...]  # number of scaled features of each view
+    view_weights: ViewWeights = None  # how much each view counts; None if all do the same
 
     @property
     def has_directions(self) -> bool:
         """Whether views are scaled to directions of a latent semantic analysis."""
         return any(isinstance(one, TextScaler) and one.components is not None for one in self.scalers)
+
+    def of_view(self, number: int) -> ViewsScaler:
+        """Return what scales one view alone, as it is scaled beside the others."""
+        weights = None if self.view_weights is None else self.view_weights[number : number + 1]
+        return ViewsScaler(self.scalers[number : number + 1], self.dtype, self.sizes[number : number + 1], weights)
 
     def read(self, views: Views, block: slice, present: Presence = None) -> ScaledRows:
         """Return the scaled features of consecutive rows; zero where a view is missing by `present` (of all rows)."""
@@ -128,16 +136,19 @@ class ViewsScaler:
         n_rows = parts[0].shape[0]
         if present is not None:
             parts = [_blank(part, ~present[:, number]) for number, part in enumerate(parts)]
-        scaled = []
+        scaled, factors = [], [] if self.view_weights is None else np.sqrt(self.view_weights).tolist()
         for first, last, start, stop in self._runs():
             if self.scalers[first].is_sparse:
-                scaled.append((slice(start, stop), self.scalers[first].rows(parts[first])))  # type: ignore[union-attr]
+                rows = self.scalers[first].rows(parts[first])  # type: ignore[union-attr]
+                scaled.append((slice(start, stop), rows * factors[first] if self.view_weights else rows))
                 continue
             out = np.empty((n_rows, stop - start), dtype=self.dtype)
             column = 0
             for number in range(first, last):
                 scaler = self.scalers[number]
                 scaler.write(parts[number], out, column)
+                if self.view_weights is not None:
+                    out[:, column : column + scaler.n_out] *= factors[number]
                 if present is not None:
                     out[~present[:, number], column : column + scaler.n_out] = 0
                 column += scaler.n_out
@@ -179,12 +190,13 @@ def fit_scaling(
     present: Presence = None,
     weights: Weights = None,
     known: TextScalers | None = None,
+    view_weights: ViewWeights = None,
 ) -> ViewsScaler:
     """Fit the scaling of every view, one kind for all or one each, in one pass, which also finds NaN and infinity.
 
     "auto" is replaced before, by `resolve_scaling`. `rng` is for "lsa". Rows that lack the view are not looked at; a
     row of weight 2 counts as two rows, one of weight 0 not at all. Scalers of text that earlier calls on the same rows
-    have fitted are in `known`; those of this call are added.
+    have fitted are in `known`; those of this call are added. `view_weights` say how much each view counts.
 
     Examples
     --------
@@ -203,22 +215,27 @@ def fit_scaling(
     # Each view has a seed of its own: what is found for it does not depend on how the others are scaled.
     seeds = [int(rng.randint(2**31 - 1)) if kind == "lsa" else 0 for kind in kinds]
     known = {} if known is None else known
+    ticker = Ticker("scaling", len(views.names), "views")
 
     def fit_view(number: int, n_threads: int) -> DenseScaler | TextScaler:
         name, array, kind = views.names[number], views.arrays[number], kinds[number]
         has_view = None if present is None else present[:, number]
         counted = _counted(has_view, weights)
+        scaler: DenseScaler | TextScaler
         with _naming_cells(views, number):
             if not is_text[number]:
                 if weights is not None:
                     _check_view(array, name, n_threads, has_view)  # rows of weight 0 must be finite too
-                return fit_dense(array, kind, name, dtype, n_threads, counted, weights)
-            key = number, kind, seeds[number]
-            if key not in known:
-                _check_view(array, name, n_threads, has_view)
-                own = np.random.RandomState(seeds[number])
-                known[key] = fit_text(array, kind, name, dtype, own, counted, weights, n_threads)
-            return known[key]
+                scaler = fit_dense(array, kind, name, dtype, n_threads, counted, weights)
+            else:
+                key = number, kind, seeds[number]
+                if key not in known:
+                    _check_view(array, name, n_threads, has_view)
+                    own = np.random.RandomState(seeds[number])
+                    known[key] = fit_text(array, kind, name, dtype, own, counted, weights, n_threads)
+                scaler = known[key]
+        ticker.done()
+        return scaler
 
     numbers = range(len(views.names))
     if sum(is_text) > 1 and len(views) <= PASS_ROWS and not views.is_on_cluster:
@@ -226,7 +243,7 @@ def fit_scaling(
         scalers = map_blocks(partial(fit_view, n_threads=1), numbers, n_threads)
     else:
         scalers = [fit_view(number, n_threads) for number in numbers]
-    return ViewsScaler(tuple(scalers), dtype, tuple(map(attrgetter("n_out"), scalers)))
+    return ViewsScaler(tuple(scalers), dtype, tuple(map(attrgetter("n_out"), scalers)), view_weights)
 
 
 def _counted(has_view: Mask | None, weights: Weights) -> Mask | None:

@@ -45,7 +45,6 @@ def photo_paths(folder: Path) -> list[str]:
 
 
 def _photos(folder: Path) -> Iterator[Path]:
-
     for file in folder.rglob("*"):
         if file.suffix.lower() in IMAGE_SUFFIXES and not file.name.startswith(".") and file.is_file():
             yield file

@@ -2,17 +2,20 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import asdict
 from typing import TYPE_CHECKING
 
 import numpy as np
 
 from ..engine.sources.base import holds_sparse
+from ..features.view_copies import weigh_copies
+from ..features.view_weights import ViewWeights, ViewWeightsChoice, read_view_weights
 from ..readers.choice import resolve_readers
 from ..solver.weights import DEFAULTS, ModelWeights
 from ..solvers import SolverParameters
-from ..tuning.options import SearchOptions
-from ..tuning.settings import SPARSE_SCALINGS, one_name
+from ..tuning.options import POWERS, SearchOptions
+from ..tuning.settings import SPARSE_SCALINGS, Scaling, one_name
 from .given import FitInput
 from .parameters import FitParameters
 from .spec import Plan
@@ -32,11 +35,13 @@ def count_tried(params: FitParameters, given: FitInput, plan: Plan) -> int:
 def count_scalings(params: FitParameters, how: SolverParameters, is_auto: bool, is_sparse: bool) -> int:
     """Return how many scalings a choice tries, for views that are all sparse or not."""
     has_weights = how.units == "data" and "auto" in (params.ridge, params.must_link_weight)
-    if not (is_auto or has_weights or resolve_readers(params.readers) is None):
+    weighs_views = how.units == "data" and isinstance(params.view_weights, str)
+    if not (is_auto or has_weights or weighs_views or resolve_readers(params.readers) is None):
         return 0
+    weighted = len(POWERS) + 1 if weighs_views else 0  # of the best scaling, and of the next with the power chosen
     if not is_auto:
-        return 1
-    return len(SPARSE_SCALINGS) if is_sparse else len(SearchOptions().dense_scalings)
+        return 1 + weighted
+    return weighted + (len(SPARSE_SCALINGS) if is_sparse else len(SearchOptions().dense_scalings))
 
 
 def choose_settings(
@@ -60,12 +65,34 @@ def choose_settings(
         None if isinstance(params.n_neighbors, str) else int(params.n_neighbors),
         how.units,
         not given.views.is_on_cluster,
+        plan.view_weights,
+        plan.weighs_views,
     )
     known = given.known
     rows = LabelledRows(given.views, given.present, given.weights, given.sample_weight, known.class_ids, known.pairs)
     seed = 0 if asked.is_settled else int(rng.randint(2**31 - 1))
     choice = choose(asked, one_name(plan.scaling), rows, seed, n_threads)
     kinds = choice.scaling
+    plan.view_weights = choice.view_weights
     plan.scaling = [kinds] * len(plan.scaling) if isinstance(kinds, str) else list(kinds)
     plan.notes += filter(None, [describe(choice, asked, given.views.names)])
     return ModelWeights(l1, choice.ridge, choice.must_link_weight, coupling), choice
+
+
+def weigh_views(
+    asked: ViewWeightsChoice, given: FitInput, scalings: Sequence[Scaling], seed: int, n_threads: int
+) -> ViewWeights:
+    """Return how much each view counts in a search: as given, or chosen as `FSSMSC` chooses it."""
+    from ..tuning.auto import Asked, LabelledRows, choose  # loads numba: not before a fit needs it
+
+    views, known = given.views, given.known
+    if asked is None or not isinstance(asked, str):
+        return read_view_weights(views.names, asked)
+    if len(views.names) == 1:
+        return None
+    usual = DEFAULTS["data"]
+    weights = usual.l1, usual.ridge, usual.must_link_weight
+    copies = weigh_copies(views, given.present)
+    wanted = Asked(["auto"] * len(views.names), *weights, None, None, "data", view_weights=copies, weighs_views=True)
+    rows = LabelledRows(views, given.present, given.weights, given.sample_weight, known.class_ids, known.pairs)
+    return choose(wanted, scalings[0], rows, seed, n_threads, scalings).view_weights

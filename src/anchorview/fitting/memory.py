@@ -10,12 +10,11 @@ from ..core.free_memory import available_memory
 from ..cost.estimate import MemoryEstimate
 from ..cost.fit import estimate_memory
 from ..cost.sizes import FitSizes, fit_sizes, may_move, state_itemsize
-from ..features.scaling import fit_scaling
 from ..solvers import resolve_solver
 from .choosing import choose_settings, count_scalings, count_tried
 from .given import FitInput
 from .parameters import FitParameters
-from .preparing import measure, represent_rows
+from .preparing import fit_planned_scaling, measure, represent_rows
 from .spec import make_plan
 
 
@@ -44,7 +43,7 @@ def estimate_from_data(
     if not count:
         return estimate_memory(fit_sizes(params, given, plan, n_threads, n_tried))
     asked, choice = choose_settings(params, given, plan, rng, n_threads)
-    scaler = fit_scaling(given.views, plan.scaling, n_threads, rng=rng, present=given.present, weights=given.weights)
+    scaler = fit_planned_scaling(given, plan, rng, n_threads)
     source = represent_rows(params, given, plan, scaler, rng, n_threads)
     sizes = fit_sizes(params, given, plan, n_threads, n_tried)
     return measure(params, given, plan, source, asked, choice, sizes, available_memory(n_threads))[1]

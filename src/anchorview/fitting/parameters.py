@@ -8,6 +8,7 @@ from dataclasses import dataclass, fields
 import numpy.typing as npt
 
 from ..features.auto import ScalingChoice
+from ..features.view_weights import ViewWeightsChoice
 from ..solvers import SolverParameters
 
 
@@ -18,6 +19,7 @@ class FitParameters:
     n_clusters: int | str | None = None
     n_landmarks: int = 500
     scaling: ScalingChoice = "auto"
+    view_weights: ViewWeightsChoice = "auto"
     landmarks: str | npt.ArrayLike = "kmeans"
     l1: float | str = "auto"
     ridge: float | str = "auto"

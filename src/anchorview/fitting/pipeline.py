@@ -26,6 +26,7 @@ from .learning import (
     embed_all,
     fit_product_readers,
     fit_rule,
+    keep_neighbours,
     note_on_compared,
     read_rows,
     solve,
@@ -115,8 +116,11 @@ def _choose_clusters(params: FitParameters, given: FitInput, run: FitRun) -> tup
     return replace(params, n_clusters=found.n_clusters), [found.describe()]
 
 
-def fit_labels(prepared: Prepared, given: FitInput, run: FitRun) -> Fitted:
-    """Learn from other labels of the same rows, with the settings, landmarks and codes of a fit."""
+def fit_labels(prepared: Prepared, given: FitInput, run: FitRun, *, review: bool = True) -> Fitted:
+    """Learn from other labels of the same rows, with the settings, landmarks and codes of a fit.
+
+    The labels themselves are judged if `review`.
+    """
     params, n_classes = prepared.params, len(given.known.classes)
     plan = replace(prepared.plan, outcomes=[], notes=[])
     has_pairs = given.known.pairs is not None
@@ -127,12 +131,12 @@ def fit_labels(prepared: Prepared, given: FitInput, run: FitRun) -> Fitted:
             "fit again with a larger n_landmarks."
         )
     progress = Progress(run.estimator, run.verbose, plan.how.max_iter, plan.how.tol)
-    review = None
+    verdict = None if review else LabelReview(given.known, None, np.empty(0, dtype=np.intp))
     if params.relabel is not None:
         with progress.watch():
-            given, review = correct_on(params, given, prepared.source, run.n_threads, progress)
-    run.rng.set_state(prepared.random_state)
-    return _learn(replace(prepared, plan=plan), given, review, run, progress)
+            given, verdict = correct_on(params, given, prepared.source, run.n_threads, progress)
+    run = replace(run, rng=deepcopy(prepared.rng))
+    return _learn(replace(prepared, plan=plan), given, verdict, run, progress)
 
 
 def _learn(prepared: Prepared, given: FitInput, review: LabelReview | None, run: FitRun, progress: Progress) -> Fitted:
@@ -142,7 +146,8 @@ def _learn(prepared: Prepared, given: FitInput, review: LabelReview | None, run:
     given.views.check_unchanged()
     with one_blas_thread(), progress.watch():
         product_readers = fit_product_readers(prepared, given, rng, n_threads)
-        cross = watch_products(source, product_readers, given.present)
+        neighbours = keep_neighbours(prepared, product_readers, given, n_threads)
+        cross = watch_products(source, product_readers, given.present, neighbours)
         problem, result = solve(prepared, given, cross, n_threads, progress)
     given.views.check_unchanged()
     progress.stage("labels", "reading labels from the embedding")
@@ -153,13 +158,14 @@ def _learn(prepared: Prepared, given: FitInput, review: LabelReview | None, run:
     embedded = embed_all(codes, result.embedding, source.scaler.dtype, source.cross.blocks, n_threads)
     with one_blas_thread(), progress.watch():
         rule, held_out = fit_rule(prepared, given, problem, result, embedded, product_readers, rng)
-        top = read_rows(rule, embedded, cross, codes, result.encoder, n_threads)
+        top = read_rows(rule, embedded, cross, codes, result.encoder, n_threads, neighbours)
         if review is None:
             review = review_labels(given, source, n_threads)  # only now, where E of the rows is known from the solver
     encoded = None if result.sums is None else (result.encoded, result.sums)
+    members = None if product_readers is None else product_readers.members
     report = FitReport((*plan.outcomes, *result.outcomes), tuple(plan.notes), plan.solver.stops_early)
     return Fitted(
-        replace(prepared, given=given, encoded=encoded),
+        replace(prepared, given=given, encoded=encoded, members=members, neighbours=neighbours),
         given,
         result,
         rule,

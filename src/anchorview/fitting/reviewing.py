@@ -12,13 +12,12 @@ from ..core.progress import Progress
 from ..data.labels import number_by_appearance
 from ..engine.blocks import one_blas_thread
 from ..features.representation import Representation
-from ..features.scaling import fit_scaling
 from ..readers.wrong_labels import LabelVerdicts
 from ..supervision.known import Supervision
 from .choosing import choose_settings
 from .given import FitInput
 from .parameters import FitParameters
-from .preparing import represent_rows
+from .preparing import fit_planned_scaling, represent_rows
 from .spec import make_plan
 
 if TYPE_CHECKING:
@@ -61,7 +60,7 @@ def correct_labels(
         return _corrected(params, given, None, n_labelled, progress)
     progress.stage("choice", f"judging {n_labelled} labels")
     choose_settings(params, given, plan, rng, n_threads)
-    scaler = fit_scaling(given.views, plan.scaling, n_threads, rng=rng, present=given.present, weights=given.weights)
+    scaler = fit_planned_scaling(given, plan, rng, n_threads)
     source = represent_rows(params, given, plan, scaler, rng, n_threads)
     with one_blas_thread():
         return _corrected(params, given, judge_labels(given, source, n_threads), n_labelled, progress)

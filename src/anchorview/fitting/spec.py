@@ -11,6 +11,8 @@ import numpy.typing as npt
 from ..core.progress import Outcome
 from ..features.auto import read_scaling, suit_views
 from ..features.landmarks import check_landmarks
+from ..features.view_copies import weigh_copies
+from ..features.view_weights import ViewWeights, read_view_weights
 from ..readers.choice import OF_PRODUCTS, resolve_readers
 from ..solver.registry import SOLVERS, Solver
 from ..solvers import SolverParameters, resolve_solver
@@ -25,6 +27,8 @@ class Plan:
 
     scaling: list[str]  # of each view
     asked_scaling: list[str]  # of each view, perhaps "auto"
+    view_weights: ViewWeights  # None if views count the same
+    weighs_views: bool  # whether labels may choose them
     solver: Solver
     how: SolverParameters  # of the solver: rounds, tolerance, units, what is left out
     inference: str | None  # readers, joined by "+"; None if they may be chosen
@@ -62,8 +66,15 @@ def make_plan(params: FitParameters, given: FitInput) -> Plan:
         outcomes.append(Outcome.SINGLE_FEATURE)
     if not by_name and "lsa" not in scaling:  # whose number of features is known once it is fitted
         check_landmarks(np.asarray(params.landmarks), sum(views.sizes))
+    # The paper has no such weights; and given landmarks are in a space that has some.
+    weighs_views = params.view_weights == "auto" if isinstance(params.view_weights, str) else False
+    weighs_views = weighs_views and by_name and how.units == "data" and len(views.names) > 1
+    view_weights = weigh_copies(views, given.present) if weighs_views else None
+    if params.view_weights is not None and not isinstance(params.view_weights, str):
+        view_weights = read_view_weights(views.names, params.view_weights)
     inference = None if readers is None else "+".join(readers)
-    return Plan(scaling, asked, solver, how, inference, n_components, n_landmarks, outcomes)
+    weights = view_weights, weighs_views
+    return Plan(scaling, asked, *weights, solver, how, inference, n_components, n_landmarks, outcomes)
 
 
 def _choose_solver(name: str, has_missing: bool, has_weights: bool) -> Solver:

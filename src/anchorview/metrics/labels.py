@@ -17,7 +17,7 @@ from ..data.labels import check_weights, encode_labels
 def expected_calibration_error(correct: npt.ArrayLike, confidence: npt.ArrayLike, n_bins: int = 15) -> float:
     """Mean gap between how sure the predictions are and how often they are right.
 
-    Samples are put into `n_bins` bins of equal width by confidence; the gaps |share right − mean confidence|
+    Samples are put into `n_bins` bins of equal width by confidence; the gaps ``|share right − mean confidence|``
     of the bins are averaged with the bins' sizes as weights.
 
     Parameters

@@ -15,9 +15,10 @@ import numpy.typing as npt
 
 from ..core.arrays import Mask, Rows
 from ..core.intervals import LEVEL, share_interval
-from .label_sources import RANDOM, SKIPPED, UNKNOWN
+from .label_sources import IMPORT, RANDOM, SKIPPED, UNKNOWN
 
 FEWEST = 10  # rows of an audit that is stated: the interval of fewer may be wider than half of all there is
+AUDITED = 0.2  # share of rows that are labelled next which are of the audit
 N_FOLDS = 10  # of the audit's rows; models that judge them have nine tenths of these labels, and all others
 
 
@@ -180,26 +181,26 @@ def accuracy_by_audit(correct: Mask | Sequence[bool], n_skipped: int = 0, level:
 
 
 def accuracy_by_hidden_labels(
-    correct: Mask | Sequence[bool], sources: npt.NDArray[np.str_] | None = None, level: float = LEVEL
+    value: float, interval: tuple[float, float], n_judged: int, sources: npt.NDArray[np.str_] | None = None
 ) -> ExpectedAccuracy:
     """Return the accuracy on labels that were hidden in turn, for want of an audit.
 
     Parameters
     ----------
-    correct : array-like of bool of shape (n_judged,), at least one
-        Whether a model that did not see the label finds it.
+    value : float
+        The accuracy.
+    interval : tuple of float
+        Its interval.
+    n_judged : int
+        Labels that were hidden.
     sources : ndarray of str, optional
         From `read_label_sources`; whether the labels are known not to be random is read off it.
-    level : float
-        Of the interval.
 
     Examples
     --------
-    >>> found = accuracy_by_hidden_labels([True, True, False, True], np.array(["suggested"] * 4))
+    >>> found = accuracy_by_hidden_labels(0.75, (0.3, 0.98), 4, np.array(["suggested"] * 4))
     >>> found.rests_on, found.labels_chosen
     ('hidden labels', True)
     """
-    right, judged = int(np.count_nonzero(correct)), len(correct)
-    chosen = sources is not None and bool((~np.isin(sources, ["", RANDOM, SKIPPED, UNKNOWN])).any())
-    ends = share_interval(right / judged, judged, level)
-    return ExpectedAccuracy(right / judged, *ends, level, judged, "hidden labels", labels_chosen=chosen)
+    chosen = sources is not None and bool((~np.isin(sources, ["", RANDOM, SKIPPED, UNKNOWN, IMPORT])).any())
+    return ExpectedAccuracy(value, *interval, LEVEL, n_judged, "hidden labels", labels_chosen=chosen)

@@ -11,7 +11,7 @@ from ..core.arrays import Mask
 from ..core.checks import is_missing, shorten
 
 SOURCES = ("random", "suggested", "lasso", "search", "review", "import", "unknown", "skipped")
-UNKNOWN, RANDOM, SKIPPED = "unknown", "random", "skipped"
+UNKNOWN, RANDOM, SKIPPED, IMPORT, SUGGESTED = "unknown", "random", "skipped", "import", "suggested"
 _NUMBERED = np.array(["", *SOURCES])  # "" for rows without a label; only add at the end: numbers are in model files
 
 
@@ -40,7 +40,10 @@ def are_numbered(numbers: npt.NDArray[np.int8]) -> bool:
 
 
 def read_label_sources(
-    label_source: Any, is_labelled: Mask, ids: npt.NDArray[Any] | None = None
+    label_source: Any,
+    is_labelled: Mask,
+    ids: npt.NDArray[Any] | None = None,
+    before: npt.NDArray[np.str_] | None = None,
 ) -> npt.NDArray[np.str_]:
     """Return where the label of each row comes from: "" for rows without one, "unknown" where nothing is given.
 
@@ -55,6 +58,8 @@ def read_label_sources(
         Which rows have a label.
     ids : ndarray of shape (n_rows,), optional
         Ids of the rows.
+    before : ndarray of str of shape (n_rows,), optional
+        What was known of the same rows: rows that `label_source` does not name keep it.
 
     Examples
     --------
@@ -79,6 +84,9 @@ def read_label_sources(
         if wrong.any():
             row = int(np.flatnonzero(wrong)[0])
             raise ValueError(f"label_source of row {names[row]} is {text.format(str(given[row]))}.")
+    if before is not None:
+        is_kept = (given == "") & np.where(is_labelled, before != SKIPPED, before == SKIPPED)
+        given[is_kept] = before[is_kept]
     given[is_labelled & (given == "")] = UNKNOWN
     return given
 

@@ -10,12 +10,14 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from ..core.arrays import Matrix
+from ..core.arrays import ClassIds, Matrix, Rows
 from ..core.checks import check_number
 
 _FARTHEST = 3.0  # times the labels there are
 _DRAWS = 400
 _STEEPEST = 1.0  # the error of no usual method falls faster than 1 / n
+_SHARES, _ROUNDS = (0.35, 0.5, 0.7, 0.9), 3  # of labels that models see, and how often they are drawn
+_FEWEST_SEEN = 2
 
 
 @dataclass(frozen=True)
@@ -111,3 +113,25 @@ def _fit(n_seen: Matrix, accuracy: Matrix, n_judged: Matrix) -> tuple[float, flo
     slope = np.sum(weights * (x - middle_x) * (y - middle_y)) / np.sum(weights * (x - middle_x) ** 2)
     power = float(np.clip(-slope, 0.0, _STEEPEST))
     return float(middle_y + power * middle_x), power
+
+
+def draw_shares(rows: Rows, class_ids: ClassIds, random_state: int = 0) -> list[Rows]:
+    """Return sets of labelled rows to hide, each random, so that models see different shares of the labels.
+
+    Sets that would leave labels of a single class are left out.
+
+    Examples
+    --------
+    >>> [len(hidden) for hidden in draw_shares(np.arange(100), np.arange(100) % 2)][:4]
+    [65, 50, 30, 10]
+    """
+    rng = np.random.RandomState(random_state)
+    drawn = []
+    for _ in range(_ROUNDS):
+        order = rng.permutation(len(rows))
+        for share in _SHARES:
+            n_seen = round(share * len(rows))
+            seen, hidden = order[:n_seen], order[n_seen:]
+            if len(hidden) and len(np.unique(class_ids[seen])) >= _FEWEST_SEEN:
+                drawn.append(np.sort(rows[hidden]))
+    return drawn

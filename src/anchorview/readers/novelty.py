@@ -60,14 +60,14 @@ class NoveltyModel:
     offset: float
     slope: float
 
-    def signs(self, coordinates: Matrix, confidence: Matrix) -> Matrix:
+    def signs(self, coordinates: Matrix, confidence: Matrix, n_threads: int = 1) -> Matrix:
         """Return the three signs of rows, ranked in 0 … 1."""
-        raw = _raw_signs(self.members, self.mass, self.labelled, coordinates, confidence)
+        raw = _raw_signs(self.members, self.mass, self.labelled, coordinates, confidence, n_threads)
         return _ranked(raw, self.ranks)
 
-    def novelty(self, coordinates: Matrix, confidence: Matrix) -> Matrix:
+    def novelty(self, coordinates: Matrix, confidence: Matrix, n_threads: int = 1) -> Matrix:
         """Return the novelty of rows, by their coordinates and the confidence of their labels."""
-        mean = self.signs(coordinates, confidence) @ self.weights
+        mean = self.signs(coordinates, confidence, n_threads) @ self.weights
         result: Matrix = 1 / (1 + np.exp(-(self.offset + self.slope * (mean - 0.5))))
         return result
 
@@ -227,11 +227,15 @@ class NovelGroup:
         The rows nearest to the middle of the group, nearest first: those to look at.
     novelty : float
         Mean novelty of the rows.
+    features : tuple of (str, int, float)
+        What sets the group apart, the most telling first: view, place of the feature in it, and by how many standard
+        deviations the group's mean lies above or below that of all rows. Empty where the features are not here.
     """
 
     rows: Rows
     central: Rows
     novelty: float
+    features: tuple[tuple[str, int, float], ...] = ()
 
     @property
     def size(self) -> int:

@@ -4,26 +4,65 @@ Rows are grouped by their codes, which know nothing of the labels, into as many 
 spreads the suggestions over the data. A group's expected number of mistakes, Σ (1 − confidence), measures how much a
 label there can help: it is large where the model is in doubt about many rows, not where a single row is odd. The row
 nearest to the group's centre represents it best. Without labels all rows are in doubt alike: large groups come first.
+
+Large groups without any label come before all others: they may be classes that nobody has named yet.
 """
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 import numpy.typing as npt
-from scipy import sparse
 
-from ..core.arrays import Mask, Matrix, Rows, squared_norms, unit_rows, unit_sparse_rows
-from ..engine.blocks import one_blas_thread
-from ..features.landmarks import kmeans_labels
-from ..solver.codes import Codes, code_gram
+from ..core.arrays import Mask, Matrix, Rows
+from .row_groups import RowGroups, group_centres, group_rows
 
-_N_DIRECTIONS = 50  # of the codes
-_MAX_ROWS = 10_000  # rows that are grouped; with more, a random sample
-_MAX_GROUPS = 1000
-_ROUNDS = 10  # of k-means
-_MAX_TOGETHER = 256  # first rows of groups that are drawn together
+_MOST_LABELLED = 5000  # labelled rows that show which groups have a label
+_GROUPS_PER_CLASS = 2  # where classes without a label are looked for
+_FEWEST_GROUPS = 10
+
+
+@dataclass(frozen=True)
+class Suggestion:
+    """A row to label next, and why.
+
+    Attributes
+    ----------
+    row : object
+        Number of the row (its id, if the views have ids).
+    source : {"suggested", "random"}
+        What to give as `label_source`; "random" for a row of the audit.
+    reason : str
+        In words.
+    size : int
+        About how many rows it stands for.
+    """
+
+    row: Any
+    source: str
+    reason: str
+    size: int
+
+
+@dataclass(frozen=True, eq=False)
+class SuggestedRows:
+    """Rows to label next, the most useful first.
+
+    Attributes
+    ----------
+    rows : ndarray of int
+        Their numbers.
+    sizes : ndarray of int
+        About how many rows each stands for.
+    in_new_groups : ndarray of bool
+        Whether these are rows without any label among them.
+    """
+
+    rows: Rows
+    sizes: Rows
+    in_new_groups: Mask
 
 
 def suggest_rows(
@@ -34,14 +73,14 @@ def suggest_rows(
     n_labelled: int = 0,
     random_state: int = 0,
 ) -> Rows:
-    """Return the rows to label next, the most useful first.
+    """Return the rows to label next, the most useful first, of rows that were not grouped before.
 
     Parameters
     ----------
     coordinates : ndarray of shape (n_rows, p)
-        Where rows that are alike lie together; see `code_coordinates`.
+        Where rows that are alike lie together; see `code_space`.
     doubt : ndarray of shape (n_rows,)
-        Probability that the label found for a row is wrong; 0 for rows that do not matter.
+        Probability that the label of a row is wrong; 0 for rows that do not matter.
     candidates : ndarray of bool of shape (n_rows,)
         Rows that may be suggested, at least `n`.
     n : int
@@ -62,74 +101,197 @@ def suggest_rows(
     >>> suggest_rows(places, np.array([0.1, 0.1, 0.1, 0.6, 0.6, 0.6, 0.9]), np.full(7, True), 2, n_labelled=1)
     array([4, 6])
     """
-    coordinates = coordinates.astype(np.float32)  # as a run keeps them, for the same answer later
-    rng = np.random.RandomState(random_state)
-    rows = np.arange(len(doubt))
-    if len(rows) > max(_MAX_ROWS, 2 * n):
-        chosen = rng.choice(len(rows), max(_MAX_ROWS, 2 * n), replace=False)
-        rows = np.union1d(chosen, rng.permutation(np.flatnonzero(candidates))[:n])  # enough to choose from
-    n_groups = min(n_labelled + n, max(n, _MAX_GROUPS), len(rows))
-    groups, distances = _group(coordinates[rows], n_groups, rng)
-    is_candidate = candidates[rows]
-    expected_mistakes = np.bincount(groups, weights=doubt[rows], minlength=n_groups)
-    # The first row of each group, groups in order; then the second of each, should there be too few groups.
-    order = np.lexsort((distances, groups))
-    order = order[is_candidate[order]]
-    starts = np.flatnonzero(np.diff(groups[order], prepend=-1))
+    groups = group_rows(coordinates, random_state)
+    return suggest_from(groups, coordinates, doubt, candidates, n, n_labelled=n_labelled).rows
+
+
+def suggest_from(
+    groups: RowGroups,
+    coordinates: Matrix,
+    doubt: Matrix,
+    candidates: Mask,
+    n: int,
+    *,
+    n_labelled: int = 0,
+    labelled: Rows | None = None,
+    n_classes: int = 0,
+) -> SuggestedRows:
+    """Return the rows to label next, by groups that were made before.
+
+    Parameters
+    ----------
+    groups : RowGroups
+        Of the same rows.
+    coordinates, doubt, candidates, n, n_labelled
+        As for `suggest_rows`.
+    labelled : ndarray of int, optional
+        Rows with a label: large groups without any of them come first.
+    n_classes : int
+        Classes that have a label.
+    """
+    rows, points, fine = _with_candidates(groups, coordinates, candidates, n)
+    joined = groups.joined(n_labelled + n)[fine]
+    scale = len(doubt) / max(len(groups.rows), 1)
+    expected_mistakes: Matrix = np.bincount(joined, weights=doubt[rows]).astype(np.float64)
+    order = _representatives(points, joined, expected_mistakes, candidates[rows])
+    new_order, is_new = np.empty(0, dtype=np.intp), np.zeros(len(rows), dtype=bool)
+    if labelled is not None and len(labelled):
+        new_order, is_new = _in_new_groups(groups, coordinates, points, fine, candidates[rows], labelled, n_classes, n)
+    order = np.concatenate([new_order, order[~np.isin(order, new_order)]])
+    chosen = _without_doubles(points, order, n, groups.double)
+    n_alike = np.bincount(joined)[joined[chosen]]
+    found_new = is_new[chosen] & np.isin(chosen, new_order)
+    coarse_sizes = _new_sizes(groups, fine, n_classes)[chosen]
+    sizes = np.maximum(np.round(scale * np.where(found_new, coarse_sizes, n_alike)), 1).astype(np.intp)
+    return SuggestedRows(rows[chosen], sizes, found_new)
+
+
+@dataclass(frozen=True, eq=False)
+class LabelQueue:
+    """Rows to label next, in order, some of them of the audit.
+
+    Attributes
+    ----------
+    rows, sizes, in_new_groups
+        As `SuggestedRows` has them.
+    is_audit : ndarray of bool
+        Which are rows of the audit.
+    """
+
+    rows: Rows
+    sizes: Rows
+    in_new_groups: Mask
+    is_audit: Mask
+
+
+def make_queue(
+    groups: RowGroups,
+    coordinates: Matrix,
+    doubt: Matrix,
+    candidates: Mask,
+    n: int,
+    audit: Rows,
+    *,
+    share: float,
+    labelled: Rows,
+    n_classes: int,
+) -> LabelQueue:
+    """Return the rows to label next, the most useful first, and evenly between them the next rows of the audit.
+
+    Parameters
+    ----------
+    groups, coordinates, doubt, candidates, n, labelled, n_classes
+        As for `suggest_from`.
+    audit : ndarray of int
+        Rows of the audit that have no label, in order: from `next_audit_rows`.
+    share : float
+        Of the audit: with 0.2 every fifth row is one, the last of each five.
+    """
+    is_audit = np.diff(np.floor(np.arange(n + 1) * share + 1e-9)) > 0
+    is_audit[np.flatnonzero(is_audit)[len(audit) :]] = False  # no more are left
+    drawn = audit[: int(is_audit.sum())]
+    rows, sizes, in_new = np.empty(n, dtype=np.intp), np.ones(n, dtype=np.intp), np.zeros(n, dtype=bool)
+    rows[is_audit] = drawn
+    if not is_audit.all():
+        left = candidates.copy()
+        left[drawn] = False
+        found = suggest_from(
+            groups,
+            coordinates,
+            doubt,
+            left,
+            n - len(drawn),
+            n_labelled=len(labelled),
+            labelled=labelled,
+            n_classes=n_classes,
+        )
+        rows[~is_audit], sizes[~is_audit], in_new[~is_audit] = found.rows, found.sizes, found.in_new_groups
+    return LabelQueue(rows, sizes, in_new, is_audit)
+
+
+def _with_candidates(groups: RowGroups, coordinates: Matrix, candidates: Mask, n: int) -> tuple[Rows, Matrix, Rows]:
+    """Return rows with their coordinates and fine groups; with enough candidates among them to choose from."""
+    n_there = int(np.count_nonzero(candidates[groups.rows]))
+    if n_there >= min(2 * n, int(np.count_nonzero(candidates))):
+        return groups.rows, groups.points, groups.groups
+    others = np.setdiff1d(np.flatnonzero(candidates), groups.rows)
+    extra = np.random.RandomState(0).permutation(others)[: max(2 * n - n_there, n)]
+    points = coordinates[extra].astype(np.float32)
+    return (
+        np.concatenate([groups.rows, extra]),
+        np.vstack([groups.points, points]),
+        np.concatenate([groups.groups, groups.nearest(points)]),
+    )
+
+
+def _representatives(points: Matrix, joined: Rows, expected_mistakes: Matrix, candidates: Mask) -> Rows:
+    """Return candidates: the middle row of each group, groups in order; then the second of each, and so on."""
+    centres = group_centres(points, joined)
+    distances = np.linalg.norm(points - centres[joined], axis=1)
+    order = np.lexsort((distances, joined))
+    order = order[candidates[order]]
+    starts = np.flatnonzero(np.diff(joined[order], prepend=-1))
     place = np.arange(len(order)) - np.repeat(starts, np.diff(starts, append=len(order)))
-    best = np.lexsort((-expected_mistakes[groups[order]], place))[:n]
-    result: Rows = rows[order[best]]
+    result: Rows = order[np.lexsort((-expected_mistakes[joined[order]], place))]
     return result
 
 
-def _group(rows: Matrix, n_groups: int, rng: np.random.RandomState) -> tuple[Rows, Matrix]:
-    """Return the group of each row and its distance from the group's centre."""
-    with one_blas_thread():  # several round otherwise
-        groups = kmeans_labels(rows, n_groups, rng, max_iter=_ROUNDS, first=_spread_out(rows, n_groups, rng))
-    sums = sparse.csr_array((np.ones(len(rows)), (groups, np.arange(len(rows)))), shape=(n_groups, len(rows))) @ rows
-    centres = sums / np.bincount(groups, minlength=n_groups)[:, None]
-    distances: Matrix = np.linalg.norm(rows - centres[groups], axis=1)
-    return groups, distances
+def _coarse(groups: RowGroups, n_classes: int) -> Rows:
+    return groups.joined(max(_GROUPS_PER_CLASS * n_classes, _FEWEST_GROUPS))
 
 
-def _spread_out(rows: Matrix, n: int, rng: np.random.RandomState) -> Rows:
-    """Draw different rows that are far from each other, as k-means++ does, but several of many at a time.
-
-    The chance of a row is its squared distance from the nearest of those drawn before. To draw a quarter as many as
-    there are already takes one product, where k-means++ takes as many passes over the rows as it draws.
-    """
-    squares = squared_norms(rows)
-    chosen = new = np.array([rng.randint(len(rows))])
-    nearest = np.full(len(rows), np.inf)
-    while len(chosen) < n:
-        squared = squares[:, None] + squares[new] - 2 * (rows @ rows[new].T)
-        nearest = np.minimum(nearest, np.maximum(squared.min(axis=1), 0.0))
-        nearest[chosen] = 0.0
-        reached = np.cumsum(nearest)
-        if reached[-1] <= 0:  # all others are the same as one of those drawn
-            others = np.setdiff1d(np.arange(len(rows)), chosen)
-            return np.concatenate([chosen, rng.permutation(others)[: n - len(chosen)]])
-        count = min(n - len(chosen), max(1, len(chosen) // 4), _MAX_TOGETHER)
-        new = np.unique(np.searchsorted(reached, rng.random_sample(count) * reached[-1], side="right"))
-        chosen = np.concatenate([chosen, new])
-    return chosen
+def _new_sizes(groups: RowGroups, fine: Rows, n_classes: int) -> Rows:
+    """Return, for each row, how many rows its coarse group has."""
+    coarse = _coarse(groups, n_classes)[fine]
+    sizes: Rows = np.bincount(coarse)[coarse]
+    return sizes
 
 
-def code_coordinates(codes: Codes) -> Matrix:
-    """Return unit rows in the leading directions of the codes' unit rows: alike where rows use the same landmarks.
+def _in_new_groups(
+    groups: RowGroups,
+    coordinates: Matrix,
+    points: Matrix,
+    fine: Rows,
+    candidates: Mask,
+    labelled: Rows,
+    n_classes: int,
+    n: int,
+) -> tuple[Rows, Mask]:
+    """Return the middle rows of large groups without a label, at most half of those asked for, and all their rows."""
+    some = labelled if len(labelled) <= _MOST_LABELLED else labelled[:: -(-len(labelled) // _MOST_LABELLED)]
+    number = _coarse(groups, n_classes)
+    coarse = number[fine]
+    has_label = np.zeros(int(number.max()) + 1, dtype=bool)
+    has_label[number[groups.nearest(coordinates[some])]] = True
+    sizes = np.bincount(coarse, minlength=len(has_label))
+    # Half as large as the mean group: specks of odd rows are no class.
+    is_new = ~has_label & (sizes >= len(coarse) / (2 * len(has_label)))
+    order = _representatives(points, coarse, sizes.astype(np.float64), candidates & is_new[coarse])
+    first = order[np.sort(np.unique(coarse[order], return_index=True)[1])] if len(order) else order
+    return first[: n // 2], is_new[coarse]
 
-    Examples
-    --------
-    >>> from scipy import sparse
-    >>> places = code_coordinates(sparse.csr_array([[1.0, 0.0], [2.0, 0.0], [0.0, 1.0]]))
-    >>> (places @ places.T).round(6)
-    array([[1., 1., 0.],
-           [1., 1., 0.],
-           [0., 0., 1.]])
-    """
-    unit = unit_sparse_rows(codes[:].astype(np.float64))  # codes in a store are read
-    directions = np.linalg.eigh(code_gram(unit))[1][:, -_N_DIRECTIONS:]
-    return unit_rows(unit @ directions)
+
+def _without_doubles(points: Matrix, order: Rows, n: int, double: float) -> Rows:
+    """Return the first `n` rows of which no two are near-doubles; these come after all others, if need be."""
+    if double <= 0 or not len(order):
+        return order[:n]
+    # Rows far down the order are looked at only if so many before them are doubles.
+    head = order[: 4 * n]
+    chosen: list[int] = []
+    kept = np.empty((n, points.shape[1]), dtype=np.float32)
+    is_double = np.zeros(len(order), dtype=bool)
+    for place, row in enumerate(head.tolist()):
+        near = len(chosen) and float(((kept[: len(chosen)] - points[row]) ** 2).sum(axis=1).min()) < double**2
+        if near:
+            is_double[place] = True
+            continue
+        kept[len(chosen)] = points[row]
+        chosen.append(row)
+        if len(chosen) == n:
+            return np.array(chosen, dtype=np.intp)
+    rest = np.concatenate([order[len(head) :], head[is_double[: len(head)]]])
+    result: Rows = np.concatenate([np.array(chosen, dtype=np.intp), rest])[:n]
+    return result
 
 
 def check_request(n: Any, candidates: Mask) -> None:

@@ -157,50 +157,78 @@ def left_out_distances(coordinates: Matrix, class_ids: ClassIds) -> LeftOutLabel
     return LeftOutLabels(np.maximum(known, 0.0), np.maximum(new, 0.0))
 
 
+def labels_alone(class_ids: ClassIds, counted: Mask | None = None) -> tuple[int, int]:
+    """Return how many labels there are, and how many of them are the only one of their class.
+
+    Parameters
+    ----------
+    class_ids : ndarray of shape (n_rows,)
+        Classes of the labelled rows, −1 for others.
+    counted : ndarray of bool of shape (n_rows,), optional
+        Rows that were drawn at random, if that is known: only their labels are counted, among all labels.
+
+    Examples
+    --------
+    >>> labels_alone(np.array([0, 0, 1, 2, -1]))
+    (4, 2)
+    >>> labels_alone(np.array([0, 0, 1, 2, -1]), np.array([True, True, True, False, False]))
+    (3, 1)
+    """
+    labelled = class_ids >= 0
+    counts = np.bincount(class_ids[labelled], minlength=1)
+    considered = labelled if counted is None else labelled & counted
+    return int(considered.sum()), int((counts[class_ids[considered]] == 1).sum())
+
+
+def can_be_corrected(class_ids: ClassIds, held_out: HeldOutLabels | None, counted: Mask | None = None) -> bool:
+    """Return whether the labels tell anything of classes without one.
+
+    Not if no class, or every label, is alone, if there are fewer than two classes, or if nothing was held out.
+    """
+    n, n_alone = labels_alone(class_ids, counted)
+    several = len(np.unique(class_ids[class_ids >= 0])) > 1
+    return held_out is not None and len(held_out) > 0 and several and 0 < n_alone < n and bool((class_ids < 0).any())
+
+
 def correct_confidence(
     confidence: Matrix,
-    is_labelled: Mask,
     class_ids: ClassIds,
     coordinates: Matrix,
     held_out: HeldOutLabels | None,
     *,
-    drawn_at_random: bool = True,
+    counted: Mask | None = None,
     n_threads: int = 1,
 ) -> tuple[Matrix, float]:
     """Return the confidence lowered by the probability that a row's class has no label, and the share of such rows.
 
-    Nothing changes if no class, or every label, is alone, if there are fewer than two classes, or if the labels are
-    known not to be drawn at random. With fewer than some fifteen labels the share of such rows is mostly chance.
+    Nothing changes unless `can_be_corrected`. With fewer than some fifteen labels the share of such rows is mostly
+    chance.
 
     Parameters
     ----------
     confidence : ndarray of shape (n_rows,)
         Probability of the label found.
-    is_labelled : ndarray of bool of shape (n_rows,)
-        Which rows have a label; their confidence stays.
     class_ids : ndarray of shape (n_rows,)
-        Classes of the labelled rows.
+        Classes of the labelled rows, whose confidence stays; −1 for others.
     coordinates : ndarray of shape (n_rows, p)
         From `code_coordinates`.
     held_out : HeldOutLabels or None
         Labels judged by models that did not see them.
-    drawn_at_random : bool
-        Whether the labels may be a random sample, by `label_source`.
+    counted : ndarray of bool of shape (n_rows,), optional
+        Rows that were drawn at random, if that is known; see `labels_alone`.
     n_threads : int
         Threads.
     """
-    labelled = np.flatnonzero(is_labelled)
-    counts = np.bincount(class_ids[labelled]) if len(labelled) else np.zeros(0, dtype=int)
-    n, n_alone = len(labelled), int((counts == 1).sum())
-    too_few = held_out is None or (counts > 0).sum() < 2 or is_labelled.all()
-    if too_few or n_alone in (0, n) or not drawn_at_random:
+    if not can_be_corrected(class_ids, held_out, counted):
         return confidence, 0.0
     assert held_out is not None
-    others = np.flatnonzero(~is_labelled)
+    n, n_alone = labels_alone(class_ids, counted)
+    labelled, others = np.flatnonzero(class_ids >= 0), np.flatnonzero(class_ids < 0)
+    counts = np.bincount(class_ids[labelled])
     distances = nearest_label_distances(coordinates, labelled, n_threads)[others]
     doubts = 1 - confidence[others].astype(np.float64)
     ids = class_ids[labelled]
-    left_out = left_out_distances(coordinates[labelled], ids)
+    left_out = left_out_distances(coordinates[labelled].astype(np.float64), ids)
     doubt_known, doubt_new = held_out_doubts(held_out, labelled, float(np.median(doubts)))
 
     def sign(distance: Matrix, doubt: Matrix) -> Matrix:

@@ -24,6 +24,8 @@ _ENOUGH = 5000  # rows that tell which columns differ between classes
 def row_cells(contents: Any, X: Any, rows: Sequence[int], class_ids: ClassIds) -> dict[int, Cells]:
     """Return what some rows hold: texts first, then the cells of the columns in which the classes differ most.
 
+    Of the texts, columns whose cells mostly differ come before those that repeat: they tell which row it is.
+
     Parameters
     ----------
     contents : table of pandas, polars or pyarrow, or sequence of str, or None
@@ -50,6 +52,7 @@ def row_cells(contents: Any, X: Any, rows: Sequence[int], class_ids: ClassIds) -
             words.append(column)
         else:
             others.append((_separation(column, sample, class_ids), column))
+    words.sort(key=lambda column: _repeats(column, sample))
     others.sort(key=lambda pair: -pair[0])
     telling = [column for score, column in others if score > 0 or not words]  # something must be shown
     return _pick(words[:_MOST_TEXTS], telling[:_MOST_CELLS], rows)
@@ -80,6 +83,12 @@ def _is_text(column: Column, sample: Rows) -> bool:
         return False
     filled = [str(column.cells[row]) for row in sample if column.cells[row] is not None]
     return bool(filled) and float(np.mean([text.count(" ") + 1 for text in filled])) >= _WORDS
+
+
+def _repeats(column: Column, sample: Rows) -> bool:
+    """Tell whether fewer than half of the filled cells are different."""
+    filled = [str(column.cells[row]) for row in sample if column.cells[row] is not None]
+    return 2 * len(set(filled)) < len(filled)
 
 
 def _separation(column: Column, sample: Rows, class_ids: ClassIds) -> float:

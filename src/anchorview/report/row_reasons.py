@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 
 from ..core.arrays import Rows
-from ..readers.suggest import code_coordinates
+from ..readers.code_space import code_coordinates
 
 _MOST_ROWS = 10_000  # that are looked at
 _MOST_LABELLED = 2000  # rows with a label that they are compared with

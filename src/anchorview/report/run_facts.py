@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from ..features.view_weights import describe_view_weights
 from .markup import one_line
 
 _LONGEST_VALUE = 200  # characters of a parameter
@@ -34,8 +35,14 @@ def chosen_settings(model: Any) -> dict[str, Any]:
     if hasattr(model, "averaged_"):
         tried = len(model.cv_results_["params"])
         best = {f"best setting: {name}": value for name, value in model.best_setting_.items()}
+        if "best setting: view_weights" in best:
+            weights = model.best_setting_["view_weights"]
+            best["best setting: view_weights"] = describe_view_weights(model.view_names_, weights)
         return {"settings": f"{len(model.averaged_)} averaged of {tried} tried", **best}
-    return dict(getattr(model, "chosen_", {}))
+    chosen = dict(getattr(model, "chosen_", {}))
+    if "view_weights" in chosen:
+        chosen["view_weights"] = describe_view_weights(model.view_names_, chosen["view_weights"])
+    return chosen
 
 
 def value_text(value: Any) -> str:

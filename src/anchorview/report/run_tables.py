@@ -210,8 +210,10 @@ def views_table(summary: RunSummary) -> str:
         width = 100 * float(np.nan_to_num(views.changed[number])) / largest
         bar = f'<span class="bar" aria-hidden="true"><i class="good" style="width:{width:.1f}%"></i></span>'
         cells = [percent(views.changed[number], 1), percent(views.share[number], 1), f"{views.sizes[number]:,}"]
-        rows.append([text(views.names[number]), bar, *cells])
+        weight = [] if views.weights is None else [f"{views.weights[number]:.2f}"]
+        rows.append([text(views.names[number]), bar, *cells, *weight])
     header = ["view", "", "labels that change without it", "part of what is rebuilt", "features"]
+    header += [] if views.weights is None else ["weight"]
     return table("What each view contributes", header, rows, kind="views")
 
 

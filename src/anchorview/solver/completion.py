@@ -11,7 +11,7 @@ from __future__ import annotations
 import numpy as np
 from scipy import sparse
 
-from ..core.arrays import Matrix, Presence
+from ..core.arrays import Matrix, Presence, weight_present
 from .elastic_net import ElasticNetEncoder
 from .grams import row_grams
 from .result import Encoder
@@ -38,9 +38,10 @@ def complete_products(
         codes = encoder.encode(cross, present)
     assert isinstance(encoder, ElasticNetEncoder)  # the other one refuses rows that lack views
     result = cross.copy()
-    shares = present.mean(axis=1)
+    weights, total = weight_present(present, None if encoder.grams is None else encoder.grams.view_weights)
+    shares = weights / total
     for gram, rows in row_grams(encoder.gram, encoder.grams, present):
-        if shares[rows[0]] == 1:
+        if present[rows[0]].all():
             continue
         part, own = sparse.csr_array(codes[rows]), cross[rows].astype(np.float64)
         rebuilt, share = part @ gram, shares[rows[0]]

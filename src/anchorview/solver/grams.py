@@ -4,7 +4,8 @@ A row whose present views are the set p sees the landmarks through these only (d
 
     G_p = (V/|p|) Σ_{v∈p} U_v U_vᵀ,
 
-where the factor V/|p|, which its row of E carries too, keeps the meaning of λ_Z and μ.
+where the factor V/|p|, which its row of E carries too, keeps the meaning of λ_Z and μ. Where views have weights, which
+the landmarks carry already, it is Σ_v w_v / Σ_{v∈p} w_v.
 """
 
 from __future__ import annotations
@@ -15,7 +16,7 @@ from functools import partial
 
 import numpy as np
 
-from ..core.arrays import Mask, Matrix, Rows, column_slices
+from ..core.arrays import Mask, Matrix, Rows, column_slices, weight_present
 from ..core.cache import Cache
 from ..engine.blocks import one_blas_thread
 
@@ -37,6 +38,7 @@ class PatternGrams:
     landmarks: Matrix  # m×d, views side by side
     sizes: Sequence[int]  # number of features of each view
     complete: Matrix  # G = Σ_v U_v U_vᵀ, in double precision
+    view_weights: tuple[float, ...] | None = None  # None if views count the same
     _of_view: Cache[Matrix] = field(default_factory=Cache, init=False, repr=False)
     _of_pattern: Cache[Matrix] = field(default_factory=partial(Cache, _CACHE_BYTES), init=False, repr=False)
 
@@ -52,7 +54,8 @@ class PatternGrams:
         result: Matrix = np.zeros((len(self.landmarks), len(self.landmarks)))
         for view in np.flatnonzero(pattern).tolist():
             result += self._of_view.get(view, partial(self._product, view))
-        result *= len(pattern) / pattern.sum()
+        own, total = weight_present(pattern, self.view_weights)
+        result *= total / own
         return result
 
     def _product(self, view: int) -> Matrix:

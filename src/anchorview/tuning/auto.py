@@ -1,16 +1,17 @@
-"""The "auto" of `FSSMSC`: scaling, ridge, must-link weight and readers, judged on hidden labels of a sample.
+"""The "auto" of `FSSMSC`: scaling, view weights, ridge, must-link weight and readers, judged on hidden labels.
 
 No constant suits all data, but the labels can tell: settings are judged as the search of `AnchorViewClassifier`
-judges them, on the
-labelled rows and some others, with few landmarks. In units of the data (`solver.weights`) settings mean the same for
-few landmarks as for many, so what is best there is taken for all rows. With few labels the judgement is drawn towards
-what suits the features by their nature and towards the default weights; where no label can be hidden, these are taken.
+judges them, on a sample of labelled rows and some others, with few landmarks. In units of the data (`solver.weights`)
+settings mean the same for few landmarks as for many, so what is best there is taken for all rows. With few labels the
+judgement is drawn towards what suits the features by their nature and towards the default weights; where no label can
+be hidden, these are taken.
 """
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from typing import Any
 
 import numpy as np
 
@@ -20,6 +21,7 @@ from ..data.labels import split_labels
 from ..data.views import Views
 from ..features.magnitude import check_magnitude
 from ..features.scaling import check_finite
+from ..features.view_weights import ViewWeights, describe_view_weights
 from ..solver.weights import DEFAULTS
 from ..supervision.pairs import ResolvedPairs
 from .joining import BESIDE, Joined, forms_of, join
@@ -28,6 +30,7 @@ from .options import SearchOptions
 from .sampling import MOST_LABELLED, SAMPLE_LANDMARKS, SAMPLE_ROWS
 from .search_data import SearchData
 from .settings import FOR_FSSMSC, N_VOTES, Scaling, Setting, one_name, scalings_to_try, split_inference
+from .view_weights import choose_view_weights
 
 _N_FOLDS = 3
 _RIDGES = (1.0, 10.0)  # besides the default; beyond, codes have too few or too many non-zeros
@@ -57,6 +60,10 @@ class Asked:
         Of the weights. Those of the paper are not chosen: by default they are constants.
     has_products : bool
         Whether readings of E may be chosen; on a cluster E is not at hand once the codes are known.
+    view_weights : tuple of float or None
+        How much each view counts, None if all do the same.
+    weighs_views : bool
+        Whether others may be chosen.
     """
 
     scaling: Sequence[str]
@@ -67,11 +74,14 @@ class Asked:
     n_votes: int | None
     units: str
     has_products: bool = True  # whether readings of E may be chosen
+    view_weights: ViewWeights = None
+    weighs_views: bool = False
 
     @property
     def is_settled(self) -> bool:
         """Whether there is nothing to choose."""
-        return "auto" not in self.scaling and None not in (self.ridge, self.must_link_weight, self.inference)
+        is_open = self.weighs_views or "auto" in self.scaling
+        return not is_open and None not in (self.ridge, self.must_link_weight, self.inference)
 
     def rules(self) -> list[tuple[str, int]]:
         """Return what may read the embedding: head and number of votes; nothing if it is not to be read."""
@@ -93,6 +103,7 @@ class Choice:
     must_link_weight: float
     inference: str
     n_votes: int
+    view_weights: ViewWeights = None
     n_judged: int = 0  # hidden labels that decided; 0 if the features' nature did
     n_settings: int = 0
 
@@ -109,7 +120,14 @@ class LabelledRows:
     pairs: ResolvedPairs | None
 
 
-def choose(asked: Asked, default: Scaling, rows: LabelledRows, seed: int, n_threads: int) -> Choice:
+def choose(
+    asked: Asked,
+    default: Scaling,
+    rows: LabelledRows,
+    seed: int,
+    n_threads: int,
+    scalings: Sequence[Scaling] | None = None,
+) -> Choice:
     """Choose what is free.
 
     Parameters
@@ -123,6 +141,8 @@ def choose(asked: Asked, default: Scaling, rows: LabelledRows, seed: int, n_thre
         The data.
     seed : int
         Of the sample, its landmarks and folds.
+    scalings : sequence, optional
+        Those to try; by default all that suit the views.
     """
     usual = DEFAULTS[asked.units]
     start = Choice(
@@ -131,25 +151,36 @@ def choose(asked: Asked, default: Scaling, rows: LabelledRows, seed: int, n_thre
         usual.must_link_weight if asked.must_link_weight is None else asked.must_link_weight,
         asked.inference or "nearest",
         N_VOTES if asked.n_votes is None else asked.n_votes,
+        asked.view_weights,
     )
     data = None if asked.is_settled else _sample(rows, default, seed, n_threads)
     if data is None:
         return start
     weights, rules = (asked.l1, start.ridge, start.must_link_weight), asked.rules()
     forms = forms_of(asked.inference, has_products=asked.has_products)
-    first = Setting(default, data.n_landmarks, *weights, units=asked.units)
+    first = Setting(default, data.n_landmarks, *weights, units=asked.units, view_weights=asked.view_weights)
     beside = {name for form in forms for name in form}
 
-    def best_of(scalings: Sequence[Scaling]) -> list[Joined]:
-        found = [each for scaling in scalings for each in join(data, scaling, forms, with_rule=bool(rules))]
+    def best_of(scalings: Sequence[Scaling], weights: ViewWeights) -> list[Joined]:
+        how: dict[str, Any] = {"with_rule": bool(rules), "view_weights": weights}
+        found = [each for scaling in scalings for each in join(data, scaling, forms, **how)]
         return sorted(found, key=lambda joined: joined.belief)
 
-    scalings = _scalings(data, default, asked.scaling)
-    for scaling in scalings:
-        near = replace(first, scaling=scaling)
+    def judge_all(near: Setting) -> Joined | None:
         _judge(data, near, rules)
         judge(data, [replace(near, head=BESIDE[name], strength=_STRENGTHS[name]) for name in sorted(beside)])
-    finalists = list(dict.fromkeys(joined.main.scaling for joined in best_of(scalings)))[:_FINALISTS]
+        return next(iter(best_of([near.scaling], near.view_weights)), None)
+
+    scalings = _scalings(data, default, asked.scaling) if scalings is None else scalings
+    for scaling in scalings:
+        judge_all(replace(first, scaling=scaling))
+    ranked = best_of(scalings, first.view_weights)
+    finalists = list(dict.fromkeys(joined.main.scaling for joined in ranked))[:_FINALISTS]
+    if asked.weighs_views and finalists:
+        view_weights = choose_view_weights(data, replace(first, scaling=finalists[0]), judge_all)
+        first = replace(first, view_weights=view_weights)
+        for scaling in finalists:
+            judge_all(replace(first, scaling=scaling))
     ridges = (first.ridge, *(_RIDGES if asked.ridge is None else ()))
     must_link_weights = (first.must_link_weight, *(_MUST_LINK_WEIGHTS if asked.must_link_weight is None else ()))
     for scaling in finalists:
@@ -160,16 +191,17 @@ def choose(asked: Asked, default: Scaling, rows: LabelledRows, seed: int, n_thre
             continue
         for ridge in ridges:
             _judge(data, replace(near, ridge=ridge), rules)
-        best = _best_rule(data, scaling)
+        best = _best_rule(data, near)
         for weight in must_link_weights:
             _judge(data, replace(best, must_link_weight=weight), rules)
     if not finalists:  # codes of every one were too sparse
         return start
-    joined = best_of(finalists)[0]
+    joined = best_of(finalists, first.view_weights)[0]
     main = joined.main if rules else replace(first, scaling=joined.main.scaling)
     inference = asked.inference or "+".join([main.head, *joined.beside])
     sizes = len(data.judged_rows), len(data.judged)
-    return Choice(main.scaling, main.ridge, main.must_link_weight, inference, main.n_votes, *sizes)
+    settings = main.scaling, main.ridge, main.must_link_weight, inference, main.n_votes, main.view_weights
+    return Choice(*settings, *sizes)
 
 
 def _judge(data: SearchData, setting: Setting, rules: Sequence[tuple[str, int]]) -> None:
@@ -181,9 +213,9 @@ def _judge(data: SearchData, setting: Setting, rules: Sequence[tuple[str, int]])
         judge(data, [replace(setting, head=head, n_votes=n_votes) for head, n_votes in rules])
 
 
-def _best_rule(data: SearchData, scaling: Scaling) -> Setting:
-    """Return the best setting of a scaling whose embedding is read."""
-    judged = [j for setting, j in data.judged.items() if setting.scaling == scaling and setting.head in FOR_FSSMSC]
+def _best_rule(data: SearchData, near: Setting) -> Setting:
+    """Return the best setting with the landmarks of another whose embedding is read."""
+    judged = [j for setting, j in data.judged.items() if setting.source == near.source and setting.head in FOR_FSSMSC]
     return min(judged, key=lambda judgement: judgement.belief).setting
 
 
@@ -272,6 +304,7 @@ def describe(choice: Choice, asked: Asked, names: Sequence[str]) -> str:
         "ridge": f"{choice.ridge:g}" if asked.ridge is None else None,
         "must_link_weight": f"{choice.must_link_weight:g}" if asked.must_link_weight is None else None,
         "readers": _reading(choice) if asked.inference is None else None,
+        "view_weights": describe_view_weights(names, choice.view_weights) if asked.weighs_views else None,
     }
     what = ", ".join(f"{name} ({value})" for name, value in chosen.items() if value is not None)
     if not choice.n_judged:

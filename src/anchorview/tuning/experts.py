@@ -102,7 +102,8 @@ class ExpertGroup:
         if self.completion is None:
             return None
         known = [encoder.grams for encoder, _ in self.on_codes if encoder.grams is not None]
-        made = known or [PatternGrams(self.landmarks, self.scaler.sizes, landmark_gram(self.landmarks))]
+        gram, weights = landmark_gram(self.landmarks), self.scaler.view_weights
+        made = known or [PatternGrams(self.landmarks, self.scaler.sizes, gram, weights)]
         return ElasticNetEncoder(made[0].complete, self.completion[1], self.completion[0], made[0])
 
     def experts(self) -> list[Expert]:

@@ -12,6 +12,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from ..core.arrays import Matrix
+from ..features.view_weights import ViewWeights
 from ..readers.averaging import average_temperature, temper
 from ..readers.temperature import log_loss, mean_of
 from .judging import believe
@@ -27,6 +29,7 @@ class Joined:
 
     parts: tuple[Setting, ...]
     belief: float  # loss of the mean, drawn towards what is known beforehand
+    losses: Matrix  # log losses of the judged labels
 
     @property
     def main(self) -> Setting:
@@ -47,7 +50,14 @@ def forms_of(inference: str | None, *, has_products: bool = True) -> tuple[tuple
     return ((), *READINGS) if has_products else ((),)
 
 
-def join(data: SearchData, scaling: Scaling, forms: Sequence[tuple[str, ...]], *, with_rule: bool) -> list[Joined]:
+def join(
+    data: SearchData,
+    scaling: Scaling,
+    forms: Sequence[tuple[str, ...]],
+    *,
+    with_rule: bool,
+    view_weights: ViewWeights = None,
+) -> list[Joined]:
     """Return the best settings of a scaling in each of the forms; forms that lack a judged setting are left out.
 
     Parameters
@@ -57,7 +67,8 @@ def join(data: SearchData, scaling: Scaling, forms: Sequence[tuple[str, ...]], *
     with_rule : bool
         Whether the embedding takes part.
     """
-    judged = [judgement for setting, judgement in data.judged.items() if setting.scaling == scaling]
+    source = scaling, view_weights
+    judged = [found for one, found in data.judged.items() if (one.scaling, one.view_weights) == source]
     result = []
     for form in forms:
         kinds = [*([FOR_FSSMSC] if with_rule else []), *((BESIDE[name],) for name in form)]
@@ -66,16 +77,19 @@ def join(data: SearchData, scaling: Scaling, forms: Sequence[tuple[str, ...]], *
         ]
         found = [judgement for judgement in best if judgement is not None]
         if len(found) == len(kinds):
-            result.append(Joined(tuple(judgement.setting for judgement in found), _believe_mean(data, found)))
+            result.append(Joined(tuple(judgement.setting for judgement in found), *_judge_mean(data, found)))
     return result
 
 
-def _believe_mean(data: SearchData, parts: Sequence[Judgement]) -> float:
-    """Return the belief in the mean of some readings: its loss, and the mean of the doubts that they begin with."""
-    if len(parts) == 1:
-        return parts[0].belief
-    held_out = np.mean([judgement.held_out for judgement in parts], axis=0)
+def _judge_mean(data: SearchData, parts: Sequence[Judgement]) -> tuple[float, Matrix]:
+    """Return how the mean of some readings is believed in, and the losses of its labels.
+
+    That is its loss, and the mean of the doubts that they begin with.
+    """
     class_ids, weights = data.class_ids[data.judged_rows], data.judged_weights
-    probabilities = temper(held_out, average_temperature(held_out, class_ids, weights))
-    loss = mean_of(log_loss(probabilities, class_ids), weights)
-    return float(np.mean([believe(data, judgement.setting, loss) for judgement in parts]))
+    if len(parts) == 1:
+        return parts[0].belief, log_loss(parts[0].held_out, class_ids)
+    held_out = np.mean([judgement.held_out for judgement in parts], axis=0)
+    losses = log_loss(temper(held_out, average_temperature(held_out, class_ids, weights)), class_ids)
+    loss = mean_of(losses, weights)
+    return float(np.mean([believe(data, judgement.setting, loss) for judgement in parts])), losses

@@ -9,6 +9,8 @@ from typing import Any
 from ..core.checks import Number, check_choice, check_number
 from ..features.auto import SCALINGS
 
+POWERS = (1.0, 2.0)  # of how much better than chance a view is that may be its weight; above 2 one view is all there is
+
 
 def _prior_losses() -> dict[str, float]:
     """With next to no labels the nearest row and the graph are hard to beat, and regressions have little to go by."""

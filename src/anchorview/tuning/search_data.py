@@ -139,7 +139,8 @@ class SearchData:
         if key not in self._sources:
             rng = np.random.RandomState(self.seed)
             rows: dict[str, Any] = {"present": self.present, "weights": self.weights}
-            scaler = fit_scaling(self.views, setting.scaling, self.n_threads, rng=rng, known=self._text_scalers, **rows)
+            kept: dict[str, Any] = {"known": self._text_scalers, "view_weights": setting.view_weights}
+            scaler = fit_scaling(self.views, setting.scaling, self.n_threads, rng=rng, **kept, **rows)
             self._sources[key] = represent(
                 self.views,
                 scaler,

@@ -8,6 +8,7 @@ from typing import Any
 from ..data.views import Views
 from ..engine.sources.base import holds_sparse
 from ..features.auto import resolve_scaling, zero_share
+from ..features.view_weights import ViewWeights
 from ..readers.choice import JOINABLE, OF_PRODUCTS
 from ..readers.nearest import RULES
 from ..solver.weights import DEFAULTS
@@ -46,6 +47,8 @@ class Setting:
         or their potential on it.
     strength : float
         C of the logistic regression; how far labels spread over the graph, how little the potential is damped.
+    view_weights : tuple of float or None
+        How much each view counts; None if all do the same.
     """
 
     scaling: Scaling
@@ -57,6 +60,7 @@ class Setting:
     strength: float = 10.0
     n_votes: int = N_VOTES
     units: str = "paper"
+    view_weights: ViewWeights = None
 
     def parameters(self) -> dict[str, Any]:
         """Return the setting as a dictionary."""
@@ -66,15 +70,16 @@ class Setting:
         """Return what the setting is to `FSSMSC`, by the names of its parameters."""
         scaling = self.scaling if isinstance(self.scaling, str) else list(self.scaling)
         found: dict[str, Any] = {"scaling": scaling, "n_landmarks": self.n_landmarks}
+        found["view_weights"] = None if self.view_weights is None else list(self.view_weights)
         if self.head in FOR_FSSMSC:  # the others have no codes, or read them in a way of their own
             found |= {name: getattr(self, name) for name in _WEIGHTS} | {"solver": ActiveSet(units=self.units)}
             found |= {"readers": (self.head,)} | ({"n_neighbors": self.n_votes} if self.head == "knn" else {})
         return found
 
     @property
-    def source(self) -> tuple[Scaling, int]:
+    def source(self) -> tuple[Scaling, int, ViewWeights]:
         """What settings with the same landmarks have in common."""
-        return self.scaling, self.n_landmarks
+        return self.scaling, self.n_landmarks, self.view_weights
 
     @property
     def encoder(self) -> tuple[Any, ...]:

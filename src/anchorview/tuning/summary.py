@@ -16,6 +16,7 @@ from ..supervision.pairs import ResolvedPairs
 from .search_data import Judgement, SearchData
 from .settings import WITHOUT_CODES, Scaling
 
+_WRITTEN = ("scaling", "view_weights")  # parameters that are shown as text: one name, or one value for each view
 _NOT_JUDGED = ("verbose", "n_jobs", "warm_start", "n_averaged")  # parameters that judgements do not know
 
 
@@ -27,7 +28,7 @@ def cv_results(judgements: Sequence[Judgement]) -> dict[str, Any]:
     """
     parameters = [judgement.setting.parameters() for judgement in judgements]
     result: dict[str, Any] = {
-        f"param_{name}": np.array([str(p[name]) if name == "scaling" else p[name] for p in parameters])
+        f"param_{name}": np.array([str(p[name]) if name in _WRITTEN else p[name] for p in parameters])
         for name in parameters[0]
     }
     result["params"] = parameters

@@ -11,9 +11,7 @@ import numpy as np
 from anchorview import FSSMSC
 from anchorview.app.label_journal.book import LabelBook
 from anchorview.app.label_journal.journal import Event
-from anchorview.app.labelling.audit import audit_prefix
 from anchorview.app.labelling.dealing import LEASE, Dealer
-from anchorview.readers.audit import audit_order
 from support.labelling import FixedModel, digits_session, plain_session, wait_until
 
 
@@ -44,7 +42,7 @@ def test_one_row_in_twenty_goes_to_a_second_person_blind() -> None:
 
 def test_the_newest_labels_win_and_nobody_waits(tmp_path: Path) -> None:
     session = plain_session(tmp_path / "run.labels.jsonl")
-    model: FixedModel = session._updater._model  # type: ignore[assignment]
+    model: FixedModel = session.model  # type: ignore[assignment]
     wait_until(lambda: session.state.version)
     model.wait = 0.3
     start = time.perf_counter()
@@ -69,13 +67,6 @@ def test_a_restart_gives_the_same_state(tmp_path: Path) -> None:
     again.close()
 
 
-def test_the_audit_is_the_beginning_of_one_random_order() -> None:
-    order = audit_order(50, 3)
-    assert sorted(order.tolist()) == list(range(50)) and order.tolist() == audit_order(50, 3).tolist()
-    answered = dict.fromkeys([*order[:4].tolist(), int(order[6])], "a")
-    assert audit_prefix(order, answered, (int(order[4]),)) == order[:5].tolist()
-
-
 def test_labels_of_digits_lead_to_an_honest_accuracy(tmp_path: Path, some_digits: Any) -> None:
     fitted = FSSMSC(10, n_landmarks=40, random_state=0).fit(some_digits.views)
     session = digits_session(tmp_path / "run.labels.jsonl", some_digits, fitted, tuple("0123456789"))
@@ -84,12 +75,12 @@ def test_labels_of_digits_lead_to_an_honest_accuracy(tmp_path: Path, some_digits
         row = session.queue("ann")[0]["row"]
         session.take("ann", [{"kind": "label", "rows": [row], "label": str(truth[row])}])
         if number % 15 == 14:
-            wait_until(lambda: not session._updater.busy, 60)
-    state = session.state
+            wait_until(lambda: not session.updating, 60)
+    state, figures = session.state, session.figures
     right = np.mean([session.guess(row) == str(truth[row]) for row in range(len(truth))])
     assert right > 0.8
-    assert state.accuracy is not None and state.accuracy.rests_on == "audit" and state.accuracy.n >= 14
-    assert state.accuracy.low <= right <= state.accuracy.high + 0.05
-    assert state.trusted.n_rows == 0 and state.trusted.n_more is not None  # 59 are needed
-    assert len(state.suggested) > 50 and state.share_changed is not None
+    assert figures.accuracy is not None and figures.accuracy.rests_on == "audit" and figures.accuracy.n_judged >= 14
+    assert figures.accuracy.low <= right <= figures.accuracy.high + 0.05
+    assert figures.n_trusted == 0 and figures.n_more is not None  # 59 are needed
+    assert len(figures.suggested) > 50 and state.share_changed is not None
     session.close()

@@ -19,7 +19,7 @@ from ..settings import ERROR, RunSettings
 from .labels import RunLabels, read_export
 
 _NAMED = 3  # conflicts that are told
-_SAME_NAMES = 0.8  # share of a column's values that are names of classes, from which it looks like labels
+_SAME_NAMES = 0.8  # share of names in common from which a column looks like labels: of its own, or of the classes
 _MOSTLY_EMPTY = 0.5  # share of empty cells from which such a column is one of labels: features are filled
 
 
@@ -151,7 +151,8 @@ def refuse_labels_as_features(
         texts = cells[name].texts()
         filled = [text for text in texts if text is not None]
         values = set(filled)
-        if len(values) < 2 or len(values & known) < _SAME_NAMES * len(values):
+        shared = len(values & known)  # the file may hold few of the classes that the column has
+        if shared < 2 or shared < _SAME_NAMES * min(len(values), len(known)):
             continue
         if len(filled) <= (1 - _MOSTLY_EMPTY) * len(texts):
             raise UsageError(

@@ -44,10 +44,8 @@ class LabelBook:
         The label of each row: the last one given.
     why : dict of int to str
         How the row was chosen when it first got a label.
-    guesses : dict of int to str or None
-        What the model said of a row before it first saw a label of it.
     skipped, flagged, none : dict of int to str
-        Rows that were skipped, flagged, or found to be of no known class, and by whom.
+        Rows that were skipped, flagged, or are of no known class, and by whom.
     classes : list of str
         Classes in the order in which they first appeared.
     """
@@ -55,12 +53,12 @@ class LabelBook:
     classes: list[str] = field(default_factory=list)
     labels: dict[int, str] = field(default_factory=dict)
     why: dict[int, str] = field(default_factory=dict)
-    guesses: dict[int, str | None] = field(default_factory=dict)
     skipped: dict[int, str] = field(default_factory=dict)
     flagged: dict[int, str] = field(default_factory=dict)
     none: dict[int, str] = field(default_factory=dict)
     first_by: dict[int, tuple[str, str]] = field(default_factory=dict)  # row: who labelled it first, and as what
     second_by: dict[int, tuple[str, str]] = field(default_factory=dict)
+    reviewed: set[int] = field(default_factory=set)  # rows whose label somebody has looked at again
     n_by: Counter[str] = field(default_factory=Counter)
     keys: dict[str, int] = field(default_factory=dict)  # what a browser called an event: its number
     last_of: dict[str, list[int]] = field(default_factory=lambda: defaultdict(list))  # events a person can take back
@@ -104,14 +102,15 @@ class LabelBook:
             return
         assert event.label is not None
         if event.why == SECOND and row in self.first_by and self.first_by[row][0] != event.who:
-            self.second_by[row] = event.who, event.label  # the first label stays until somebody settles it
+            self.second_by[row] = event.who, event.label  # the first label stays until somebody decides
             return
         if row not in self.labels:
-            self.why[row], self.guesses[row] = event.why or "unknown", event.guess
+            self.why[row] = event.why or "unknown"
             self.first_by[row] = event.who, event.label
-        elif event.why == "review":  # settled
+        elif event.why == "review":  # somebody has decided
             self.first_by[row] = event.who, event.label
             self.second_by.pop(row, None)
+            self.reviewed.add(row)
         self.labels[row] = event.label
         self.skipped.pop(row, None)
         self.none.pop(row, None)

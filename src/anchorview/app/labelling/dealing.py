@@ -53,6 +53,7 @@ class Dealer:
     def __init__(self, order: Rows, clock: Callable[[], float] = time.monotonic) -> None:
         self._order, self._clock = order.tolist(), clock
         self._hands: dict[str, list[Card]] = {}
+        self._cards: dict[tuple[str, int], Card] = {}  # all that people may still see: a page can lag behind its hand
         self._leases: dict[int, tuple[str, float]] = {}
         self._n_dealt: dict[str, int] = {}
         self._outdated: set[str] = set()  # people whose hands were dealt by an older order
@@ -68,6 +69,7 @@ class Dealer:
         """Return the rows that a person should label, the next one first; they are theirs for two minutes."""
         now = self._clock()
         self._leases = {row: lease for row, lease in self._leases.items() if lease[1] > now}
+        self._cards = {key: dealt for key, dealt in self._cards.items() if self._is_open(dealt, book)}
         hand = [card for card in self._hands.get(who, []) if self._may_have(who, card, book)]
         if who in self._outdated:
             self._outdated.discard(who)
@@ -78,6 +80,7 @@ class Dealer:
                 break
             self._n_dealt[who] = self._n_dealt.get(who, 0) + 1
             hand.append(card)
+        self._cards |= {(who, card.row): card for card in hand}
         self._leases |= {card.row: (who, now + LEASE) for card in hand}
         self._hands[who] = hand
         return hand
@@ -97,21 +100,21 @@ class Dealer:
         return renewed
 
     def card(self, who: str, row: int) -> Card | None:
-        """Return the card that a person holds of a row."""
-        return next((card for card in self._hands.get(who, []) if card.row == row), None)
+        """Return the card by which a person was dealt a row that still waits for an answer."""
+        return self._cards.get((who, row))
 
-    def put_back(self, who: str, row: int) -> None:
+    def put_back(self, who: str, row: int, why: str | None) -> None:
         """Show a row again, before all others: its label was taken back."""
-        card = self.card(who, row) or Card(row, RANDOM if self._is_audit(row) else "suggested")
+        card = Card(row, why if why in (RANDOM, SECOND) else "suggested")
         self._hands[who] = [card, *(other for other in self._hands.get(who, []) if other.row != row)]
-
-    def _is_audit(self, row: int) -> bool:
-        return row in self._order[: self._start + 1]
 
     def _may_have(self, who: str, card: Card, book: LabelBook) -> bool:
         holder = self._leases.get(card.row)
         if holder is not None and holder[0] != who:
             return False
+        return self._is_open(card, book)
+
+    def _is_open(self, card: Card, book: LabelBook) -> bool:
         return card.row not in book.second_by if card.why == SECOND else not book.answered(card.row)
 
     def _draw(self, who: str, book: LabelBook, taken: set[int]) -> Card | None:

@@ -1,27 +1,57 @@
-"""GivenLabels out of a session, at any time: for a table, for Label Studio."""
+"""What people take away from a session, at any time: labels, tasks of Label Studio, the model, a report."""
 
 from __future__ import annotations
 
 import csv
 import io
 import json
+from dataclasses import dataclass
 from datetime import UTC, datetime
 from typing import Any
 
 from ...files.csv_cells import mark_text
 from ..label_studio import CONTROL, MODEL, ROW, SHOWN
-from .session import Session
+from .session import BadRequest, Session
 
-FORMS = {
-    "csv": ("csv", "text/csv"),
-    "parquet": ("parquet", "application/octet-stream"),
-    "label-studio": ("json", "application/json"),
-}
 _COLUMNS = ("id", "label", "confidence", "source", "who", "why")
 
 
-def export_labels(session: Session, form: str) -> bytes:
-    """Return all rows with their labels: those that people gave, and those of the model."""
+@dataclass(frozen=True)
+class Form:
+    """A file that people can take away.
+
+    Parameters
+    ----------
+    name, about : str
+        What it is called, and what it is for.
+    file, kind : str
+        Its name, and its type on the web.
+    """
+
+    name: str
+    about: str
+    file: str
+    kind: str
+
+
+FORMS = {
+    "csv": Form("CSV", "all rows with their labels, for any program", "labels.csv", "text/csv"),
+    "parquet": Form("Parquet", "the same, with types", "labels.parquet", "application/octet-stream"),
+    "label-studio": Form("Label Studio", "tasks with who said what, and when", "labels.json", "application/json"),
+    "model": Form(
+        "Model", "for anchorview predict and anchorview serve", "model.anchorview", "application/octet-stream"
+    ),
+    "report": Form("Report", "accuracy, map and rows as one web page", "report.html", "text/html"),
+}
+
+
+def export(session: Session, form: str) -> bytes:
+    """Return a file of the session: all rows with the labels that people gave and those of the model, or the model."""
+    if form in ("model", "report"):
+        try:
+            return session.model.save(form)
+        except (RuntimeError, ValueError) as error:
+            raise BadRequest(str(error)) from None
     with session._lock:
         rows = _rows(session)
         if form == "label-studio":

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class GivenLabels:
     """What people have said so far.
 
@@ -15,9 +15,7 @@ class GivenLabels:
     labels : mapping of int to str
         Label of each labelled row.
     sources : mapping of int to str
-        How each of these rows was chosen: "random", "suggested", "lasso", "search", "review", "import".
-    guesses : mapping of int to str or None
-        What a model that did not know the label said of the row.
+        How each of these rows was chosen: "random", "suggested", "lasso", "search", "review", "group", "import".
     skipped : tuple of int
         Rows that people looked at and could not label.
     classes : tuple of str
@@ -26,6 +24,5 @@ class GivenLabels:
 
     labels: Mapping[int, str]
     sources: Mapping[int, str]
-    guesses: Mapping[int, str | None] = field(default_factory=dict)
     skipped: tuple[int, ...] = ()
     classes: tuple[str, ...] = ()

@@ -1,14 +1,12 @@
-"""The model behind the page: rows, classes and places, and what other labels make of them.
-
-The page knows this file only.
-"""
+"""The model behind the page: it follows the labels, and says how good it is."""
 
 from __future__ import annotations
 
+import dataclasses
+import threading
 import time
 import warnings
-from collections.abc import Mapping
-from dataclasses import dataclass, field
+from collections.abc import Callable, Iterator
 from typing import Any, Protocol
 
 import numpy as np
@@ -16,66 +14,37 @@ import numpy as np
 from ...core.arrays import ClassIds, Matrix, Rows
 from ...data.views import Views
 from ...fssmsc import FSSMSC
-from ...readers.suggest import suggest_rows
-from .audit import AuditAccuracy, Trusted, audit_accuracy, hidden_accuracy, trusted_rows
+from ...readers.label_sources import SKIPPED, SOURCES, UNKNOWN
+from ...readers.row_groups import RowGroups, group_rows
+from ...readers.suggest import suggest_from
 from .given import GivenLabels
-from .learning_curve import expected_gain
+from .model_files import AboutRows, model_bytes, report_bytes
+from .state import TARGET, Figures, State, no_figures
 
-TARGET = 0.95
-_NO_ROWS = Trusted(0, TARGET, None, None)
 _N_SUGGESTED = 200  # rows that wait for the people who label
-_N_GROUPS, _LEAST_GROUP = 12, 5
+_AHEAD = 50  # labels ahead that a gain is stated for
+_MOST_GROUPS = 20
 _MOST_DISPUTED = 100
 _GROWTH = 2.0  # settings are chosen again when there are so many times more labels
-
-
-@dataclass(frozen=True, eq=False)
-class State:
-    """What the model says at one moment; every field is plain, so that it travels between processes.
-
-    Parameters
-    ----------
-    class_ids : ndarray of int of shape (n_rows,)
-        Class of each row as a place in `Labels.classes`, −1 for none.
-    confidence, novelty : ndarray of float32 of shape (n_rows,)
-        Probability of that class; how unlike all labelled rows a row is, from 0 to 1.
-    accuracy : AuditAccuracy or None
-        What to expect of rows without a label.
-    share_changed : float or None
-        Share of the rows whose class is another one than in the state before.
-    trusted : Trusted
-        Rows that are right with the target probability.
-    gain : float or None
-        What the next 50 labels are expected to add to the accuracy; None if that cannot be told.
-    suggested : list of (int, str)
-        Rows to label next, with the reason.
-    disputed : list of (int, str, float)
-        Labelled rows, the class that the model prefers, and its probability of the label given.
-    groups : list of list of int
-        Groups of rows that are unlike all labelled ones.
-    seconds : float
-        Time that the update took.
-    """
-
-    class_ids: ClassIds
-    confidence: Matrix
-    novelty: Matrix
-    accuracy: AuditAccuracy | None = None
-    share_changed: float | None = None
-    trusted: Trusted = _NO_ROWS
-    gain: float | None = None
-    suggested: list[tuple[int, str]] = field(default_factory=list)
-    disputed: list[tuple[int, str, float]] = field(default_factory=list)
-    groups: list[list[int]] = field(default_factory=list)
-    seconds: float = 0.0
-    version: int = 0
 
 
 class Learner(Protocol):
     """What the page asks of a model."""
 
     def update(self, given: GivenLabels) -> State:
-        """Return what these labels lead to."""
+        """Return the label of each row."""
+        ...
+
+    def judge(self, given: GivenLabels) -> Iterator[Figures]:
+        """Return how good the labels are: more at each step."""
+        ...
+
+    def save(self, form: str) -> bytes:
+        """Return a file of the model."""
+        ...
+
+    def close(self) -> None:
+        """Let it go."""
         ...
 
 
@@ -84,132 +53,145 @@ class LiveModel:
 
     Parameters
     ----------
-    views : Views
-        The rows.
+    views : Views or None
+        The rows; None if a model is given.
     coordinates : ndarray of shape (n_rows, p)
         Unit rows, alike where rows are alike, that know no label.
-    permutation : ndarray of int of shape (n_rows,)
-        The order in which rows are audited.
     random_state : int
         Seed of the fits.
     n_jobs : int, optional
         Threads.
+    model : FSSMSC, optional
+        A model of these rows that holds them still; it is updated, instead of a new one.
+    about : AboutRows, optional
+        What files of the model tell of the rows.
+    as_label : callable
+        Turns the name of a class into a label of the model.
     """
 
     def __init__(
-        self, views: Views, coordinates: Matrix, permutation: Rows, random_state: int = 0, n_jobs: int | None = None
+        self,
+        views: Views | None,
+        coordinates: Matrix,
+        random_state: int = 0,
+        n_jobs: int | None = None,
+        model: FSSMSC | None = None,
+        about: AboutRows | None = None,
+        as_label: Callable[[str], Any] = str,
     ) -> None:
-        self._views, self._coordinates, self._permutation = views, coordinates, permutation
-        self._seed, self._jobs = random_state, n_jobs
-        self._n_chosen, self._version = 0, 0
-        self._before: ClassIds | None = None
-        self._history: list[tuple[int, float]] = []
-        self.model: FSSMSC | None = None
+        self._as_label = as_label
+        self._about = about or AboutRows()
+        self._views, self._coordinates, self._seed, self._jobs = views, coordinates, random_state, n_jobs
+        self.model, self._n_chosen = model, np.inf if model is not None else 0
+        self._followed: GivenLabels | None = None
+        self._version, self._before = 0, np.full(len(coordinates), -1, dtype=np.intp)
+        self._groups: RowGroups | None = None
+        self._lock = threading.RLock()  # update and judge may be called by two threads
 
     def update(self, given: GivenLabels) -> State:
-        """Fit with these labels."""
-        start = time.perf_counter()
-        self._version += 1
-        place = {name: number for number, name in enumerate(given.classes)}
-        rows = np.fromiter(given.labels, dtype=np.intp, count=len(given.labels))
-        named = [given.labels[row] for row in rows.tolist()]
-        novelty = self._novelty(rows)
-        if len(set(named)) < 2:
-            return self._without_model(given, rows, place, novelty, start)
-        y = np.full(len(self._views), None, dtype=object)
-        y[rows] = named
-        model = self._fit(y, len(rows))
-        to_page = np.array([place[str(name)] for name in model.classes_.tolist()])
-        known = np.isin(model.labels_, model.classes_)
-        class_ids = np.full(len(y), -1, dtype=np.intp)
-        class_ids[known] = to_page[np.searchsorted(model.classes_, model.labels_[known])]
-        judged = _judged(model, given)
-        audit = audit_accuracy(self._permutation, given, judged)
-        accuracy = audit if audit is not None else hidden_accuracy(model)
-        if accuracy is not None:
-            self._history.append((len(rows), accuracy.share))
-        changed = None if self._before is None else float((self._before != class_ids).mean())
-        self._before = class_ids
-        confidence = model.confidence_.astype(np.float32)
-        return State(
-            class_ids,
-            confidence,
-            novelty,
-            accuracy,
-            changed,
-            trusted_rows(self._permutation, given, judged, model, TARGET),
-            expected_gain(self._history, len(rows)),
-            self._suggest(confidence, given),
-            _disputed(model, given),
-            self._groups(novelty, given),
-            time.perf_counter() - start,
-            self._version,
-        )
+        """Return the label of each row, by the model that knows these labels."""
+        with self._lock:
+            start = time.perf_counter()
+            self._version += 1
+            model = self._follow(given)
+            rows = _rows(given)
+            class_ids = _class_ids(model, given, len(self._coordinates), rows)
+            confidence = class_ids >= 0 if model is None else model.confidence_
+            was_open = self._before >= 0
+            was_open[rows] = False
+            changed = float((self._before != class_ids)[was_open].mean()) if was_open.any() else None
+            self._before = class_ids
+            seconds = time.perf_counter() - start
+            disputed = [] if model is None else _disputed(model, given)
+            return State(class_ids, confidence.astype(np.float32), changed, disputed, seconds, self._version)
 
-    def _without_model(
-        self, given: GivenLabels, rows: Rows, place: Mapping[str, int], novelty: Matrix, start: float
-    ) -> State:
-        """Return what there is to say before two classes have a label."""
-        class_ids = np.full(len(self._views), -1, dtype=np.intp)
-        class_ids[rows] = [place[given.labels[row]] for row in rows.tolist()]
-        confidence = (class_ids >= 0).astype(np.float32)
-        suggested = self._suggest(confidence, given)
-        seconds = time.perf_counter() - start
-        return State(class_ids, confidence, novelty, suggested=suggested, seconds=seconds, version=self._version)
+    def _follow(self, given: GivenLabels) -> FSSMSC | None:
+        """Bring the model to these labels; None before two classes have one.
 
-    def _fit(self, y: Any, n_labels: int) -> FSSMSC:
-        """Fit; landmarks and settings are chosen by the first labels, and again when there are twice as many."""
-        with warnings.catch_warnings():
+        Landmarks and settings are chosen by the first labels, and again when there are twice as many.
+        """
+        if len(set(given.labels.values())) < 2:
+            return None
+        if self._followed is not given:
+            y = self._labels(given)
+            sources = _sources(given, len(y))
+            with warnings.catch_warnings():
+                warnings.simplefilter("ignore")
+                if self.model is not None and len(given.labels) < _GROWTH * self._n_chosen:
+                    self.model.update(y, label_source=sources)
+                else:
+                    model = FSSMSC(random_state=self._seed, n_jobs=self._jobs, on_empty="drop")
+                    self.model, self._n_chosen = model.fit(self._views, y, label_source=sources), len(given.labels)
+            self._followed = given
+        return self.model
+
+    def _labels(self, given: GivenLabels) -> Any:
+        y = np.full(len(self._coordinates), None, dtype=object)
+        y[_rows(given)] = [self._as_label(name) for name in given.labels.values()]
+        return y
+
+    def judge(self, given: GivenLabels) -> Iterator[Figures]:
+        """Return which rows to label next and which are new; then how accurate the model is; then what labels add."""
+        with self._lock, warnings.catch_warnings():
             warnings.simplefilter("ignore")
-            if self.model is not None and n_labels < _GROWTH * self._n_chosen:
-                self.model.update(y)
-                return self.model
-            model = FSSMSC(random_state=self._seed, n_jobs=self._jobs, on_empty="drop")
-            model.fit(self._views, y)
-        self.model, self._n_chosen = model, n_labels
-        return model
+            model = self._follow(given)
+            figures = self._without_model(given) if model is None else self._first_figures(model)
+        yield figures
+        if model is None:
+            return
+        with self._lock, warnings.catch_warnings():
+            warnings.simplefilter("ignore")
+            accuracy, trusted = model.expected_accuracy_, model.trusted_rows(TARGET)
+        n_more = None if len(trusted) else trusted.n_more
+        judged = Figures(figures.novelty, accuracy, len(trusted), n_more, is_judged=True)
+        yield figures.with_accuracy_of(judged)
+        with self._lock, warnings.catch_warnings():
+            warnings.simplefilter("ignore")
+            curve = model.learning_curve() if 2 * len(given.labels) >= _AHEAD else None
+        gain = None if curve is None else curve.accuracy(curve.n_labels + _AHEAD) - curve.accuracy(curve.n_labels)
+        yield figures.with_accuracy_of(dataclasses.replace(judged, gain=gain))
 
-    def _novelty(self, rows: Rows) -> Matrix:
-        """Return how far each row is from the nearest labelled one: 0 is the same direction, 1 at a right angle."""
-        nearest = np.full(len(self._coordinates), -1.0, dtype=np.float32)
-        for start in range(0, len(rows), 1000):
-            cosines = self._coordinates @ self._coordinates[rows[start : start + 1000]].T
-            np.maximum(nearest, cosines.max(axis=1), out=nearest)
-        novelty: Matrix = np.clip(1 - nearest, 0, 1).astype(np.float32)
-        return novelty
+    def _first_figures(self, model: FSSMSC) -> Figures:
+        novelty = model.novelty_
+        groups = [(group.rows.tolist(), group.central.tolist()) for group in model.novel_groups_[:_MOST_GROUPS]]
+        n = min(_N_SUGGESTED, int(np.count_nonzero(model._can_be_labelled & (model.label_source_ != SKIPPED))))
+        suggestions = model.suggest_labels(n, audit=0, explain=True) if n else []
+        row_of = {} if model._ids is None else {name: row for row, name in enumerate(model._ids.tolist())}
+        suggested = [(row_of.get(one.row, one.row), one.reason) for one in suggestions]
+        shown = np.zeros(len(self._coordinates)) if novelty is None else novelty
+        return Figures(shown.astype(np.float32), suggested=suggested, groups=groups)
 
-    def _suggest(self, confidence: Matrix, given: GivenLabels) -> list[tuple[int, str]]:
-        is_open = np.ones(len(confidence), dtype=bool)
-        is_open[list(given.labels)] = False
-        is_open[list(given.skipped)] = False
+    def _without_model(self, given: GivenLabels) -> Figures:
+        """Return rows to label before two classes have a label: the middles of groups."""
+        n_rows = len(self._coordinates)
+        is_open = np.ones(n_rows, dtype=bool)
+        is_open[[*given.labels, *given.skipped]] = False
         n = min(_N_SUGGESTED, int(is_open.sum()))
+        figures = dataclasses.replace(no_figures(n_rows), is_judged=True)
         if n == 0:
-            return []
-        doubt = np.where(is_open, 1 - confidence, 0.0)
-        chosen = suggest_rows(self._coordinates, doubt, is_open, n, len(given.labels), self._seed)
-        return [(row, _reason(float(confidence[row]))) for row in chosen.tolist()]
+            return figures
+        if self._groups is None:
+            self._groups = group_rows(self._coordinates)
+        rows = _rows(given)
+        kept = suggest_from(
+            self._groups, self._coordinates, np.ones(n_rows), is_open, n, n_labelled=len(rows), labelled=rows,
+            n_classes=len(set(given.labels.values())),
+        )  # fmt: skip
+        reasons = [f"the middle of a group of {size:,} rows" for size in kept.sizes.tolist()]
+        return dataclasses.replace(figures, suggested=list(zip(kept.rows.tolist(), reasons, strict=True)))
 
-    def _groups(self, novelty: Matrix, given: GivenLabels) -> list[list[int]]:
-        """Return groups of rows that are farther from every label than nearly all labels are from one another."""
-        from sklearn.cluster import KMeans
+    def save(self, form: str) -> bytes:
+        """Return the model as a file, or a report on it."""
+        with self._lock:
+            if self.model is None or self._followed is None:
+                raise ValueError("There is no model yet: label rows of two classes first.")
+            if form == "model":
+                return model_bytes(self.model, self._about)
+            y = self._labels(self._followed)
+            return report_bytes(self.model, y, self._views, self._about)
 
-        rows = np.array(sorted(given.labels))
-        own = self._coordinates[rows] @ self._coordinates[rows].T
-        np.fill_diagonal(own, -1)
-        far = np.flatnonzero(novelty > np.quantile(1 - own.max(axis=1), 0.95))
-        if len(far) < 2 * _LEAST_GROUP:
-            return []
-        rng = np.random.RandomState(self._seed)
-        some = far if len(far) <= 5000 else np.sort(rng.choice(far, 5000, replace=False))
-        count = min(_N_GROUPS, len(some) // _LEAST_GROUP)
-        found = KMeans(count, n_init=1, random_state=rng).fit(self._coordinates[some])
-        distance = np.linalg.norm(self._coordinates[some] - found.cluster_centers_[found.labels_], axis=1)
-        listed = [
-            some[members[np.argsort(distance[members])]].tolist()
-            for members in (np.flatnonzero(found.labels_ == number) for number in range(count))
-            if len(members) >= _LEAST_GROUP
-        ]
-        return sorted(listed, key=len, reverse=True)
+    def close(self) -> None:
+        """Keep the model as it is."""
 
 
 def similar_rows(coordinates: Matrix, row: int, n: int = 6) -> list[int]:
@@ -229,24 +211,34 @@ def similar_rows(coordinates: Matrix, row: int, n: int = 6) -> list[int]:
     return listed
 
 
-def _judged(model: FSSMSC, given: GivenLabels) -> dict[int, str]:
-    """Return what models that did not see the label of a row say of it."""
-    judged = {row: guess for row, guess in given.guesses.items() if guess is not None and row in given.labels}
-    held_out = model.held_out_
-    if held_out is not None:
-        names = model.classes_[held_out.guessed].tolist()
-        judged |= dict(zip(held_out.rows.tolist(), map(str, names), strict=True))
-    return judged
+def _rows(given: GivenLabels) -> Rows:
+    return np.fromiter(given.labels, dtype=np.intp, count=len(given.labels))
 
 
-def _disputed(model: FSSMSC, given: GivenLabels) -> list[tuple[int, str, float]]:
+def _sources(given: GivenLabels, n_rows: int) -> Any:
+    """Return where the label of each row comes from, in the library's words."""
+    sources = np.full(n_rows, "", dtype=object)
+    sources[list(given.skipped)] = SKIPPED
+    for row in given.labels:
+        source = given.sources.get(row, UNKNOWN)
+        sources[row] = source if source in SOURCES else "lasso"  # a group that was named, too, got its labels at once
+    return sources
+
+
+def _class_ids(model: FSSMSC | None, given: GivenLabels, n_rows: int, rows: Rows) -> ClassIds:
+    """Return the class of each row as its place on the page."""
+    place = {name: number for number, name in enumerate(given.classes)}
+    class_ids = np.full(n_rows, -1, dtype=np.intp)
+    if model is not None:
+        to_page = np.array([place[str(name)] for name in model.classes_.tolist()])
+        known = np.isin(model.labels_, model.classes_)
+        class_ids[known] = to_page[np.searchsorted(model.classes_, model.labels_[known])]
+    class_ids[rows] = [place[given.labels[row]] for row in rows.tolist()]
+    return class_ids
+
+
+def _disputed(model: FSSMSC, given: GivenLabels) -> list[tuple[int, str]]:
     quality, likely = model.label_quality_, model._likely_class_ids
     rows = [row for row in np.argsort(quality)[:_MOST_DISPUTED].tolist() if quality[row] < 0.5 and likely[row] >= 0]
-    found = [(row, str(model.classes_[likely[row]]), float(quality[row])) for row in rows]
-    return [(row, name, value) for row, name, value in found if given.labels.get(row) != name]
-
-
-def _reason(confidence: float) -> str:
-    if confidence <= 0:
-        return "It stands for a group of similar rows."
-    return f"The model expects mistakes among rows like this one (confidence {confidence:.0%})."
+    named = [(row, str(model.classes_[likely[row]])) for row in rows]
+    return [(row, name) for row, name in named if given.labels.get(row) not in (None, name)]

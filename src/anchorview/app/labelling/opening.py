@@ -11,21 +11,24 @@ from typing import Any
 import numpy as np
 
 from ...core.arrays import Matrix
-from ...files.sources import TABLES, suffix_of
+from ...files.sources import PHOTOS, TABLES, check_readable, files_of, map_files, suffix_of
 from ...files.tables import read_table, table_names
-from ...readers.audit import audit_order
 from ..errors import CommandError, DataError
 from ..exporting import read_codes
 from ..label_journal.journal import Header, ids_key, journal_path, open_journal
 from ..run_folder import MARK
 from ..run_record import LABELS, read_record
 from ..settings import NO_ID
-from .live_model import Learner, LiveModel, State
+from .live_model import Learner, LiveModel
+from .model_files import AboutRows
 from .rows import PageRows, fill_places
 from .session import Session
+from .state import State
 from .updating import RemoteModel
 
 MAP = "map.npy"
+_MOST_COLUMNS = 200
+AUDIT_SEED = 0  # the order of `FSSMSC.audit_rows`: a fit with the journal goes on with the same audit
 
 
 def open_session(run: Path, guidelines: str = "", n_jobs: int | None = None) -> Session:
@@ -50,35 +53,33 @@ def open_session(run: Path, guidelines: str = "", n_jobs: int | None = None) -> 
     first = State(
         np.array([place.get(name, -1) if has_labels and name is not None else -1 for name in labels], dtype=np.intp),
         np.asarray(table.column("confidence").to_numpy(), dtype=np.float32) * (1 if has_labels else 0),
-        np.zeros(len(ids), dtype=np.float32),
     )
     rows = PageRows(ids, fill_places(_places(run, codes)), codes, *_contents(run, record))
-    header = Header(hashlib.sha256((run / MARK).read_bytes()).hexdigest()[:32], ids_key(ids), _seed())
+    header = Header(hashlib.sha256((run / MARK).read_bytes()).hexdigest()[:32], ids_key(ids), AUDIT_SEED)
     journal = open_journal(journal_path(run), header)
     try:
         seed = int(record["settings"].get("seed") or 0)
-        model = RemoteModel(make_live_model, run, journal.header.audit_seed, seed, n_jobs)
-        return Session(rows, journal, model, first, classes if has_labels else (), given, guidelines)
+        model = RemoteModel(make_live_model, run, seed, n_jobs)
+        return Session(rows, journal, model, first, classes if has_labels else (), given, guidelines, run.name)
     except BaseException:
         journal.close()
         raise
 
 
-def make_live_model(run: Path, audit_seed: int, seed: int, n_jobs: int | None) -> Learner:
-    """Read the views of a run again, for the process that updates the model."""
+def make_live_model(run: Path, seed: int, n_jobs: int | None) -> Learner:
+    """Read the views of a run again, for a process that updates the model."""
+    from ..inputs.contents import read_contents
     from ..inputs.gathering import gather
     from ..settings import read_settings
 
-    views = gather(read_settings(run / "run.toml")).views
+    data = gather(read_settings(run / "run.toml"))
     codes = read_codes(run)
-    if len(views) != len(codes):
-        raise CommandError(f"The files of {run} have {len(views):,} rows now, and had {len(codes):,}; fit again.")
-    return LiveModel(views, codes, audit_order(len(codes), audit_seed), seed, n_jobs)
-
-
-def _seed() -> int:
-    """Return the seed of the audit: drawn when the journal is made, which then keeps it."""
-    return int.from_bytes(os.urandom(4), "little") % 2**31
+    if len(data.views) != len(codes):
+        raise CommandError(f"The files of {run} have {len(data.views):,} rows now, and had {len(codes):,}; fit again.")
+    id_column = None if data.settings.id == NO_ID else data.settings.id
+    shown = read_contents(data), _places(run, codes), f"Labels of {run.name}"
+    about = AboutRows(data.table, id_column, data.ids, *shown)
+    return LiveModel(data.views, codes, seed, n_jobs, about=about)
 
 
 def _places(run: Path, codes: Matrix) -> Matrix:
@@ -99,12 +100,20 @@ def _places(run: Path, codes: Matrix) -> Matrix:
 
 
 def _contents(run: Path, record: dict[str, Any]) -> tuple[Any, Path | None]:
-    """Return the cells of the run's table, if it is still there, and its folder."""
+    """Return the cells of the run's table, if it is still there, and the folder of its pictures."""
     settings = record["settings"]
-    path = None if settings["table"] is None else Path(os.path.normpath(run / settings["table"]))
-    if path is None or not path.is_file() or suffix_of(path) not in TABLES:
+    if settings["table"] is None:
         return None, None
-    hidden = {settings["id"], settings["label"]} - {NO_ID}
-    columns = [name for name in table_names(path) if name not in hidden and not name.startswith("emb_")][:200]
+    path = map_files(Path(settings["table"]), lambda file: Path(os.path.normpath(run / file)))
+    try:
+        check_readable(path)
+    except DataError:
+        return None, None
+    if suffix_of(path) not in TABLES:
+        return None, None
+    is_photos = suffix_of(path) == PHOTOS
+    hidden = {settings["label"]} if is_photos else {settings["id"], settings["label"]} - {NO_ID}
+    columns = [name for name in table_names(path) if name not in hidden and not name.startswith("emb_")][:_MOST_COLUMNS]
     table = read_table(path, columns) if columns else None
-    return (table, path.parent) if table is not None and table.num_rows == record["rows"] else (None, None)
+    folder = path if is_photos else files_of(path)[0].parent
+    return (table, folder) if table is not None and table.num_rows == record["rows"] else (None, None)

@@ -88,7 +88,7 @@ class PageRows:
             return None if kind is None else (data, kind)  # a file that is no picture is not sent
         return None
 
-    def search(self, text: str, most: int = 2000) -> list[int]:
+    def search(self, text: str) -> list[int]:
         """Return rows whose id or cells hold a text, whatever its case."""
         wanted = text.casefold().strip()
         if not wanted:
@@ -98,7 +98,7 @@ class PageRows:
             column = self.contents.column(name)
             if str(column.type) in ("string", "large_string"):
                 found |= {row for row, cell in enumerate(self._folded(name, column)) if wanted in cell}
-        return sorted(found)[:most]
+        return sorted(found)
 
     def _folded(self, name: str, column: Any) -> list[str]:
         if name not in self._texts:

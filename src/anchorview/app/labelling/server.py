@@ -5,7 +5,6 @@ from __future__ import annotations
 import asyncio
 import json
 from collections.abc import AsyncIterator, Awaitable, Callable
-from importlib import resources
 from typing import Any
 
 from starlette.applications import Starlette
@@ -14,28 +13,17 @@ from starlette.requests import Request
 from starlette.responses import JSONResponse, Response, StreamingResponse
 from starlette.routing import Route
 
-from .exporting import FORMS, export_labels
+from .assets import MODULES, read_asset
+from .exporting import FORMS, export
 from .guard import Guard
 from .session import BadRequest, Session
 from .wire import pack_map, pack_state
 
 ASSETS = {
-    "page.css": "text/css",
-    **dict.fromkeys(
-        [
-            "main.js",
-            "page.js",
-            "server_model.js",
-            "map.js",
-            "shaders.js",
-            "queue.js",
-            "header.js",
-            "lists.js",
-            "dom.js",
-        ],
-        "text/javascript",
-    ),
+    **dict.fromkeys(["page.css", "shell.css"], "text/css"),
+    **dict.fromkeys([*MODULES, "main.js", "server_model.js"], "text/javascript"),
 }
+_MOST_ROWS = 200_000  # of a search
 _BEAT = 15.0  # seconds between signs of life of an event stream
 Handler = Callable[[Request], Awaitable[Response]]
 
@@ -52,32 +40,36 @@ def make_app(session: Session, token: str, port: int) -> Guard:
     port : int
         Where it listens: part of its address.
     """
-    found = _Routes(session)
-    routes = [
-        Route("/", found.page),
-        Route("/favicon.ico", found.icon),
-        Route("/assets/{name}", found.asset),
-        Route("/start", found.start),
-        Route("/map.bin", found.places),
-        Route("/state.bin", found.state),
-        Route("/queue", found.queue),
-        Route("/overview", found.overview),
-        Route("/rows/{row:int}", found.row),
-        Route("/similar/{row:int}", found.similar),
-        Route("/image/{row:int}", found.image),
-        Route("/search", found.search),
-        Route("/disputed", found.disputed),
-        Route("/groups", found.groups),
-        Route("/events", found.events),
-        Route("/export", found.export),
-        Route("/labels", found.labels, methods=["POST"]),
-        Route("/undo", found.undo, methods=["POST"]),
-        Route("/classes", found.classes, methods=["POST"]),
-        Route("/sample", found.sample, methods=["POST"]),
-    ]
-    app = Starlette(routes=routes, exception_handlers={BadRequest: _bad, OSError: _failed})
     hosts = [f"127.0.0.1:{port}", f"localhost:{port}"]
-    return Guard(app, hosts, token, open_paths=("/", "/assets/", "/favicon.ico"))
+    return Guard(make_routes(session), hosts, token, open_paths=("/", "/assets/", "/favicon.ico"))
+
+
+def make_routes(session: Session) -> Starlette:
+    """Return the application without its guard."""
+    to = _Routes(session)
+    routes = [
+        Route("/", to.page),
+        Route("/favicon.ico", to.icon),
+        Route("/assets/{name}", to.asset),
+        Route("/start", to.start),
+        Route("/map.bin", to.places),
+        Route("/state.bin", to.state),
+        Route("/queue", to.queue),
+        Route("/overview", to.overview),
+        Route("/rows/{row:int}", to.row),
+        Route("/similar/{row:int}", to.similar),
+        Route("/image/{row:int}", to.image),
+        Route("/search", to.search),
+        Route("/disputed", to.disputed),
+        Route("/groups", to.groups),
+        Route("/events", to.events),
+        Route("/export", to.export),
+        Route("/labels", to.labels, methods=["POST"]),
+        Route("/undo", to.undo, methods=["POST"]),
+        Route("/classes", to.classes, methods=["POST"]),
+        Route("/sample", to.sample, methods=["POST"]),
+    ]
+    return Starlette(routes=routes, exception_handlers={BadRequest: _bad, OSError: _failed})
 
 
 class _Routes:
@@ -89,7 +81,7 @@ class _Routes:
         self._map: bytes | None = None
 
     async def page(self, request: Request) -> Response:
-        return Response(_asset("page.html"), media_type="text/html")
+        return Response(read_asset("page.html"), media_type="text/html")
 
     async def icon(self, request: Request) -> Response:
         return Response(status_code=204)  # browsers ask for it, without the token
@@ -98,14 +90,14 @@ class _Routes:
         name = request.path_params["name"]
         if name not in ASSETS:  # a list of names: no path of the browser's reaches the disk
             return JSONResponse({"error": "There is no such file."}, 404)
-        return Response(_asset(name), media_type=ASSETS[name])
+        return Response(read_asset(name), media_type=ASSETS[name])
 
     async def start(self, request: Request) -> Response:
         who = _who(request)
         note = self._session.journal.note
-        return JSONResponse(
-            {**self._session.overview(who), "guidelines": self._session.guidelines, "note": note, "forms": list(FORMS)}
-        )
+        forms = [{"form": form, "name": one.name, "about": one.about} for form, one in FORMS.items()]
+        shown = {"guidelines": self._session.guidelines, "note": note, "forms": forms}
+        return JSONResponse({**self._session.overview(who), **shown})
 
     async def places(self, request: Request) -> Response:
         if self._map is None:
@@ -113,9 +105,9 @@ class _Routes:
         return _binary(self._map)
 
     async def state(self, request: Request) -> Response:
-        state = self._session.state
-        if self._packed is None or self._packed[0] is not state:
-            self._packed = state, pack_state(state)
+        now = self._session.state, self._session.figures
+        if self._packed is None or self._packed[0] != now:
+            self._packed = now, pack_state(*now, self._session.labels().labels)
         return _binary(self._packed[1])
 
     async def queue(self, request: Request) -> Response:
@@ -139,10 +131,11 @@ class _Routes:
 
     async def search(self, request: Request) -> Response:
         text = request.query_params.get("q", "")[:200]
-        return JSONResponse({"rows": await run_in_threadpool(self._session.rows.search, text)})
+        rows = await run_in_threadpool(self._session.rows.search, text)
+        return JSONResponse({"rows": rows[:_MOST_ROWS], "more": max(0, len(rows) - _MOST_ROWS)})
 
     async def disputed(self, request: Request) -> Response:
-        return JSONResponse(self._session.disputed())
+        return JSONResponse(self._session.describe_disputed())
 
     async def groups(self, request: Request) -> Response:
         return JSONResponse(self._session.groups())
@@ -151,11 +144,9 @@ class _Routes:
         form = request.query_params.get("form", "csv")
         if form not in FORMS:
             raise BadRequest(f"form must be one of {', '.join(FORMS)}.")
-        data = await run_in_threadpool(export_labels, self._session, form)
-        name = f"labels.{FORMS[form][0]}"
-        return Response(
-            data, media_type=FORMS[form][1], headers={"content-disposition": f'attachment; filename="{name}"'}
-        )
+        data = await run_in_threadpool(export, self._session, form)
+        named = {"content-disposition": f'attachment; filename="{FORMS[form].file}"'}
+        return Response(data, media_type=FORMS[form].kind, headers=named)
 
     async def labels(self, request: Request) -> Response:
         body = await _json(request)
@@ -182,7 +173,7 @@ class _Routes:
             type(row) is int and 0 <= row < len(self._session.rows) for row in rows
         ):
             raise BadRequest("rows must be a list of numbers of rows.")
-        return JSONResponse([self._session.describe(row) for row in self._session.sample(rows)])
+        return JSONResponse(await run_in_threadpool(self._session.sample, rows))
 
     async def events(self, request: Request) -> Response:
         loop, who = asyncio.get_running_loop(), _who(request)
@@ -191,7 +182,7 @@ class _Routes:
         def hear(what: str) -> None:
             loop.call_soon_threadsafe(waiting.put_nowait, what)
 
-        stop = self._session.open_socket(hear)
+        stop = self._session.subscribe(hear)
 
         async def stream() -> AsyncIterator[str]:
             try:
@@ -213,10 +204,6 @@ class _Routes:
 
 def _message(name: str, value: Any) -> str:
     return f"event: {name}\ndata: {json.dumps(value)}\n\n"
-
-
-def _asset(name: str) -> bytes:
-    return resources.files(__package__).joinpath("assets", name).read_bytes()
 
 
 def _binary(data: bytes) -> Response:

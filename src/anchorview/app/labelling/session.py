@@ -4,23 +4,23 @@ from __future__ import annotations
 
 import threading
 from collections.abc import Callable, Sequence
-from dataclasses import asdict
 from typing import Any
 
 import numpy as np
 
-from ...readers.audit import audit_order
+from ...readers.audit import ExpectedAccuracy, audit_order
 from ..label_journal.book import LabelBook
 from ..label_journal.journal import Event, Journal
 from .dealing import Card, Dealer
 from .given import GivenLabels
-from .live_model import Learner, State, similar_rows
+from .live_model import Learner, similar_rows
 from .rows import PageRows
+from .state import TARGET, Figures, State, no_figures
 from .updating import Updater
 
 KINDS = ("label", "skip", "flag", "none")
 WHYS = ("lasso", "search", "review", "group", "import")  # what a browser may say; the rest the session knows
-_LONGEST_NAME = 200
+_LONGEST_NAME, _MOST_LISTED = 200, 100
 
 
 class BadRequest(ValueError):
@@ -43,9 +43,11 @@ class Session:
     classes : sequence of str
         Classes of the run.
     given : dict of int to str
-        GivenLabels of the run.
+        Labels of the run.
     guidelines : str
         What people should know before they label.
+    name : str
+        What the rows are called above the page.
     """
 
     def __init__(
@@ -57,25 +59,32 @@ class Session:
         classes: Sequence[str] = (),
         given: dict[int, str] | None = None,
         guidelines: str = "",
+        name: str = "",
     ) -> None:
-        self.rows, self.journal, self.state, self.guidelines = rows, journal, first, guidelines
+        self.rows, self.journal, self.guidelines, self.name, self.model = rows, journal, guidelines, name, model
+        self.state, self.figures = first, no_figures(len(rows))
         self._classes, self._given = list(classes), dict(given or {})
         self._lock = threading.RLock()
         self.book = LabelBook.replay(journal.events, self._classes, self._given)
         self._dealer = Dealer(audit_order(len(rows), journal.header.audit_seed))
-        self._dealer.suggest(first.suggested)
         self.problem: str | None = None
         self._listeners: list[Callable[[str], None]] = []
-        self._updater = Updater(model, self._take_state, self._take_error)
+        self._updater = Updater(lambda given: [model.update(given)], self._take_state, self._end_update)
+        self._judge = Updater(model.judge, self._take_figures, self._end_update)
         self._updater.submit(self.labels())
 
     def labels(self) -> GivenLabels:
         """Return what is known, for the model."""
         book = self.book
         skipped = tuple({**book.skipped, **book.none})
-        return GivenLabels(dict(book.labels), dict(book.why), dict(book.guesses), skipped, tuple(book.classes))
+        return GivenLabels(dict(book.labels), dict(book.why), skipped, tuple(book.classes))
 
-    def open_socket(self, listener: Callable[[str], None]) -> Callable[[], None]:
+    @property
+    def updating(self) -> bool:
+        """Whether labels or figures will change without another label."""
+        return self._updater.busy or self._judge.busy
+
+    def subscribe(self, listener: Callable[[str], None]) -> Callable[[], None]:
         """Call a function with "state" or "labels" when these change; return what ends it."""
         self._listeners.append(listener)
         return lambda: self._listeners.remove(listener)
@@ -87,18 +96,26 @@ class Session:
     def _take_state(self, state: State) -> None:
         with self._lock:
             self.state, self.problem = state, None
-            self._dealer.suggest(state.suggested)
+            self._judge.submit(self.labels())
         self._tell("state")
 
-    def _take_error(self, text: str) -> None:
-        self.problem = text
+    def _take_figures(self, figures: Figures) -> None:
+        with self._lock:
+            if not figures.is_judged and self.figures.is_judged:
+                figures = figures.with_accuracy_of(self.figures)  # that of the last labels stays until it is known
+            self.figures = figures
+            self._dealer.suggest(figures.suggested)
         self._tell("state")
+
+    def _end_update(self, problem: str | None) -> None:
+        if problem is not None:
+            self.problem = problem
+        self._tell("labels")
 
     def take(self, who: str, items: Sequence[dict[str, Any]]) -> dict[str, Any]:
         """Take what a person did: all of it, on the disk, or nothing. What was taken before is not taken twice."""
         with self._lock:
-            events = [self._event(who, item) for item in items]
-            new = [event for event in events if event.key is None or event.key not in self.book.keys]
+            new = [self._event(who, item) for item in items if not self._is_taken(item.get("key"))]
             if new:
                 for event in self.journal.extend(new):
                     self.book._take(event, False)
@@ -106,6 +123,9 @@ class Session:
         if new:
             self._tell("labels")
         return self.overview(who)
+
+    def _is_taken(self, key: Any) -> bool:
+        return _is_key(key) and key in self.book.keys
 
     def _event(self, who: str, item: dict[str, Any]) -> Event:
         kind, rows, label, why = (item.get(name) for name in ("kind", "rows", "label", "why"))
@@ -127,13 +147,13 @@ class Session:
             if not rows:
                 raise BadRequest("All of these rows have a label already.")
         ms, key = item.get("ms"), item.get("key")
-        if (ms is not None and type(ms) is not int) or (key is not None and not isinstance(key, str)):
-            raise BadRequest("ms must be a whole number, and key a text.")
+        if (ms is not None and type(ms) is not int) or (key is not None and not _is_key(key)):
+            raise BadRequest("ms must be a whole number, and key a text of at most 100 characters.")
         card = self._dealer.card(who, rows[0]) if len(rows) == 1 else None
         chosen = why or ("search" if card is None else card.why)
         guess = self.guess(rows[0]) if len(rows) == 1 and rows[0] not in self.book.labels else None
         version = self.state.version
-        return Event(kind, tuple(rows), who, label, chosen, guess, version, ms, key=None if key is None else key[:100])
+        return Event(kind, tuple(rows), who, label, chosen, guess, version, ms, key=key)
 
     def guess(self, row: int) -> str | None:
         """Return the class that the model gives to a row."""
@@ -151,7 +171,7 @@ class Session:
                 self.journal.append(Event("undo", (), who, undoes=last[0], key=key))
                 self.book = LabelBook.replay(self.journal.events, self._classes, self._given)
                 if len(undone.rows) == 1:
-                    self._dealer.put_back(who, undone.rows[0])
+                    self._dealer.put_back(who, undone.rows[0], undone.why)
                 self._updater.submit(self.labels())
         self._tell("labels")
         return self.overview(who)
@@ -193,9 +213,10 @@ class Session:
     def overview(self, who: str = "") -> dict[str, Any]:
         """Return the figures above the page."""
         with self._lock:
-            book, state = self.book, self.state
+            book, state, figures = self.book, self.state, self.figures
             agreement = book.agreement()
             return {
+                "name": self.name,
                 "version": state.version,
                 "rows": len(self.rows),
                 "classes": list(book.classes),
@@ -204,14 +225,15 @@ class Session:
                 "n_flagged": len(book.flagged),
                 "n_yours": book.n_by[who],
                 "people": dict(book.n_by),
-                "accuracy": None if state.accuracy is None else asdict(state.accuracy),
+                "accuracy": None if figures.accuracy is None else _accuracy(figures.accuracy),
                 "share_changed": state.share_changed,
-                "trusted": asdict(state.trusted),
-                "gain": state.gain,
+                "trusted": {"n_rows": figures.n_trusted, "target": TARGET, "n_more": figures.n_more},
+                "gain": figures.gain,
                 "agreement": {"n_rows": agreement.n_rows, "share": agreement.share, "kappa": agreement.kappa},
                 "n_disputed": len(self.disputed()),
-                "n_groups": len(state.groups),
+                "n_groups": len(self._open_groups()),
                 "updating": self._updater.busy,
+                "judging": self._judge.busy,
                 "problem": self.problem,
             }
 
@@ -223,29 +245,54 @@ class Session:
         ]
         by_model: list[dict[str, Any]] = [
             {"row": row, "label": self.book.labels[row], "other": other, "by": "model"}
-            for row, other, _ in self.state.disputed
-            if row in self.book.labels and self.book.labels[row] != other
+            for row, other in self.state.disputed
+            if self.book.labels.get(row, other) != other and row not in self.book.reviewed
         ]
-        return [{**one, "id": self.rows.ids[one["row"]]} for one in [*by_people, *by_model]]
+        return [*by_people, *by_model]
+
+    def describe_disputed(self) -> list[dict[str, Any]]:
+        """Return disputed labels with what is shown of their rows."""
+        return [{**self.rows.cells(one["row"]), **one} for one in self.disputed()[:_MOST_LISTED]]
+
+    def _open_groups(self) -> list[tuple[list[int], list[int]]]:
+        """Return groups whose typical rows have no label yet."""
+        answered = self.book.answered
+        return [(rows, typical) for rows, typical in self.figures.groups if not any(map(answered, typical))]
 
     def groups(self) -> list[dict[str, Any]]:
         """Return groups of rows that nobody has named, each with a few typical rows."""
-        listed = []
-        for group in self.state.groups:
-            rows = [row for row in group if not self.book.answered(row)]
-            if rows:
-                listed.append({"rows": rows, "typical": [self.describe(row) for row in rows[:5]]})
-        return listed
+        with self._lock:
+            listed = []
+            for rows, typical in self._open_groups():
+                left = [row for row in rows if not self.book.answered(row)]
+                listed.append({"rows": left, "size": len(left), "typical": [self.describe(row) for row in typical]})
+            return listed
 
-    def sample(self, rows: Sequence[int], n: int = 10) -> list[int]:
-        """Return some of many rows at random, to be checked before all are labelled."""
-        rng = np.random.RandomState(len(rows))
-        return sorted(rng.choice(np.asarray(rows), min(n, len(rows)), replace=False).tolist())
+    def sample(self, rows: Sequence[int], n: int = 10) -> dict[str, Any]:
+        """Return some of many rows at random, to be checked before all that have no label get one."""
+        with self._lock:
+            left = np.array([row for row in rows if row not in self.book.labels], dtype=np.intp)
+            drawn = np.sort(np.random.RandomState(len(left)).permutation(left)[:n])
+            places, counts = np.unique(self.state.class_ids[left], return_counts=True)
+            order = [number for number in np.argsort(-counts) if 0 <= places[number] < len(self.book.classes)]
+            guesses = [(self.book.classes[places[number]], counts[number] / len(left)) for number in order]
+            return {"n": len(left), "sample": [self.describe(row) for row in drawn.tolist()], "guesses": guesses}
 
     def close(self) -> None:
         """End the updates, and let others write the journal."""
         self._updater.close()
+        self._judge.close()
+        self.model.close()
         self.journal.close()
+
+
+def _accuracy(found: ExpectedAccuracy) -> dict[str, Any]:
+    ends = {"value": found.value, "low": found.low, "high": found.high, "level": found.level}
+    return {**ends, "n": found.n_judged, "n_skipped": found.n_skipped, "rests_on": found.rests_on}
+
+
+def _is_key(key: Any) -> bool:
+    return isinstance(key, str) and len(key) <= 100
 
 
 def check_name(name: Any) -> str:

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Iterable
 from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
 from ...core.arrays import Matrix
-from .live_model import State
+from .state import Figures, State
 
 
 def pack(header: dict[str, Any], arrays: dict[str, npt.NDArray[Any]]) -> bytes:
@@ -38,11 +39,15 @@ def pack_map(places: Matrix) -> bytes:
     return pack({"rows": len(places)}, {"places": places.astype("<f4").ravel()})
 
 
-def pack_state(state: State) -> bytes:
-    """Return label (0 for none, else place among the classes and 1), confidence and novelty of all rows."""
+def pack_state(state: State, figures: Figures, labelled: Iterable[int]) -> bytes:
+    """Return label (0 for none, else place among the classes and 1), confidence and novelty of all rows.
+
+    Only rows that people have labelled have a confidence of 255.
+    """
     label = (state.class_ids + 1).astype("<u2")
     if not len(label) or label.max() < 256:
         label = label.astype(np.uint8)
-    shares = {"confidence": state.confidence, "novelty": state.novelty}
-    arrays = {name: np.round(255 * np.clip(share, 0, 1)).astype(np.uint8) for name, share in shares.items()}
+    shares = {"confidence": state.confidence, "novelty": figures.novelty}
+    arrays = {name: np.round(254 * np.clip(share, 0, 1)).astype(np.uint8) for name, share in shares.items()}
+    arrays["confidence"][list(labelled)] = 255
     return pack({"version": state.version, "rows": len(label)}, {"label": label, **arrays})

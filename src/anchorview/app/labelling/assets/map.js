@@ -2,6 +2,9 @@
 import { colourOf, make } from "./dom.js"
 import { FRAGMENT, VERTEX } from "./shaders.js"
 
+const ALL = 0.93 // a zoom that shows all rows
+const MOST_NAMES = 40 // of classes on the map
+
 export class MapView {
   constructor(el, onPick, onLasso) {
     this.canvas = make("canvas", { "aria-hidden": "true" })
@@ -11,16 +14,20 @@ export class MapView {
     this.onPick = onPick
     this.onLasso = onLasso
     this.middle = [0, 0]
-    this.zoom = 0.95
+    this.zoom = ALL
+    this.size = [1, 1] // of the canvas, and how it is stretched
+    this.shape = [1, 1]
     this.by = 0 // 0 label, 1 confidence, 2 novelty
     this.lassoing = false
     this.current = -1
     this.chosen = []
+    this.classes = []
+    this.middles = []
     if (this.gl) this.prepare()
     else el.append(make("p", { class: "note", text: "This browser has no WebGL2, so there is no map; the queue works without it." }))
     new ResizeObserver(() => this.draw()).observe(el)
     this.dark = matchMedia("(prefers-color-scheme: dark)")
-    this.dark.addEventListener("change", () => this.setClasses(this.nClasses || 0))
+    this.dark.addEventListener("change", () => this.setClasses(this.classes))
     this.mouse()
   }
 
@@ -54,7 +61,7 @@ export class MapView {
 
   setState({ label, confidence, novelty }) {
     this.label = label
-    this.confidence = confidence
+    this.findMiddles()
     if (!this.gl) return
     this.fill("label", label, 1, label.BYTES_PER_ELEMENT === 1 ? this.gl.UNSIGNED_BYTE : this.gl.UNSIGNED_SHORT, false)
     this.fill("confidence", confidence, 1, this.gl.UNSIGNED_BYTE, true)
@@ -69,9 +76,25 @@ export class MapView {
     this.buffers[name].form = [size, type, normalised]
   }
 
-  setClasses(n) {
-    this.nClasses = n
+  // Where the name of each class is written: in the middle of its rows, or of some thousand of them.
+  findMiddles() {
+    const xs = new Map(), step = Math.max(1, Math.floor(this.n / 20000))
+    for (let row = 0; row < this.n; row += step) {
+      const place = this.label[row] - 1
+      if (place < 0) continue
+      if (!xs.has(place)) xs.set(place, [[], []])
+      const [x, y] = xs.get(place)
+      x.push(this.places[2 * row])
+      y.push(this.places[2 * row + 1])
+    }
+    const middle = (values) => values.sort((one, other) => one - other)[values.length >> 1]
+    this.middles = [...xs].sort((one, other) => other[1][0].length - one[1][0].length).slice(0, MOST_NAMES).map(([place, [x, y]]) => [place, middle(x), middle(y)])
+  }
+
+  setClasses(classes) {
+    this.classes = classes
     if (!this.gl) return
+    const n = classes.length
     const rows = Math.ceil((n + 1) / 256)
     const colours = new Uint8Array(256 * rows * 4).fill(255)
     const none = this.dark.matches ? [0.55, 0.6, 0.65] : [0.6, 0.63, 0.67]
@@ -107,6 +130,7 @@ export class MapView {
     gl.clearColor(0, 0, 0, 0)
     gl.clear(gl.COLOR_BUFFER_BIT)
     const at = (name) => gl.getUniformLocation(this.program, name)
+    this.size = [box.width, box.height]
     this.shape = [Math.min(1, box.height / box.width), Math.min(1, box.width / box.height)]
     gl.uniform2fv(at("middle"), this.middle)
     gl.uniform1f(at("zoom"), this.zoom)
@@ -136,9 +160,11 @@ export class MapView {
     pen.lineWidth = 2 * ratio
     if (this.chosen.length) {
       pen.globalAlpha = 0.8
-      for (const row of this.chosen.slice(0, 3000)) this.ring(pen, row, 3 * ratio, ratio)
+      const step = Math.ceil(this.chosen.length / 4000) // of very many, every so-manieth is ringed
+      for (let place = 0; place < this.chosen.length; place += step) this.ring(pen, this.chosen[place], 3 * ratio, ratio)
       pen.globalAlpha = 1
     }
+    if (this.by === 0) this.paintNames(pen, ratio)
     if (this.current >= 0) this.ring(pen, this.current, 9 * ratio, ratio)
     if (this.path && this.path.length > 1) {
       pen.beginPath()
@@ -147,27 +173,56 @@ export class MapView {
     }
   }
 
+  paintNames(pen, ratio) {
+    const style = getComputedStyle(this.overlay)
+    pen.font = `600 ${12 * ratio}px ${style.fontFamily}`
+    pen.textAlign = "center"
+    pen.textBaseline = "middle"
+    pen.lineJoin = "round"
+    const taken = [] // names that would lie on others are left out; classes with many rows come first
+    for (const [place, x, y] of this.middles) {
+      const name = this.classes[place]
+      if (name === undefined) continue
+      const text = name.length > 24 ? `${name.slice(0, 23)}…` : name, [left, top] = this.toScreen(x, y).map((value) => value * ratio)
+      const half = pen.measureText(text).width / 2 + 4 * ratio
+      if (taken.some((other) => Math.abs(other[0] - left) < other[2] + half && Math.abs(other[1] - top) < 15 * ratio)) continue
+      taken.push([left, top, half])
+      pen.strokeStyle = style.getPropertyValue("--page")
+      pen.lineWidth = 4 * ratio
+      pen.strokeText(text, left, top)
+      pen.fillStyle = style.color
+      pen.fillText(text, left, top)
+    }
+    pen.strokeStyle = style.color
+    pen.lineWidth = 2 * ratio
+  }
+
   ring(pen, row, radius, ratio) {
-    const [x, y] = this.onScreen(row)
+    const [x, y] = this.toScreen(this.places[2 * row], this.places[2 * row + 1])
     pen.beginPath()
     pen.arc(x * ratio, y * ratio, radius, 0, 7)
     pen.stroke()
   }
 
-  onScreen(row) {
-    const box = this.canvas.getBoundingClientRect(), [sx, sy] = this.shape || [1, 1]
-    const x = (this.places[2 * row] - this.middle[0]) * this.zoom * sx, y = (this.places[2 * row + 1] - this.middle[1]) * this.zoom * sy
-    return [(x + 1) / 2 * box.width, (1 - y) / 2 * box.height]
+  toScreen(x, y) {
+    const [width, height] = this.size, [sx, sy] = this.shape
+    return [((x - this.middle[0]) * this.zoom * sx + 1) / 2 * width, (1 - (y - this.middle[1]) * this.zoom * sy) / 2 * height]
   }
 
   toPlane(x, y) {
-    const box = this.canvas.getBoundingClientRect(), [sx, sy] = this.shape || [1, 1]
-    return [(2 * x / box.width - 1) / this.zoom / sx + this.middle[0], (1 - 2 * y / box.height) / this.zoom / sy + this.middle[1]]
+    const [width, height] = this.size, [sx, sy] = this.shape
+    return [(2 * x / width - 1) / this.zoom / sx + this.middle[0], (1 - 2 * y / height) / this.zoom / sy + this.middle[1]]
   }
 
   show(row, chosen = this.chosen) {
     this.current = row
     this.chosen = chosen
+    this.draw()
+  }
+
+  reset() {
+    this.middle = [0, 0]
+    this.zoom = ALL
     this.draw()
   }
 
@@ -215,7 +270,7 @@ export class MapView {
   }
 
   pick([x, y]) {
-    const [px, py] = this.toPlane(x, y), reach = 10 / this.canvas.getBoundingClientRect().width * 2 / this.zoom
+    const [px, py] = this.toPlane(x, y), reach = 20 / Math.min(...this.size) / this.zoom
     let best = -1, least = reach * reach
     for (let row = 0; row < this.n; row++) {
       const dx = this.places[2 * row] - px, dy = this.places[2 * row + 1] - py, d = dx * dx + dy * dy

@@ -1,11 +1,12 @@
-// What the page asks and hears, over HTTP. A notebook has another one with the same three methods.
+// What the page asks and hears, over HTTP. A notebook has another one with the same methods.
 export class ServerModel {
   constructor(token, who) {
     this.who = who
     this.headers = { Authorization: `Bearer ${token}` }
+    this.ended = new AbortController()
   }
 
-  async request(path, body) {
+  async fetch(path, body) {
     const options = { headers: { ...this.headers } }
     if (body !== undefined) {
       options.method = "POST"
@@ -15,17 +16,35 @@ export class ServerModel {
       path += `${path.includes("?") ? "&" : "?"}who=${encodeURIComponent(this.who)}`
     }
     const answer = await fetch(path, options)
-    const kind = answer.headers.get("content-type") || ""
-    if (!answer.ok) throw new Error(kind.startsWith("application/json") ? (await answer.json()).error : answer.statusText)
-    if (kind.startsWith("application/json") && !path.startsWith("/export")) return answer.json()
-    return answer.blob()
+    if (answer.ok) return answer
+    const isJson = (answer.headers.get("content-type") || "").startsWith("application/json")
+    throw new Error(isJson ? (await answer.json()).error : answer.statusText)
+  }
+
+  async request(path, body) {
+    const answer = await this.fetch(path, body)
+    return answer.headers.get("content-type").startsWith("application/json") ? answer.json() : answer.blob()
+  }
+
+  async file(path) {
+    const answer = await this.fetch(path)
+    return { blob: await answer.blob(), name: /filename="([^"]+)"/.exec(answer.headers.get("content-disposition"))[1] }
+  }
+
+  rename(who) {
+    sessionStorage.setItem("who", who)
+    location.reload()
+  }
+
+  stop() {
+    this.ended.abort()
   }
 
   // Calls hear(name, value) for each event; EventSource cannot send the token, so the stream is read here.
   async listen(hear) {
-    for (;;) {
+    while (!this.ended.signal.aborted) {
       try {
-        const answer = await fetch(`/events?who=${encodeURIComponent(this.who)}`, { headers: this.headers })
+        const answer = await fetch(`/events?who=${encodeURIComponent(this.who)}`, { headers: this.headers, signal: this.ended.signal })
         if (!answer.ok) throw new Error(answer.statusText)
         const reader = answer.body.pipeThrough(new TextDecoderStream()).getReader()
         let text = ""
@@ -36,11 +55,12 @@ export class ServerModel {
           const parts = text.split("\n\n")
           text = parts.pop()
           for (const part of parts) {
-            const found = /^event: (.*)\ndata: (.*)$/.exec(part)
-            if (found) hear(found[1], JSON.parse(found[2]))
+            const message = /^event: (.*)\ndata: (.*)$/.exec(part)
+            if (message) hear(message[1], JSON.parse(message[2]))
           }
         }
       } catch { /* the server has gone: try again */ }
+      if (this.ended.signal.aborted) return
       hear("away", null)
       await new Promise((done) => setTimeout(done, 1000))
     }

@@ -1,0 +1,1 @@
+"""What a fitted model does between one label and the next: suggest, judge, update. No mathematics of its own."""

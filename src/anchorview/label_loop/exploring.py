@@ -1,0 +1,301 @@
+"""Rows of a fit by their codes: which to label next, which belong to no labelled class, and groups of these."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import Any, Literal, overload
+
+import numpy as np
+import numpy.typing as npt
+from sklearn.utils.validation import check_is_fitted
+
+from ..base import MultiViewClassifier
+from ..core.arrays import ClassIds, Matrix, Presence, Rows
+from ..core.checks import Number
+from ..data.views import Views
+from ..engine.blocks import count_threads
+from ..readers.audit import AUDITED, audit_order, next_audit_rows
+from ..readers.code_space import CodeSpace, fit_code_space
+from ..readers.label_sources import RANDOM, SUGGESTED, UNKNOWN, name_sources
+from ..readers.novel_features import draw_some, telling_features
+from ..readers.novelty import NovelGroup, NoveltyModel, fit_novelty, group_novel_rows
+from ..readers.row_groups import RowGroups, group_rows
+from ..readers.suggest import LabelQueue, Suggestion, check_request, make_queue, restrict
+from ..solver.codes import Codes
+
+_UNSURE = 0.8  # a label with a smaller probability is in doubt for itself, not only as one of many
+
+
+class ExploredRows(MultiViewClassifier):
+    """A classifier that knows its rows by their codes.
+
+    Places and groups depend on the features alone: they are computed when they are first asked for, and stay when
+    labels change.
+    """
+
+    _label_source: npt.NDArray[np.int8]
+    _coordinates: Matrix | None = None  # of the rows of the fit, in `_code_space`
+    _code_space: CodeSpace | None = None
+    _row_groups: RowGroups | None = None
+    _novelty: tuple[NoveltyModel | None, Matrix | None] | None = None  # of these labels
+
+    @property
+    def label_source_(self) -> npt.NDArray[np.str_]:
+        """Where the label of each row comes from: "random", "suggested", "import" …, "" for rows without one."""
+        check_is_fitted(self)
+        if "_label_source" not in self.__dict__ and "_can_be_labelled" in self.__dict__:  # of an older file
+            is_labelled = ~self._can_be_labelled & np.isin(self.labels_, self.classes_) & (self.confidence_ == 1)
+            return np.where(is_labelled, UNKNOWN, "")
+        return name_sources(self._label_source)
+
+    def _codes_without_labels(self) -> Codes:
+        """Return codes that no label has moved."""
+        return self.codes_
+
+    def _forget_places(self) -> None:
+        """Forget what is known of rows that are no longer those of the fit."""
+        for name in ("_coordinates", "_code_space", "_row_groups"):
+            self.__dict__.pop(name, None)
+
+    def _keep_rows(self) -> None:
+        """Keep what other labels need of the rows of the fit, for a file."""
+        raise NotImplementedError
+
+    def _drop_kept_rows(self) -> None:
+        """Forget what was kept for a file, if it is here in another form."""
+        if "_prepared" in self.__dict__:
+            self.__dict__.pop("_kept", None)
+        plain = self.__dict__.get("_kept_plain")
+        if plain is not None and "_fitted_input" in self.__dict__:
+            plain._drop_kept_rows()
+            self.__dict__.pop("_kept_plain")
+
+    def _places_of_rows(self) -> Matrix:
+        """Return coordinates of the rows of the fit, alike where rows use the same landmarks."""
+        if self._coordinates is None or self._code_space is None:
+            codes = self._codes_without_labels()
+            self._code_space = fit_code_space(codes)
+            self._coordinates = self._code_space.coordinates(codes).astype(np.float32)
+        return self._coordinates
+
+    def _groups_of_rows(self) -> RowGroups:
+        if self._row_groups is None:
+            self._row_groups = group_rows(self._places_of_rows())
+        return self._row_groups
+
+    def _given_class_ids(self) -> ClassIds:
+        """Return the label given of each row, as a place in `classes_`, and −1 without one."""
+        class_ids = np.full(len(self.labels_), -1, dtype=np.intp)
+        rows = self._labelled_rows()
+        class_ids[rows] = np.searchsorted(self.classes_, self.labels_[rows])
+        return class_ids
+
+    def _labelled_rows(self) -> Rows:
+        return np.flatnonzero(~np.isin(self.label_source_, ["", "skipped"]))
+
+    def _audit_order(self) -> Rows:
+        usable = self._can_be_labelled | (self.label_source_ != "")
+        return audit_order(len(self.label_source_), usable=usable)
+
+    def _named(self, rows: Rows) -> npt.NDArray[Any]:
+        """Return ids of rows, or their numbers if they have no ids."""
+        return rows if self._ids is None else self._ids[rows]
+
+    # Which rows to label next
+
+    @overload
+    def suggest_labels(
+        self, n: int, *, among: Any = ..., audit: float = ..., explain: Literal[False] = ...
+    ) -> npt.NDArray[Any]: ...
+
+    @overload
+    def suggest_labels(
+        self, n: int, *, among: Any = ..., audit: float = ..., explain: Literal[True]
+    ) -> list[Suggestion]: ...
+
+    def suggest_labels(
+        self, n: int, *, among: Any = None, audit: float = AUDITED, explain: bool = False
+    ) -> npt.NDArray[Any] | list[Suggestion]:
+        """Suggest rows of the fit to label next: where the most mistakes are expected, spread over the data.
+
+        Label them, and `update` or fit again; with many labels to give, do it in rounds of some twenty. Large groups
+        without any label come first: they may be classes that have none yet. The answer is the same each time.
+
+        Parameters
+        ----------
+        n : int
+            Number of rows.
+        among : array-like, optional
+            The only rows to choose from: their numbers (ids, if the views have ids). No rows of the audit are mixed in.
+        audit : float, default=0.2
+            Share of rows of the audit to mix in, evenly: by default every fifth row is the next of `audit_rows`. They
+            tell how accurate the labels are, whatever the other labels are; with 0 that is not known.
+        explain : bool, default=False
+            Return reasons too.
+
+        Returns
+        -------
+        ndarray of shape (n,), or list of Suggestion
+            Numbers of rows (ids, if the views have ids) that have no label, the most useful first. With `explain`
+            each as a `Suggestion`: ``row``, ``source`` (what to give as `label_source`), ``reason`` and ``size``.
+
+        Examples
+        --------
+        >>> import numpy as np
+        >>> from anchorview import FSSMSC, datasets
+        >>> digits = datasets.load_handwritten()
+        >>> start = FSSMSC(10, n_landmarks=100, random_state=0).fit(digits.views)  # no label yet: one of each group
+        >>> rows = start.suggest_labels(40)
+        >>> y = np.full(2000, -1)
+        >>> y[rows] = digits.target[rows]  # ask someone who knows
+        >>> model = FSSMSC(n_landmarks=100, random_state=0).fit(digits.views, y)
+        >>> len(model.classes_), bool((model.labels_ == digits.target).mean() > 0.9)
+        (10, True)
+        >>> bool(y[model.suggest_labels(20)].max() == -1)
+        True
+        >>> [each.source for each in model.suggest_labels(5, explain=True)]
+        ['suggested', 'suggested', 'suggested', 'suggested', 'random']
+        """
+        check_is_fitted(self)
+        Number(0, 1).check("audit", audit)
+        candidates = restrict(self._can_be_labelled & (self.label_source_ != "skipped"), among, self._ids)
+        check_request(n, candidates)
+        n, share = int(n), 0.0 if among is not None else float(audit)
+        drawn = next_audit_rows(self._audit_order(), self.label_source_, n, candidates) if share else np.arange(0)
+        queue = make_queue(
+            self._groups_of_rows(),
+            self._places_of_rows(),
+            np.where(self._can_be_labelled, 1 - self.confidence_, 0.0),
+            candidates,
+            n,
+            drawn,
+            share=share,
+            labelled=self._labelled_rows(),
+            n_classes=len(self.classes_),
+        )
+        names = self._named(queue.rows)
+        if not explain:
+            return names
+        sources = np.where(queue.is_audit, RANDOM, SUGGESTED).tolist()
+        told = zip(names.tolist(), sources, self._reasons(queue), queue.sizes.tolist(), strict=True)
+        return [Suggestion(*each) for each in told]
+
+    def _reasons(self, queue: LabelQueue) -> list[str]:
+        seconds, _ = self._runner_up
+        has_labels, reasons = len(self._labelled_rows()) > 0, []
+        listed = queue.rows.tolist(), queue.sizes.tolist(), queue.in_new_groups, queue.is_audit
+        for row, size, is_new, drawn in zip(*listed, strict=True):
+            many = "a row" if size == 1 else f"a group of {size:,} rows"
+            if drawn:
+                reasons.append("drawn at random, to tell how accurate the labels are")
+            elif is_new:
+                reasons.append(f"{many} without a label")
+            elif not has_labels:
+                reasons.append(f"the middle of {many}")
+            elif self.confidence_[row] < _UNSURE and seconds[row] >= 0:
+                reasons.append(f"unsure: {self.labels_[row]} or {self.classes_[seconds[row]]}")
+            else:
+                reasons.append(f"{many} among which mistakes are likely")
+        return reasons
+
+    # Rows of no labelled class
+
+    @property
+    def novelty_(self) -> Matrix | None:
+        """Probability of each row of the fit to belong to a class without a label; 0 for rows with one.
+
+        Labels do not change by it. Computed when it is first asked for. None without labels of two classes.
+        """
+        check_is_fitted(self)
+        return self._novelty_of_rows()[1]
+
+    def _novelty_of_rows(self) -> tuple[NoveltyModel | None, Matrix | None]:
+        if self._novelty is None:
+            class_ids, places = self._given_class_ids(), self._places_of_rows()
+            n_threads = count_threads(self.n_jobs)
+            model = fit_novelty(places, class_ids, self.confidence_, self.held_out_, n_threads)
+            novelty = None
+            if model is not None:
+                novelty = model.novelty(places, self.confidence_, n_threads)
+                novelty[~self._can_be_labelled] = 0.0
+            self._novelty = model, novelty
+        return self._novelty
+
+    def novelty(self, X: Any) -> Matrix:
+        """Return the probability of new rows to belong to a class without a label.
+
+        Parameters
+        ----------
+        X : Views, list or dict of arrays, or array-like of shape (n_rows, n_features)
+            Rows with the views of the fit.
+
+        Returns
+        -------
+        ndarray of shape (n_rows,)
+
+        Examples
+        --------
+        >>> from anchorview import FSSMSC, datasets
+        >>> digits = datasets.load_handwritten()
+        >>> y = datasets.hide_labels(digits.target, 0.05, random_state=0)
+        >>> y[digits.target >= 8] = -1  # nobody has named eight and nine
+        >>> model = FSSMSC(n_landmarks=100, random_state=0).fit(digits.views, y)
+        >>> new = model.novelty(digits.views)
+        >>> bool(new[digits.target >= 8].mean() > 3 * new[digits.target < 8].mean())
+        True
+        """
+        check_is_fitted(self)
+        views = self._read_views(X, reset=False)
+        judged = [part for _, part, _ in self._iter_chunks(views, self._largest_probabilities)]
+        return self._novelty_of_new(views, np.concatenate(judged))
+
+    def _largest_probabilities(self, views: Views, present: Presence, n_threads: int) -> Matrix:
+        largest: Matrix = self._read_classes(views, present, n_threads).max(axis=1)
+        return largest
+
+    def _novelty_of_new(self, X: Any, confidence: Matrix) -> Matrix:
+        """Return the novelty of new rows whose labels have been predicted with this confidence."""
+        model = self._novelty_of_rows()[0]
+        if model is None:
+            raise ValueError("Novelty needs labels of at least two classes, and rows without a label.")
+        views = self._read_views(X, reset=False)
+        placed = np.concatenate([part for _, part, _ in self._iter_chunks(views, self._place)])
+        return model.novelty(placed.astype(np.float32), confidence, count_threads(self.n_jobs))
+
+    def _place(self, views: Views, present: Presence, n_threads: int) -> Matrix:
+        """Return coordinates of new rows."""
+        space = self._code_space
+        assert space is not None  # set with the coordinates of the rows
+
+        def place(products: Matrix, present: Presence) -> Matrix:
+            return space.coordinates(self._encoder.encode(products, present))
+
+        return self._map_products(views, present, n_threads, place)
+
+    @property
+    def novel_groups_(self) -> list[NovelGroup]:
+        """Groups of rows that seem to belong to classes without a label, the largest first; see `novelty_`.
+
+        Each has ``rows``, ``size``, ``central`` (the rows to look at first), ``novelty`` (the mean), and ``features``
+        (what sets it apart, for views in memory: view, feature, how many standard deviations above the mean).
+        """
+        check_is_fitted(self)
+        novelty = self._novelty_of_rows()[1]
+        if novelty is None:
+            return []
+        sizes = np.unique(self.labels_[self._can_be_labelled], return_counts=True)[1]
+        groups = group_novel_rows(self._places_of_rows(), novelty, self._can_be_labelled, float(np.median(sizes)))
+        return [self._describe_group(group) for group in groups]
+
+    def _describe_group(self, group: NovelGroup) -> NovelGroup:
+        """Return a group with what sets it apart, if the features are here."""
+        views = self._views_of_fit()
+        if views is None or views.is_on_cluster or views.is_stored:
+            return group
+        rng = np.random.RandomState(0)
+        inside, every = (draw_some(rows, rng) for rows in (group.rows, np.arange(len(views))))
+        return replace(group, features=telling_features(views.names, views[inside].arrays, views[every].arrays))
+
+    def _views_of_fit(self) -> Views | None:
+        """Return the features of the fit; None if they are not here."""
+        return None
