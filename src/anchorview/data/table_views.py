@@ -302,15 +302,14 @@ class TableViews(TransformerMixin, BaseEstimator):
         return X
 
     def _warn_of_leaks(self, columns: Mapping[str, Column], y: Any) -> None:
-        values = None if y is None else as_column(y)
-        if values is None or np.ndim(values) != 1 or len(values) != len(next(iter(columns.values()))):
+        if y is None:
             return
-        labels = [
-            None if is_missing(one) or one == -1 or one == "" else one for one in np.asarray(values, dtype=object)
-        ]
-        used = {
-            name: columns[name] for name, one in self.columns_.items() if one.used and name not in (self.kinds or {})
-        }
+        values = np.asarray(as_column(y), dtype=object)
+        if values.ndim != 1 or len(values) != len(next(iter(columns.values()))):
+            return
+        labels = [None if is_missing(one) or one in (-1, "") else one for one in values]
+        named = self.kinds or {}
+        used = {name: columns[name] for name, one in self.columns_.items() if one.used and name not in named}
         for name, how in leaking_columns(used, self.columns_, labels).items():
             warnings.warn(
                 f"Column {name!r} gives the label away: {how}. Unless it is known for new rows too, leave it out: "
