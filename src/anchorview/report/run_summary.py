@@ -33,7 +33,7 @@ from .run_evidence import (
     held_out_reliability,
 )
 from .run_facts import chosen_settings, class_names, file_names, id_texts, value_text
-from .telling import telling_features
+from .telling import class_features
 
 N_SUGGESTED = 20  # rows to label next
 
@@ -262,7 +262,7 @@ def summarise_run(
             where=where,
             photos=photos,
         ),
-        telling=[str(one) for one in telling_features(views, class_ids, len(classes))],
+        telling=[str(one) for one in class_features(views, class_ids, len(classes))],
         photos=class_photos(model.embedding_, class_ids, len(classes), photos),
         comparison=compare_with_logistic(model, views, given),
         status=model.status_,

@@ -48,7 +48,7 @@ class ClassFeatures:
         return bool(str(self))
 
 
-def telling_features(
+def class_features(
     X: Any, class_ids: ClassIds, n_classes: int, n_words: int = N_WORDS, n_others: int = N_OTHERS
 ) -> list[ClassFeatures]:
     """Return for each class what tells it from the others; nothing where nothing does.
@@ -72,7 +72,7 @@ def telling_features(
     >>> from anchorview import TableViews
     >>> table = pd.DataFrame({"text": ["a fast red car", "an old car"] * 8 + ["some red wine", "an old wine"] * 8})
     >>> views = TableViews(kinds={"text": "text"}, text_encoder=None).fit_transform(table)
-    >>> [str(one) for one in telling_features(views, np.repeat([0, 1], 16), 2)]
+    >>> [str(one) for one in class_features(views, np.repeat([0, 1], 16), 2)]
     ['car, a, fast', 'wine, some']
     """
     found = [ClassFeatures() for _ in range(n_classes)]
