@@ -280,6 +280,15 @@ class AnchorViewClassifier(MultiViewClassifier):
         Returns
         -------
         self
+
+        Examples
+        --------
+        >>> from anchorview import AnchorViewClassifier, datasets
+        >>> made = datasets.make_multiview_subspaces(90, 3, (8, 6), random_state=0)
+        >>> y = datasets.hide_labels(made.target, 0.2, random_state=0)
+        >>> model = AnchorViewClassifier(n_landmarks=20, n_repeats=1, random_state=0).fit(made.views, y)
+        >>> model.labels_.shape, model.best_score_ > 0.8
+        ((90,), True)
         """
         before = dict(self.__dict__)
         try:

@@ -334,6 +334,15 @@ class FSSMSC(LabelLoop):
         Returns
         -------
         self
+
+        Examples
+        --------
+        >>> from anchorview import FSSMSC, datasets
+        >>> made = datasets.make_multiview_subspaces(90, 3, (8, 6), random_state=0)
+        >>> y = datasets.hide_labels(made.target, 0.2, random_state=0)
+        >>> model = FSSMSC(n_landmarks=30, random_state=0).fit(made.views, y)
+        >>> model.labels_.shape, model.confidence_.shape
+        ((90,), (90,))
         """
         before = dict(self.__dict__)
         try:

@@ -135,6 +135,14 @@ class TableViews(TransformerMixin, BaseEstimator):
         Returns
         -------
         self
+
+        Examples
+        --------
+        >>> import pandas as pd
+        >>> from anchorview import TableViews
+        >>> table = pd.DataFrame({"review": ["good and cheap", "cheap but slow", "slow and dear"], "stars": [5, 3, 1]})
+        >>> {name: column.kind for name, column in TableViews().fit(table).columns_.items()}
+        {'review': 'text', 'stars': 'number'}
         """
         self._fit(X)
         return self
@@ -194,6 +202,14 @@ class TableViews(TransformerMixin, BaseEstimator):
         Returns
         -------
         Views
+
+        Examples
+        --------
+        >>> import pandas as pd
+        >>> from anchorview import TableViews
+        >>> table = pd.DataFrame({"review": ["good and cheap", "cheap but slow", "slow and dear"], "stars": [5, 3, 1]})
+        >>> len(TableViews().fit(table).transform(table[:2]))
+        2
         """
         return self.encode(X).views
 
@@ -240,7 +256,17 @@ class TableViews(TransformerMixin, BaseEstimator):
         return encoder.bound(self.text_encoder, self.text_cache) if isinstance(encoder, TextVectors) else encoder
 
     def describe(self) -> str:
-        """Say in words what the columns were taken for, one line a kind."""
+        """Say in words what the columns were taken for, one line a kind.
+
+        Examples
+        --------
+        >>> import pandas as pd
+        >>> from anchorview import TableViews
+        >>> table = pd.DataFrame({"review": ["good and cheap", "cheap but slow", "slow and dear"], "stars": [5, 3, 1]})
+        >>> print(TableViews().fit(table).describe())
+        text: review (3.0 words a cell, 100% of the cells different)
+        number: stars (numbers)
+        """
         by_kind: dict[str, list[str]] = {}
         for name, found in self.columns_.items():
             reason = found.why if found.used else f"{found.kind}: {found.why}{f'; {found.hint}' if found.hint else ''}"
