@@ -259,6 +259,15 @@ class MultiViewClassifier(
         Returns
         -------
         ndarray of shape (n_rows,)
+
+        Examples
+        --------
+        >>> from anchorview import FSSMSC, datasets
+        >>> made = datasets.make_multiview_subspaces(90, 3, (8, 6), random_state=0)
+        >>> y = datasets.hide_labels(made.target, 0.2, random_state=0)
+        >>> model = FSSMSC(n_landmarks=30, random_state=0).fit(made.views, y)
+        >>> model.predict(made.views[:3]).tolist() == made.target[:3].tolist()
+        True
         """
         check_is_fitted(self)
         if min_confidence is not None:
@@ -295,6 +304,15 @@ class MultiViewClassifier(
         -------
         ndarray of shape (n_rows, n_classes)
             Equal for all classes where a row has no view at all.
+
+        Examples
+        --------
+        >>> from anchorview import FSSMSC, datasets
+        >>> made = datasets.make_multiview_subspaces(90, 3, (8, 6), random_state=0)
+        >>> y = datasets.hide_labels(made.target, 0.2, random_state=0)
+        >>> model = FSSMSC(n_landmarks=30, random_state=0).fit(made.views, y)
+        >>> model.predict_proba(made.views[:5]).shape
+        (5, 3)
         """
         check_is_fitted(self)
         parts = []
@@ -362,6 +380,15 @@ class MultiViewClassifier(
         -------
         ndarray of shape (n_rows, n_components)
             Each row depends on that row only.
+
+        Examples
+        --------
+        >>> from anchorview import FSSMSC, datasets
+        >>> made = datasets.make_multiview_subspaces(90, 3, (8, 6), random_state=0)
+        >>> y = datasets.hide_labels(made.target, 0.2, random_state=0)
+        >>> model = FSSMSC(n_landmarks=30, random_state=0).fit(made.views, y)
+        >>> model.transform(made.views[:5]).shape
+        (5, 3)
         """
         check_is_fitted(self)
         views = self._read_views(X, reset=False)
@@ -425,6 +452,15 @@ class MultiViewClassifier(
         Returns
         -------
         float
+
+        Examples
+        --------
+        >>> from anchorview import FSSMSC, datasets
+        >>> made = datasets.make_multiview_subspaces(90, 3, (8, 6), random_state=0)
+        >>> y = datasets.hide_labels(made.target, 0.2, random_state=0)
+        >>> model = FSSMSC(n_landmarks=30, random_state=0).fit(made.views, y)
+        >>> model.score(made.views, y)  # rows without a label are left out
+        1.0
         """
         check_is_fitted(self)
         views = self._read_views(X, reset=False)
