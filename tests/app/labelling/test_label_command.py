@@ -69,7 +69,7 @@ def test_labels_survive_a_kill_and_a_fit_reads_them(run: Path) -> None:
         model = client.get("/export?form=model")
         assert model.status_code == 200, model.text
         (run.parent / "m.anchorview").write_bytes(model.content)
-        assert client.get("/export?form=report").text.startswith("<!DOCTYPE html>")
+        assert client.get("/export?form=report").text.startswith("<!doctype html>")
         tasks = client.get("/export?form=label-studio").json()
         assert (
             "cooking" in str(tasks[34]["annotations"]) and tasks[34]["annotations"][0]["completed_by"]["email"] == "ann"
