@@ -9,7 +9,7 @@ import numpy as np
 import numpy.typing as npt
 import pytest
 
-from anchorview import FSSMSC, ActiveSet, Constraints, Views, datasets
+from anchorview import FSSMSC, ActiveSet, Constraints, ModelFileError, Views, datasets, load, save
 
 
 @pytest.fixture(scope="module")
@@ -48,6 +48,26 @@ def test_an_update_is_a_fit_with_the_same_settings_and_landmarks(made: Any, few:
     model = FSSMSC(n_landmarks=40, readers=readers, random_state=0).fit(made.views, few)
     fresh = again(model).fit(made.views, more)
     assert_same(model.update(more), fresh, made.views)
+
+
+def test_an_update_keeps_the_rows_of_the_graph(monkeypatch: Any, made: Any, few: Any, more: Any) -> None:
+    """Of many rows some are in the graph; with the same ones a fit from nothing gives the same answers."""
+    from anchorview.fitting.pipeline import fit_labels
+    from anchorview.tuning import reading_fits
+
+    monkeypatch.setattr(reading_fits, "READ_GRAPH", 90)
+    monkeypatch.setattr(reading_fits.draw_graph_rows, "__defaults__", (90,))
+    model = FSSMSC(n_landmarks=40, readers=("nearest", "linear", "poisson"), random_state=0).fit(made.views, few)
+    drawn = model._prepared.members
+    assert len(drawn.rows) == 90
+    for y in (more, few, label(more, np.arange(30), made)):
+        before = model._prepared
+        model.update(y)
+        assert np.isin(np.flatnonzero(y >= 0), model._prepared.members.rows).all()
+        assert np.isin(drawn.rows, model._prepared.members.rows).all()
+        fresh = fit_labels(before.without_codes(), model._prepared.given, model._make_run())
+        np.testing.assert_allclose(fresh.top.confidence[y < 0], model.confidence_[y < 0], atol=1e-6)
+        np.testing.assert_array_equal(fresh.given.known.classes[fresh.top.class_ids][y < 0], model.labels_[y < 0])
 
 
 def test_an_update_with_the_labels_of_the_fit_changes_nothing(made: Any, few: Any) -> None:
@@ -98,6 +118,44 @@ def test_updates_of_codes_in_files_and_of_stored_rows(tmp_path: Any, made: Any, 
     assert_same(model.update(more), inside, made.views)
 
 
+def test_updates_on_dask(made: Any, few: Any, more: Any) -> None:
+    da = pytest.importorskip("dask.array")
+    settings = {"scaling": "minmax", "ridge": 3.0, "must_link_weight": 3.0, "readers": "nearest", "random_state": 0}
+    on_dask = [da.from_array(view, chunks=(60, -1)) for view in made.data]
+    model = FSSMSC(n_landmarks=40, **settings).fit(on_dask, few)
+    inside = FSSMSC(landmarks=model.landmarks_, **settings).fit(made.data, more)
+    model.update(more)
+    np.testing.assert_array_equal(model.labels_, inside.labels_)
+    np.testing.assert_allclose(model.confidence_, inside.confidence_, atol=1e-6)
+    assert not hasattr(model.codes_, "indptr")  # they stayed where they are
+
+
+@pytest.mark.parametrize("readers", ["nearest", ("nearest", "linear", "poisson")])
+def test_updates_of_a_saved_model(tmp_path: Any, made: Any, few: Any, more: Any, readers: Any) -> None:
+    """The features are not in the file: rows of E are, whose rounding a regression may enlarge."""
+    names = np.array(["a", "b", "c", "d"], dtype=object)
+    y, later = (np.where(each >= 0, names[each], None) for each in (few, more))
+    views = Views(made.data, ids=[f"row{number}" for number in range(240)])
+    model = FSSMSC(n_landmarks=40, readers=readers, random_state=0).fit(views, y)
+    save(model, tmp_path / "plain", rows=True)
+    with pytest.raises(ModelFileError, match="holds no rows for other labels.*--keep-rows"):
+        load(tmp_path / "plain", rows=True)
+    save(model, tmp_path / "model", updates=True)
+    assert "_kept" not in vars(model)
+    back = load(tmp_path / "model", rows=True)
+    before = back.labels_.copy()
+    assert back.expected_accuracy_ == model.expected_accuracy_
+    model.update(later)
+    back.update({f"row{row}": name for row, name in enumerate(later) if name is not None})
+    np.testing.assert_array_equal(back.labels_, model.labels_)
+    np.testing.assert_allclose(back.confidence_, model.confidence_, atol=1e-6 if readers == "nearest" else 1e-3)
+    np.testing.assert_allclose(back.predict_proba(views), model.predict_proba(views), atol=1e-3)
+    np.testing.assert_array_equal(back.audit_rows(5), model.audit_rows(5))
+    save(back, tmp_path / "again", updates=True)
+    again = load(tmp_path / "again", rows=True).update(y)
+    assert (again.labels_ == before).mean() > 0.99
+
+
 @pytest.mark.parametrize(
     ("labels", "words"),
     [
@@ -113,6 +171,21 @@ def test_bad_labels_leave_the_model(made: Any, few: Any, labels: Any, words: str
         model.update(labels(few))
     np.testing.assert_array_equal(model.labels_, before)
     assert not hasattr(model, "changed_")
+
+
+def test_labels_of_rows_that_are_not_there_and_a_class_named_like_the_mark(made: Any, few: Any) -> None:
+    names = np.array(["a", "b", "c", "d"], dtype=object)
+    y = np.where(few >= 0, names[few], None)
+    views = Views(made.data, ids=[f"row{number}" for number in range(240)])
+    model = FSSMSC(n_landmarks=40, unlabelled="unknown", random_state=0).fit(views, y)
+    given = {f"row{row}": name for row, name in enumerate(y) if name is not None}
+    with pytest.raises(ValueError, match="nobody"):
+        model.update({**given, "nobody": "a"})
+    with pytest.raises(ValueError, match="label_source names rows that are not there: 'nobody'"):
+        model.update(given, label_source={"nobody": "random"})
+    free = next(row for row in range(240) if y[row] is None)
+    model.update({**given, f"row{free}": "unknown"})  # the mark is no class
+    assert model.classes_.tolist() == ["a", "b", "c", "d"] and model.label_source_[free] == ""
 
 
 def test_an_interrupted_update_leaves_the_model(monkeypatch: Any, made: Any, few: Any, more: Any) -> None:
@@ -180,3 +253,59 @@ def test_trusted_rows_need_enough_audited_labels(made: Any, few: Any) -> None:
     assert model._can_be_labelled[trusted.rows].all()
     with pytest.raises(ValueError, match="accuracy"):
         model.trusted_rows(1.5)
+
+
+def test_suggestions_have_reasons_and_every_fifth_is_of_the_audit(made: Any, few: Any) -> None:
+    model = FSSMSC(n_landmarks=40, random_state=0).fit(made.views, few)
+    found = model.suggest_labels(20, explain=True)
+    assert [each.source for each in found].count("random") == 4
+    drawn = [each.row for each in found if each.source == "random"]
+    np.testing.assert_array_equal(drawn, model.audit_rows(4))
+    np.testing.assert_array_equal([each.row for each in found], model.suggest_labels(20))
+    assert len({each.row for each in found}) == 20 and all(each.reason and each.size >= 1 for each in found)
+
+
+def test_a_class_without_a_label_is_looked_for_first(made: Any, few: Any) -> None:
+    known = np.where(few == 3, -1, few)
+    model = FSSMSC(n_landmarks=40, random_state=0).fit(made.views, known)
+    found = model.suggest_labels(8, audit=0.0, explain=True)
+    assert "without a label" in found[0].reason
+    assert made.target[found[0].row] == 3
+
+
+def test_novelty_tells_rows_of_a_class_without_a_label_and_labels_stay(made: Any, few: Any) -> None:
+    known = np.where(few == 3, -1, few)
+    model = FSSMSC(n_landmarks=40, random_state=0).fit(made.views, known)
+    before, is_new = model.labels_.copy(), made.target == 3
+    novelty = model.novelty_
+    assert ((novelty >= 0) & (novelty <= 1)).all() and (novelty[known >= 0] == 0).all()
+    assert novelty[is_new].mean() > 2 * novelty[~is_new].mean()
+    np.testing.assert_allclose(model.novelty(made.views)[known < 0], novelty[known < 0], atol=0.2)
+    group = model.novel_groups_[0]
+    assert (made.target[group.central] == 3).mean() > 0.5 and group.size == len(group.rows)
+    assert group.features and group.features[0][0] in model.view_names_
+    np.testing.assert_array_equal(model.labels_, before)
+
+
+def test_abstaining(made: Any, few: Any) -> None:
+    model = FSSMSC(n_landmarks=40, random_state=0).fit(made.views, few)
+    sure = model.predict_proba(made.views).max(axis=1)
+    found = model.predict(made.views, min_confidence=0.9)
+    np.testing.assert_array_equal(found == -1, sure < 0.9)
+    np.testing.assert_array_equal(found[sure >= 0.9], model.predict(made.views)[sure >= 0.9])
+    with pytest.raises(ValueError, match="min_confidence"):
+        model.predict(made.views, min_confidence=2)
+
+
+def test_labels_needed(made: Any, few: Any) -> None:
+    model = FSSMSC(n_landmarks=40, random_state=0).fit(made.views, few)
+    assert model.labels_needed(0.3).more == 0
+    found = model.labels_needed(0.9999)
+    assert found.more is None and "cannot be told" in found.describe()
+    with pytest.raises(ValueError, match="target"):
+        model.labels_needed(1.0)
+
+
+def test_a_random_state_of_other_bits_can_be_updated(made: Any, few: Any, more: Any) -> None:
+    model = FSSMSC(n_landmarks=40, random_state=np.random.default_rng(0)).fit(made.views, few)
+    assert model.update(more).update(few).changed_ < 0.5

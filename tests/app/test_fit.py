@@ -18,6 +18,7 @@ from anchorview.app.inputs.gathering import RunData
 from support.command import invoke, quick, read_csv, refused, reviews, write_csv
 
 FILES = {
+    "history.csv",
     "labels.parquet",
     "labels.csv",
     "embedding.npy",

@@ -94,7 +94,7 @@ def test_rows_stand_for_those_that_are_like_them() -> None:
 )
 def test_every_suggestion_has_a_reason(about: RowDetails, reason: str) -> None:
     model, y, _ = fit_small()
-    summary = replace(summarise_run(model, y, xy=grid(120)), details={7: about})
+    summary = replace(summarise_run(model, y, xy=grid(120)), details={7: about}, audited=[])
     assert suggestion_reason(summary, 7) == reason
     assert all(suggestion_reason(summary, row) for row in summary.suggested)
 

@@ -67,6 +67,13 @@ def fit(
     ] = False,
     force: Annotated[bool, typer.Option("--force", help="Replace an earlier run in the folder.")] = False,
     strict: Annotated[bool, typer.Option("--strict", help="Exit with code 4 if the fit did not converge.")] = False,
+    keep_rows: Annotated[
+        bool, typer.Option("--keep-rows", help="Keep what later rounds of labelling need (--from), some 2 kB a row.")
+    ] = False,
+    from_run: Annotated[
+        Path | None,
+        typer.Option("--from", help="A run with --keep-rows: its files, settings, landmarks and codes are used again."),
+    ] = None,
     as_json: JsonOption = False,
 ) -> None:
     """Label every row of a table, or of several files, from the few labels there are.
@@ -84,9 +91,14 @@ def fit(
 
     The folder gets labels.parquet and labels.csv, model.anchorview, report.html, embedding.npy, run.json, and run.toml,
     which repeats the run (--config run.toml) and can be changed.
+
+    Another round of labels for the same rows, in a fraction of the time:
+    anchorview fit --from run --labels more.csv -o run2  (run made with --keep-rows)
     """
     from .progress import Reporter
 
+    if from_run is not None and config is None:
+        config = from_run / "run.toml"
     settings = settings_of(config, locals())
     reporter = Reporter(quiet=as_json)
     if check:
@@ -102,7 +114,12 @@ def fit(
         raise UsageError("Name the folder for the results: -o run.")
     from .fitting import run_fit
 
-    run = run_fit(settings, settings.output, force, reporter, with_page=not no_report)
+    earlier = None
+    if from_run is not None:
+        from .earlier_run import open_earlier
+
+        earlier = open_earlier(from_run)
+    run = run_fit(settings, settings.output, force, reporter, with_page=not no_report, earlier=earlier)
     if as_json:
         say_json({"folder": str(run.folder), **{k: v for k, v in run.record.items() if k != "report"}})
     else:
@@ -119,9 +136,11 @@ def _say(run: Any, reporter: Any) -> None:
     accuracy = run.record["report"]["accuracy"]
     if accuracy is not None:
         low, high = accuracy["low"], accuracy["high"]
-        reporter.say(
-            f"Expected accuracy of the rows without a label: {accuracy['score']:.1%} ({low:.0%} to {high:.0%})."
-        )
+        basis = "rows drawn at random" if accuracy["by_audit"] else "hidden labels"
+        text = f"Expected accuracy of the rows without a label: {accuracy['score']:.1%} ({low:.0%} to {high:.0%}), "
+        reporter.say(f"{text}judged on {accuracy['n_judged']:,} {basis}.")
+        if accuracy["labels_chosen"] and not accuracy["by_audit"]:
+            reporter.say("These labels were not drawn at random: the true accuracy is usually higher.")
     reporter.say(f"Done: {run.folder}")
     for name in ("labels.csv", "labels.parquet", "report.html", "model.anchorview", "run.toml"):
         if (run.folder / name).exists():

@@ -19,8 +19,9 @@ from ..core.ticker import watch
 from ..cost.estimate import MemoryEstimate
 from ..data.validation import find_present
 from ..fssmsc import FSSMSC
-from ..readers.code_space import code_coordinates
+from .earlier_run import EarlierRun
 from .errors import CommandError, DataError
+from .history import HISTORY, describe_round, write_history
 from .inputs.contents import read_contents
 from .inputs.gathering import RunData, gather
 from .inputs.label_checks import check_labels, notes_on_classes
@@ -127,10 +128,27 @@ def _blaming_the_data(places: RowPlaces | None = None) -> Iterator[None]:
         raise DataError(message.replace("use FSSMSC.", "label more rows, or use the plain model: --fast.")) from None
 
 
+def update_to_data(earlier: EarlierRun, data: RunData) -> Any:
+    """Return the model of an earlier run with the labels of this one."""
+    earlier.check_rows(data)
+    if not data.labels.counts:
+        raise DataError("Another round needs labels; name a file of them: --labels more.csv.")
+    model = earlier.model
+    with _blaming_the_data():
+        model.update(_labels_of(data))
+    return model
+
+
 def run_fit(
-    settings: RunSettings, output: Path, force: bool, reporter: Reporter, *, with_page: bool = True
+    settings: RunSettings,
+    output: Path,
+    force: bool,
+    reporter: Reporter,
+    *,
+    with_page: bool = True,
+    earlier: EarlierRun | None = None,
 ) -> FinishedRun:
-    """Make a run: nothing is written to `output` unless everything is."""
+    """Make a run, or the next round of an earlier one: nothing is written to `output` unless everything is."""
     import_extra("pyarrow", "Labels are written by pyarrow")
     if with_page:
         import_extra("bokeh", "The report is drawn by bokeh")
@@ -141,17 +159,24 @@ def run_fit(
         start = time.perf_counter()
         data = read(settings, reporter)
         seconds["reading"] = time.perf_counter() - start
-        model = make_model(settings, data)
-        _check_memory(settings, data, model)
-        if settings.fast and data.labels.counts and settings.clusters is None:
-            reporter.say(LEFT_OUT)
-        reporter.step("fitting")
-        fit_to_data(model, data)
+        if earlier is None:
+            model = make_model(settings, data)
+            _check_memory(settings, data, model)
+            if settings.fast and data.labels.counts and settings.clusters is None:
+                reporter.say(LEFT_OUT)
+            reporter.step("fitting")
+            fit_to_data(model, data)
+        else:
+            reporter.step("learning from other labels")
+            model = update_to_data(earlier, data)
+        history = [] if earlier is None else earlier.history
+        n_labels = sum(data.labels.counts.values())
+        history = [*history, describe_round(model, folder.target.name, n_labels, len(history) + 1)]
         seconds |= {f"fit: {name}": value for name, value in model.stage_seconds_.items()}
         settings = dataclasses.replace(data.settings, columns=_columns(data) or settings.columns)
         try:
             with watch(reporter.line):
-                record = _write(model, data, settings, folder, reporter, seconds, with_page)
+                record = _write(model, data, settings, folder, reporter, seconds, with_page, history)
             folder.finish()
         except NoSpaceError as error:
             raise CommandError(str(error)) from None
@@ -170,6 +195,7 @@ def _write(
     reporter: Reporter,
     seconds: dict[str, float],
     with_page: bool,
+    history: list[dict[str, str]],
 ) -> dict[str, Any]:
     """Write all files of a run into the folder under construction."""
     from sklearn.pipeline import Pipeline
@@ -189,13 +215,15 @@ def _write(
     with folder.writing(EMBEDDING):
         np.save(folder.path / EMBEDDING, model.embedding_)
     with folder.writing(CODES):
-        np.save(folder.path / CODES, code_coordinates(model.codes_).astype(np.float32))
+        np.save(folder.path / CODES, model._places_of_rows())
     model.verbose = False
     # predict names rows by this column, too
     (model if data.table is None else data.table)._id_column = None if settings.id == NO_ID else settings.id
     saved = model if data.table is None else Pipeline([("table", data.table), ("model", model)])
     with folder.writing(MODEL):
-        save(saved, folder.path / MODEL)
+        save(saved, folder.path / MODEL, updates=settings.keep_rows)
+    with folder.writing(HISTORY):
+        write_history(folder.path, history)
     with folder.writing(SETTINGS):
         (folder.path / SETTINGS).write_text(settings.to_toml(folder.target), encoding="utf-8")
     seconds["writing"] = time.perf_counter() - start
@@ -212,6 +240,7 @@ def _write(
         title=f"Labels for {_source(settings)}",
         command=shlex.join(["anchorview", "fit", "--config", f"{folder.target.name}/{SETTINGS}", "-o", "again"]),
         files=_files(settings),
+        history=history,
     )
     if with_page:
         from ..report.run_page import write_run_page

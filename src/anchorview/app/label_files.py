@@ -14,7 +14,10 @@ import numpy as np
 
 from ..core.arrays import Matrix
 from ..core.files import check_output, replacing
-from ..readers.suggest import suggest_rows
+from ..readers.audit import AUDITED, audit_order, next_audit_rows
+from ..readers.label_sources import UNKNOWN
+from ..readers.row_groups import group_rows
+from ..readers.suggest import make_queue
 from .csv_cells import mark_text
 from .label_studio import make_tasks
 
@@ -101,8 +104,22 @@ def suggested(rows: Iterable[dict[str, Any]], n_rows: int, coordinates: Matrix) 
         return []
     confidence = np.array([row.get("confidence") or 0.0 for row in listed])
     doubt = np.where(is_open, 1 - confidence, 0.0)
-    chosen = suggest_rows(coordinates.astype(np.float64), doubt, is_open, n_rows, int((~is_open).sum()))
-    return [listed[row] for row in chosen.tolist()]
+    given = np.array([row.get("source") == "given" for row in listed], dtype=bool)
+    order = audit_order(len(listed), usable=given | is_open)
+    drawn = next_audit_rows(order, np.where(given, UNKNOWN, ""), n_rows, is_open)
+    n_classes = len({row["label"] for row in listed if row.get("label") is not None})
+    queue = make_queue(
+        group_rows(coordinates),
+        coordinates,
+        doubt,
+        is_open,
+        n_rows,
+        drawn,
+        share=AUDITED,
+        labelled=np.flatnonzero(given),
+        n_classes=n_classes,
+    )
+    return [listed[row] for row in queue.rows.tolist()]
 
 
 def write_labels(

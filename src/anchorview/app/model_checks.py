@@ -62,8 +62,11 @@ def _check_estimator(estimator: Any) -> None:
     if hasattr(estimator, "_groups"):
         require(is_number(estimator._temperature), "_temperature")
         for group in estimator._groups:
-            _check_group(group, sizes, n_classes)
-    else:
+            if "_rule" not in vars(estimator):  # else of an earlier answer, which may know fewer classes
+                _check_group(group, sizes, n_classes)
+        if "_kept_plain" in vars(estimator):
+            _check_estimator(estimator._kept_plain)
+    if hasattr(estimator, "_rule") or not hasattr(estimator, "_groups"):
         rule, n_landmarks = estimator._rule, len(estimator.landmarks_)
         if isinstance(rule, Readings):
             _check_readings(rule, n_landmarks, n_classes)

@@ -84,6 +84,7 @@ TABLE: dict[str, Storable] = {
         ClusterCentres="readers.clusters",
         HeldOutLabels="readers.held_out_labels",
         CodeSpace="readers.code_space",
+        KeptFit="fitting.kept_fit",
         Conflict="supervision.conflicts",
         Contradiction="supervision.conflicts",
         ConstraintViolations="supervision.conflicts",

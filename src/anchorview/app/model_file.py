@@ -33,7 +33,14 @@ MIGRATIONS: dict[int, Callable[[dict[str, Any]], dict[str, Any]]] = {
 }
 
 
-def save(model: Any, path: str | os.PathLike[str], *, rows: bool = False, overwrite: bool = False) -> None:
+def save(
+    model: Any,
+    path: str | os.PathLike[str],
+    *,
+    rows: bool = False,
+    updates: bool = False,
+    overwrite: bool = False,
+) -> None:
     """Write a fitted model to a file.
 
     The file holds numbers and names, no code. What `predict`, `predict_proba` and `transform` give after loading is the
@@ -49,6 +56,10 @@ def save(model: Any, path: str | os.PathLike[str], *, rows: bool = False, overwr
         Keep what the model knows of the single rows of its fit too: `labels_`, `confidence_`, `embedding_`, `codes_`,
         what `suggest_labels` needs, and what `warm_start` goes on from. Without it, the file of a model of a million
         rows is a few MB.
+    updates : bool, default=False
+        Keep what `update` needs too, and the rows with it: their codes and products with the landmarks, some 2 kB a row
+        with 500 landmarks. The features are not kept. Of an AnchorViewClassifier what is kept is the plain model that
+        answers its updates, which is fitted if there was none.
     overwrite : bool, default=False
         Whether a file that exists may be replaced. It is replaced in one step, when the new one is whole.
 
@@ -72,15 +83,21 @@ def save(model: Any, path: str | os.PathLike[str], *, rows: bool = False, overwr
     >>> bool((again.predict_proba(made.views) == model.predict_proba(made.views)).all())
     True
     """
-    path = _as_path(path)
+    path, rows = _as_path(path), rows or updates
     _check_savable(model, rows)
     if path.is_dir():
         raise IsADirectoryError(f"{path} is a folder; name a file in it, such as {path / 'model.anchorview'}.")
     check_output(path, overwrite=overwrite)
+    last = _last_step(model)
     if rows:  # what is computed when it is first asked for belongs to the rows too
-        _last_step(model)._places_of_rows()
+        last._places_of_rows()
+    if updates:
+        last._keep_rows()
     writer = TreeWriter(rows)
-    tree = writer.write(model, type(model).__name__)
+    try:
+        tree = writer.write(model, type(model).__name__)
+    finally:
+        last._drop_kept_rows()  # memory that only the file needs
     check_model(model, rows=False)  # what a cluster holds of the rows cannot be looked at
     members = {array_name(number): array for number, array in enumerate(writer.arrays)}
     manifest = {
@@ -99,7 +116,7 @@ def save(model: Any, path: str | os.PathLike[str], *, rows: bool = False, overwr
             write_array(archive, name, array)
 
 
-def load(path: str | os.PathLike[str], *, max_bytes: int | None = None) -> Any:
+def load(path: str | os.PathLike[str], *, rows: bool = False, max_bytes: int | None = None) -> Any:
     """Read a model from a file that `save` has written.
 
     Nothing in the file is executed: it is numbers and names, and the only classes made from it are those of anchorview
@@ -110,6 +127,9 @@ def load(path: str | os.PathLike[str], *, max_bytes: int | None = None) -> Any:
     ----------
     path : path-like
         The file.
+    rows : bool, default=False
+        Refuse files without what `update` needs: those that were not written with ``updates=True``, or by a run with
+        ``--keep-rows``. Whatever a file holds is read either way.
     max_bytes : int, optional
         Refuse files that unpack to more; by default to more than the memory that is free.
 
@@ -147,6 +167,11 @@ def load(path: str | os.PathLike[str], *, max_bytes: int | None = None) -> Any:
             arrays = read_arrays(archive, manifest)
             model = TreeReader(arrays).read(manifest["model"])
             _check_loaded(model, manifest)
+            if rows and not {"_kept", "_kept_plain"} & set(vars(_last_step(model))):
+                raise ModelFileError(
+                    "holds no rows for other labels; save the fitted model with updates=True, or make the run again "
+                    "with --keep-rows."
+                )
         except ModelFileError as error:
             raise ModelFileError(f"{path} {error}") from None
         except MemoryError:

@@ -8,6 +8,9 @@ from typing import Any
 import numpy as np
 from scipy import sparse
 
+from ..fitting.kept_fit import KeptFit
+from ..fssmsc import FSSMSC
+from ..readers.choice import COMBINATIONS
 from ..readers.code_space import CodeSpace
 from ..readers.held_out_labels import HeldOutLabels
 from ..readers.label_sources import SKIPPED, are_numbered, name_sources
@@ -138,6 +141,44 @@ def _coordinates(places: Any, model: Any, n_rows: int) -> None:
     check_floats(places, (n_rows, directions.shape[1]), "_coordinates")
 
 
+def _kept(kept: Any, model: Any, n_rows: int) -> None:
+    """Check what other labels need of the rows."""
+    require(isinstance(kept, KeptFit), "_kept")
+    m, n_views = len(model.landmarks_), len(model.view_sizes_)
+    check_floats(kept.products, (n_rows, m), "_kept")
+    require(is_number(kept.squared_norm) and is_number(kept.nonzeros), "_kept")
+    for array, shape in ((kept.present, (n_rows, n_views)), (kept.empty, (n_rows,))):
+        require(array is None or (isinstance(array, np.ndarray) and array.shape == shape), "_kept")
+        require(array is None or array.dtype == bool, "_kept")
+    if kept.sample_weight is not None:
+        check_floats(kept.sample_weight, (n_rows,), "_kept")
+        require(bool((kept.sample_weight >= 0).all()), "_kept")
+    require((kept.codes is None) == (kept.sums is None), "_kept")
+    if kept.codes is not None:
+        _codes(kept.codes, model, n_rows)
+        require(isinstance(kept.sums, tuple) and len(kept.sums) == 4, "_kept")
+        check_floats(kept.sums[0], (m, m), "_kept")
+        require(all(map(is_number, kept.sums[1:])), "_kept")
+    require(isinstance(kept.chosen, dict) and isinstance(kept.paper_weights, dict), "_kept")
+    for name in ("l1", "ridge", "must_link_weight", "coupling"):
+        require(is_number(kept.chosen.get(name)) and is_number(kept.paper_weights.get(name)), "_kept")
+    require(len(kept.chosen.get("scaling", ())) == n_views, "_kept")
+    readers = kept.chosen.get("readers")
+    require(isinstance(readers, tuple) and readers in COMBINATIONS, "_kept")
+    require(isinstance(kept.rng, np.random.RandomState), "_kept")
+    require((kept.members is None) == (kept.considered is None), "_kept")
+    if kept.members is not None:
+        for rows in (kept.members, kept.considered):
+            _row_numbers(rows, n_rows, "_kept")
+            require(bool((np.diff(rows) > 0).all()), "_kept")
+
+
+def _kept_plain(plain: Any, model: Any, n_rows: int) -> None:
+    require(isinstance(plain, FSSMSC) and "_kept" in vars(plain), "_kept_plain")
+    require(len(plain.labels_) == n_rows and plain.view_sizes_ == model.view_sizes_, "_kept_plain")
+    check_rows(plain)
+
+
 CHECKS: dict[str, Callable[[Any, Any, int], None]] = {
     "labels_": _labels,
     "confidence_": _confidence,
@@ -153,6 +194,8 @@ CHECKS: dict[str, Callable[[Any, Any, int], None]] = {
     "_likely_class_ids": _likely_class_ids,
     "_label_source": _label_source,
     "_coordinates": _coordinates,
+    "_kept": _kept,
+    "_kept_plain": _kept_plain,
 }
 
 

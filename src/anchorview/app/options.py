@@ -118,6 +118,7 @@ _FIELDS = (
     "seed",
     "jobs",
     "strict",
+    "keep_rows",
     "output",
 )
 

@@ -36,6 +36,9 @@ def predict(
     assume_order: AssumeOrderOption = False,
     image_encoder: ImageEncoderOption = None,
     text_encoder: TextEncoderOption = None,
+    min_confidence: Annotated[
+        float, typer.Option(min=0.0, max=1.0, help="Give no label to rows of which the model is less sure.")
+    ] = 0.0,
     force: Annotated[bool, typer.Option("--force", help="Replace the file if it exists.")] = False,
     block_rows: Annotated[int, typer.Option(min=1, help="Rows that are read and labelled together.")] = 20_000,
     as_json: JsonOption = False,
@@ -54,7 +57,8 @@ def predict(
     path = model / MODEL if model.is_dir() else model
     for option, part in (("--sheet", sheet), ("--table", sql_table)):
         files = [with_part(file, part, option) for file in files or []]
-    request = Request(path, files or [], view or [], id, block_rows, order, assume_order, image_encoder, text_encoder)
+    how = order, assume_order, image_encoder, text_encoder, min_confidence
+    request = Request(path, files or [], view or [], id, block_rows, *how)
     done = run_predict(request, output, force, reporter)
     if as_json:
         say_json(done)

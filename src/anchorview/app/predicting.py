@@ -104,7 +104,7 @@ class Predictor:
                 yield str(path), self._ids(table, path, start), partial(self._views, table, path, start)
                 start += table.num_rows
 
-    def label(self, ids: Any, views: Views) -> Any:
+    def label(self, ids: Any, views: Views, min_confidence: float = 0.0) -> Any:
         """Return the table of labels of some rows."""
         try:
             probabilities = self.model.predict_proba(views)
@@ -114,7 +114,7 @@ class Predictor:
         has_none: Mask = np.zeros(len(views), dtype=bool)
         if present is not None:
             has_none = np.logical_not(present.any(axis=1))
-        return predicted_labels(self.model, probabilities, ids, has_none)
+        return predicted_labels(self.model, probabilities, ids, has_none, min_confidence)
 
     def _columns(self, path: Path) -> tuple[list[str], list[str]]:
         """Return the columns to read of a table, and those of them that are text."""
@@ -179,6 +179,8 @@ class Request:
         The network that encodes photos, if one did so at the fit.
     text_encoder : str or None
         The folder of the model that encodes text, if one did so at the fit.
+    min_confidence : float
+        Rows of which the model is less sure get no label.
     """
 
     model: Path
@@ -190,6 +192,7 @@ class Request:
     assume_order: bool = False
     image_encoder: Path | None = None
     text_encoder: str | None = None
+    min_confidence: float = 0.0
 
     def fingerprint(self) -> str:
         """Return what changes if the model, a file, or what is read of it does."""
@@ -197,7 +200,7 @@ class Request:
         paths = [self.model, *files, *(spec.path for spec in parse_views(self.views) if spec.path is not None)]
         known = [(str(path.resolve()), path.stat().st_size, path.stat().st_mtime_ns) for path in paths if path.exists()]
         return hashlib.sha256(
-            json.dumps([known, self.views, self.id, self.block_rows, self.order]).encode()
+            json.dumps([known, self.views, self.id, self.block_rows, self.order, self.min_confidence]).encode()
         ).hexdigest()
 
 
@@ -225,7 +228,7 @@ def run_predict(request: Request, output: Path, force: bool, reporter: Reporter)
             for file, ids, read in blocks:
                 if not parts.has(n_blocks):
                     rows, unseen = read()
-                    labels = predictor.label(ids, rows)
+                    labels = predictor.label(ids, rows, request.min_confidence)
                     add_part(parts, n_blocks, _with_file(labels, file) if len(request.files) > 1 else labels, unseen)
                     n_new += len(ids)
                 n_blocks += 1

@@ -54,7 +54,9 @@ def _second_labels(model: Any) -> tuple[ClassIds, Matrix]:
     return seconds, np.minimum(values, model.confidence_)
 
 
-def predicted_labels(model: Any, probabilities: Matrix, ids: npt.NDArray[Any], has_none: Mask) -> Any:
+def predicted_labels(
+    model: Any, probabilities: Matrix, ids: npt.NDArray[Any], has_none: Mask, min_confidence: float = 0.0
+) -> Any:
     """Return new rows with their labels: the columns of `fitted_labels` up to ``second_confidence``.
 
     Parameters
@@ -67,11 +69,13 @@ def predicted_labels(model: Any, probabilities: Matrix, ids: npt.NDArray[Any], h
         Their ids.
     has_none : ndarray of bool of shape (n_rows,)
         Rows without any view, which get no label.
+    min_confidence : float
+        Rows of which the model is less sure get no label either; their confidence tells.
     """
     found = model._top_two(probabilities)
     labels, confidence = model.classes_[found.class_ids], np.where(has_none, 0.0, found.confidence)
-    seconds = found.seconds, found.second_confidence
-    return _table(ids, _label_columns(labels, confidence, model.classes_, *seconds, has_none, has_none))
+    seconds, unsure = (found.seconds, found.second_confidence), has_none | (confidence < min_confidence)
+    return _table(ids, _label_columns(labels, confidence, model.classes_, *seconds, unsure, has_none))
 
 
 def _label_columns(

@@ -36,6 +36,7 @@ _TYPES: dict[str, tuple[type, ...]] = {
     "seed": (int,),
     "jobs": (int,),
     "strict": (bool,),
+    "keep_rows": (bool,),
     "output": (str,),
     "parameters": (dict,),
 }
@@ -84,6 +85,8 @@ class RunSettings:
         Random seed, and number of threads.
     strict : bool
         Whether a fit that did not converge is an error.
+    keep_rows : bool
+        Whether the model keeps what further rounds of labelling need.
     output : Path or None
         Folder for the results; it is not written to run.toml, since a run does not replace itself.
     parameters : dict
@@ -109,6 +112,7 @@ class RunSettings:
     seed: int = 0
     jobs: int | None = None
     strict: bool = False
+    keep_rows: bool = False
     output: Path | None = None
     parameters: dict[str, Any] = field(default_factory=dict)
 

@@ -81,6 +81,9 @@ class ClusterCrossProducts(ViewCrossProducts):
         kind = BlockKind("codes on Dask", m, self.dtype, True)
         return DaskRows([[task] for task in kept], rows.bounds, kind, sums.n_stored), sums.reduction
 
+    def keep_blocks(self) -> None:
+        """Keep nothing here: rows stay on the cluster."""
+
     def squared_norm(self) -> float:
         """Return Σ_v ‖X_v‖² over all rows, as `encode_all` has found it."""
         return self._total_squares

@@ -15,6 +15,7 @@ from typing import Any, Self
 import numpy as np
 
 from ..core.arrays import LONG, PARALLEL, Mask, Matrix, Presence, Rows, Weights, squared_norms
+from ..core.kept_arrays import keep_array
 from ..data.views import Views
 from ..engine.blocks import one_blas_thread, row_blocks, rows_of
 from .scaling import BLOCK_ROWS, ScaledRows, ViewsScaler
@@ -101,10 +102,23 @@ class ViewCrossProducts:
         self._taken = np.empty((0, len(landmarks)), dtype=self.dtype)
         self._lock = threading.Lock()
 
+    def keep_blocks(self) -> None:
+        """Keep E of larger data too, in a file: for other labels of the same rows. No error if there is no room."""
+        if self._cache is None and not self._for_prediction:
+            self._cache = keep_array((self.n_rows, self._landmarks.shape[1]), self.dtype)
+
     def computed_anew(self) -> Self:
         """Return the same rows, of which nothing is kept: a product of few rows rounds otherwise than one of many."""
         other = copy(self)
         other._cache, other._taken_rows, other._taken = None, self._taken_rows[:0], self._taken[:0]
+        return other
+
+    def as_new(self) -> Self:
+        """Return the same rows as before any of them was read, with room to keep them if there was."""
+        other = self.computed_anew()
+        other._known, other._squares = np.zeros_like(self._known), {}
+        if self._cache is not None:
+            other._cache = keep_array(self._cache.shape, self.dtype)
         return other
 
     def read(self, block: slice) -> Matrix:

@@ -10,9 +10,12 @@ from .products import ViewCrossProducts
 
 
 class WatchedProducts:
-    """E by rows, as `ViewCrossProducts` has it; what `note` returns of a block, in the thread reading it, is kept."""
+    """E by rows, as `ViewCrossProducts` has it.
 
-    def __init__(self, cross: ViewCrossProducts, note: Callable[[Matrix], Any]) -> None:
+    What `note` returns of a block and its rows of E, in the thread reading it, is kept.
+    """
+
+    def __init__(self, cross: ViewCrossProducts, note: Callable[[slice, Matrix], Any]) -> None:
         self._cross, self._note = cross, note
         self._noted: dict[int, Any] = {}  # by the first row of the block
         self.n_rows, self.blocks, self.dtype = cross.n_rows, cross.blocks, cross.dtype
@@ -21,7 +24,7 @@ class WatchedProducts:
         """Return the rows of one of the `blocks` of E."""
         products = self._cross.read(block)
         if block.start not in self._noted:
-            self._noted[block.start] = self._note(products)
+            self._noted[block.start] = self._note(block, products)
         return products
 
     def noted(self, block: slice) -> Any:

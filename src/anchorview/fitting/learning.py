@@ -36,13 +36,14 @@ from ..solver.problem import CrossProducts, Problem
 from ..solver.result import Encoder, SolverResult
 from ..solver.trace_ratio import not_embedded
 from ..supervision.known import Supervision
-from ..tuning.readings import Readings, sum_votes
+from ..tuning.readings import Readings, sum_votes_of_block
 from ..tuning.sampling import some_of_each
 from ..tuning.settings import split_inference
 from .given import FitInput
 from .preparing import Prepared, vote_bytes
 
 if TYPE_CHECKING:
+    from ..readers.kept_neighbours import KeptNeighbours
     from ..tuning.reading_fits import ProductReadings
 
 Rule = LabelledNeighbours | ClusterCentres | Readings
@@ -84,17 +85,39 @@ def fit_product_readers(
         source = replace(source, cross=source.cross.computed_anew())
     labelled = keep_labels(rows, given.known.class_ids[rows], given.weights, prepared.params.class_balance)
     encoder = ElasticNetEncoder(source.grams.complete, weights.ridge, weights.l1, source.grams)  # as the solver's
-    return fit_product_readings(names, source, labelled, rng, n_threads, encoder=encoder)
+    return fit_product_readings(names, source, labelled, rng, n_threads, encoder=encoder, members=prepared.members)
 
 
-def watch_products(source: Representation, product_readers: ProductReadings | None, present: Presence) -> CrossProducts:
+def keep_neighbours(
+    prepared: Prepared, product_readers: ProductReadings | None, given: FitInput, n_threads: int
+) -> KeptNeighbours | None:
+    """Return the rows' neighbours in the graph, or room for them; None if there is no graph, or none can be kept."""
+    graph = None if product_readers is None else product_readers.graph
+    if graph is None or product_readers is None or given.present is not None or given.views.is_on_cluster:
+        return None
+    from ..readers.kept_neighbours import KeptNeighbours
+
+    members, before = product_readers.members, prepared.neighbours
+    assert members is not None
+    is_part = before is not None and before.is_whole and np.isin(before.members.rows, members.rows).all()
+    if before is not None and is_part:
+        return before.moved_to(members, graph.rows, n_threads)
+    return KeptNeighbours.empty(len(given.views), members, graph.rows.points.shape[1])
+
+
+def watch_products(
+    source: Representation,
+    product_readers: ProductReadings | None,
+    present: Presence,
+    neighbours: KeptNeighbours | None = None,
+) -> CrossProducts:
     """Let readers see the rows of E as the solver reads them, if that takes no more memory than the codes.
 
     Not where rows lack views: these are read once their codes are known.
     """
     if product_readers is None or present is not None or not vote_bytes("linear", product_readers.labelled.n_classes):
         return source.cross
-    return WatchedProducts(source.cross, partial(sum_votes, product_readers.readings))
+    return WatchedProducts(source.cross, partial(sum_votes_of_block, product_readers.readings, neighbours))
 
 
 def solve(
@@ -191,7 +214,13 @@ def weigh_held_out(held_out: HeldOutLabels | None, given: FitInput) -> HeldOutLa
 
 
 def read_rows(
-    rule: Rule, embedded: Any, cross: CrossProducts, codes: Codes, encoder: Encoder, n_threads: int
+    rule: Rule,
+    embedded: Any,
+    cross: CrossProducts,
+    codes: Codes,
+    encoder: Encoder,
+    n_threads: int,
+    neighbours: KeptNeighbours | None = None,
 ) -> TopTwo:
     """Return the likeliest classes of each row of the fit."""
     if not isinstance(rule, Readings):
@@ -202,6 +231,8 @@ def read_rows(
             votes: Matrix = cross.noted(block)
             return votes
         present = cross.present_in(block)
+        if neighbours is not None:
+            return sum_votes_of_block(rule.on_products, neighbours, block, cross.read(block))
         known = None if present is None else rows_of(codes, block)
         return rule.votes(complete_products(cross.read(block), present, encoder, known))
 

@@ -25,6 +25,7 @@ from .learning import (
     embed_all,
     fit_product_readers,
     fit_rule,
+    keep_neighbours,
     note_on_compared,
     read_rows,
     solve,
@@ -111,7 +112,7 @@ def fit_labels(prepared: Prepared, given: FitInput, run: FitRun, *, review: bool
     if params.relabel is not None:
         with progress.watch():
             given, verdict = correct_on(params, given, prepared.source, run.n_threads, progress)
-    run.rng.set_state(prepared.random_state)
+    run = replace(run, rng=deepcopy(prepared.rng))
     return _learn(replace(prepared, plan=plan), given, verdict, run, progress)
 
 
@@ -122,7 +123,8 @@ def _learn(prepared: Prepared, given: FitInput, review: LabelReview | None, run:
     given.views.check_unchanged()
     with one_blas_thread(), progress.watch():
         product_readers = fit_product_readers(prepared, given, rng, n_threads)
-        cross = watch_products(source, product_readers, given.present)
+        neighbours = keep_neighbours(prepared, product_readers, given, n_threads)
+        cross = watch_products(source, product_readers, given.present, neighbours)
         problem, result = solve(prepared, given, cross, n_threads, progress)
     given.views.check_unchanged()
     progress.stage("labels", "reading labels from the embedding")
@@ -133,13 +135,14 @@ def _learn(prepared: Prepared, given: FitInput, review: LabelReview | None, run:
     embedded = embed_all(codes, result.embedding, source.scaler.dtype, source.cross.blocks, n_threads)
     with one_blas_thread(), progress.watch():
         rule, held_out = fit_rule(prepared, given, problem, result, embedded, product_readers, rng)
-        top = read_rows(rule, embedded, cross, codes, result.encoder, n_threads)
+        top = read_rows(rule, embedded, cross, codes, result.encoder, n_threads, neighbours)
         if review is None:
             review = review_labels(given, source, n_threads)  # only now, where E of the rows is known from the solver
     encoded = None if result.sums is None else (result.encoded, result.sums)
+    members = None if product_readers is None else product_readers.members
     report = FitReport((*plan.outcomes, *result.outcomes), tuple(plan.notes), plan.solver.stops_early)
     return Fitted(
-        replace(prepared, given=given, encoded=encoded),
+        replace(prepared, given=given, encoded=encoded, members=members, neighbours=neighbours),
         given,
         result,
         rule,

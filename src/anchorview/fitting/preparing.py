@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import sys
 import warnings
+from copy import deepcopy
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
@@ -28,6 +29,7 @@ from .parameters import FitParameters
 from .spec import Plan
 
 if TYPE_CHECKING:
+    from ..readers.kept_neighbours import GraphMembers, KeptNeighbours
     from ..solver.codes import Codes, Reduction
     from ..tuning.auto import Choice
 
@@ -45,12 +47,15 @@ class Prepared:
     choice: Choice
     source: Representation
     settled: SettledWeights
-    random_state: Any  # of the generator, for those who learn from other labels
+    rng: np.random.RandomState  # as it is now, for those who learn from other labels
     encoded: tuple[Codes, Reduction] | None = None  # codes without coupling and their sums, once they are known
+    members: GraphMembers | None = None  # rows of the graph, if one reads the labels
+    neighbours: KeptNeighbours | None = None  # of each row among them
 
-    def with_codes(self, encoded: tuple[Codes, Reduction] | None) -> Prepared:
-        """Return the same with other codes, or with none."""
-        return replace(self, encoded=encoded)
+    def without_codes(self) -> Prepared:
+        """Return the same with nothing kept that was computed from the rows: landmarks, settings and graph stay."""
+        source = replace(self.source, cross=self.source.cross.as_new())
+        return replace(self, source=source, encoded=None, neighbours=None)
 
 
 def prepare(
@@ -78,11 +83,13 @@ def prepare(
         )
     progress.stage("landmarks", f"choosing {plan.n_landmarks} landmarks")
     source = represent_rows(params, given, plan, scaler, rng, n_threads)
+    if "linear" in split_inference(choice.inference)[1]:
+        source.cross.keep_blocks()
     if len(source.landmarks) < plan.n_landmarks:
         plan.outcomes.append(Outcome.FEW_DIFFERENT_ROWS)
     settled, needed = measure(params, given, plan, source, asked, choice, sizes, available)
     check_memory(needed, available)
-    return Prepared(params, given, plan, choice, source, settled, rng.get_state(legacy=False))
+    return Prepared(params, given, plan, choice, source, settled, deepcopy(rng))
 
 
 def represent_rows(

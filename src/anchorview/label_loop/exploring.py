@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Any, Literal, overload
 
 import numpy as np
@@ -9,16 +10,17 @@ import numpy.typing as npt
 from sklearn.utils.validation import check_is_fitted
 
 from ..base import MultiViewClassifier
-from ..core.arrays import ClassIds, Mask, Matrix, Presence, Rows
+from ..core.arrays import ClassIds, Matrix, Presence, Rows
 from ..core.checks import Number
 from ..data.views import Views
 from ..engine.blocks import count_threads
-from ..readers.audit import audit_order, next_audit_rows
+from ..readers.audit import AUDITED, audit_order, next_audit_rows
 from ..readers.code_space import CodeSpace, fit_code_space
-from ..readers.label_sources import name_sources
-from ..readers.novelty import NovelGroup, NoveltyModel, fit_novelty, group_novel_rows
+from ..readers.label_sources import RANDOM, SUGGESTED, UNKNOWN, name_sources
+from ..readers.novel_features import draw_some, telling_features
+from ..readers.novelty import NEW, NovelGroup, NoveltyModel, fit_novelty, group_novel_rows
 from ..readers.row_groups import RowGroups, group_rows
-from ..readers.suggest import Suggestion, check_request, restrict, suggest_from
+from ..readers.suggest import LabelQueue, Suggestion, check_request, make_queue, restrict
 from ..solver.codes import Codes
 
 _UNSURE = 0.8  # a label with a smaller probability is in doubt for itself, not only as one of many
@@ -41,6 +43,9 @@ class ExploredRows(MultiViewClassifier):
     def label_source_(self) -> npt.NDArray[np.str_]:
         """Where the label of each row comes from: "random", "suggested", "import" …, "" for rows without one."""
         check_is_fitted(self)
+        if "_label_source" not in self.__dict__ and "_can_be_labelled" in self.__dict__:  # of an older file
+            is_labelled = ~self._can_be_labelled & np.isin(self.labels_, self.classes_) & (self.confidence_ == 1)
+            return np.where(is_labelled, UNKNOWN, "")
         return name_sources(self._label_source)
 
     def _codes_without_labels(self) -> Codes:
@@ -51,6 +56,19 @@ class ExploredRows(MultiViewClassifier):
         """Forget what is known of rows that are no longer those of the fit."""
         for name in ("_coordinates", "_code_space", "_row_groups"):
             self.__dict__.pop(name, None)
+
+    def _keep_rows(self) -> None:
+        """Keep what other labels need of the rows of the fit, for a file."""
+        raise NotImplementedError
+
+    def _drop_kept_rows(self) -> None:
+        """Forget what was kept for a file, if it is here in another form."""
+        if "_prepared" in self.__dict__:
+            self.__dict__.pop("_kept", None)
+        plain = self.__dict__.get("_kept_plain")
+        if plain is not None and "_fitted_input" in self.__dict__:
+            plain._drop_kept_rows()
+            self.__dict__.pop("_kept_plain")
 
     def _places_of_rows(self) -> Matrix:
         """Return coordinates of the rows of the fit, alike where rows use the same landmarks."""
@@ -96,7 +114,7 @@ class ExploredRows(MultiViewClassifier):
     ) -> list[Suggestion]: ...
 
     def suggest_labels(
-        self, n: int, *, among: Any = None, audit: float = 0.2, explain: bool = False
+        self, n: int, *, among: Any = None, audit: float = AUDITED, explain: bool = False
     ) -> npt.NDArray[Any] | list[Suggestion]:
         """Suggest rows of the fit to label next: where the most mistakes are expected, spread over the data.
 
@@ -142,51 +160,37 @@ class ExploredRows(MultiViewClassifier):
         Number(0, 1).check("audit", audit)
         candidates = restrict(self._can_be_labelled & (self.label_source_ != "skipped"), among, self._ids)
         check_request(n, candidates)
-        n = int(n)
-        is_audit = np.zeros(n, dtype=bool)
-        if audit and among is None:  # every fifth, say: the last of each five
-            is_audit = np.diff(np.floor(np.arange(n + 1) * audit + 1e-9)) > 0
-        drawn = next_audit_rows(self._audit_order(), self.label_source_, int(is_audit.sum()), candidates)
-        candidates = candidates.copy()
-        candidates[drawn] = False
-        rows, sizes = np.empty(n, dtype=np.intp), np.ones(n, dtype=np.intp)
-        in_new = np.zeros(n, dtype=bool)
-        rows[is_audit] = drawn
-        if not is_audit.all():
-            doubt = np.where(self._can_be_labelled, 1 - self.confidence_, 0.0)
-            labelled = self._labelled_rows()
-            found = suggest_from(
-                self._groups_of_rows(),
-                self._places_of_rows(),
-                doubt,
-                candidates,
-                n - len(drawn),
-                n_labelled=len(labelled),
-                labelled=labelled,
-                n_classes=len(self.classes_),
-            )
-            rows[~is_audit], sizes[~is_audit], in_new[~is_audit] = found.rows, found.sizes, found.in_new_groups
-        names = self._named(rows)
+        n, share = int(n), 0.0 if among is not None else float(audit)
+        drawn = next_audit_rows(self._audit_order(), self.label_source_, n, candidates) if share else np.arange(0)
+        queue = make_queue(
+            self._groups_of_rows(),
+            self._places_of_rows(),
+            np.where(self._can_be_labelled, 1 - self.confidence_, 0.0),
+            candidates,
+            n,
+            drawn,
+            share=share,
+            labelled=self._labelled_rows(),
+            n_classes=len(self.classes_),
+        )
+        names = self._named(queue.rows)
         if not explain:
             return names
-        reasons = self._reasons(rows, sizes, in_new, is_audit)
-        return [
-            Suggestion(name, "random" if drawn else "suggested", reason, size)
-            for name, drawn, reason, size in zip(
-                names.tolist(), is_audit.tolist(), reasons, sizes.tolist(), strict=True
-            )
-        ]
+        sources = np.where(queue.is_audit, RANDOM, SUGGESTED).tolist()
+        told = zip(names.tolist(), sources, self._reasons(queue), queue.sizes.tolist(), strict=True)
+        return [Suggestion(*each) for each in told]
 
-    def _reasons(self, rows: Rows, sizes: Rows, in_new: Mask, is_audit: Mask) -> list[str]:
+    def _reasons(self, queue: LabelQueue) -> list[str]:
         seconds, _ = self._runner_up
-        reasons = []
-        for row, size, is_new, drawn in zip(rows.tolist(), sizes.tolist(), in_new, is_audit, strict=True):
+        has_labels, reasons = len(self._labelled_rows()) > 0, []
+        listed = queue.rows.tolist(), queue.sizes.tolist(), queue.in_new_groups, queue.is_audit
+        for row, size, is_new, drawn in zip(*listed, strict=True):
             many = "a row" if size == 1 else f"a group of {size:,} rows"
             if drawn:
                 reasons.append("drawn at random, to tell how accurate the labels are")
             elif is_new:
                 reasons.append(f"{many} without a label")
-            elif not len(self._labelled_rows()):
+            elif not has_labels:
                 reasons.append(f"the middle of {many}")
             elif self.confidence_[row] < _UNSURE and seconds[row] >= 0:
                 reasons.append(f"unsure: {self.labels_[row]} or {self.classes_[seconds[row]]}")
@@ -198,9 +202,11 @@ class ExploredRows(MultiViewClassifier):
 
     @property
     def novelty_(self) -> Matrix | None:
-        """Probability of each row of the fit to belong to a class without a label; 0 for rows with one.
+        """How much each row of the fit looks as if its class had no label, from 0 to 1; 0 for rows with a label.
 
-        Labels do not change by it. Computed when it is first asked for. None without labels of two classes.
+        At 0.5 a row looks as much like one of a class without a label as like others. What share of all rows is of such
+        classes it does not say. Labels do not change by it. Computed when it is first asked for. None without labels of
+        two classes.
         """
         check_is_fitted(self)
         return self._novelty_of_rows()[1]
@@ -209,7 +215,8 @@ class ExploredRows(MultiViewClassifier):
         if self._novelty is None:
             class_ids, places = self._given_class_ids(), self._places_of_rows()
             n_threads = count_threads(self.n_jobs)
-            model = fit_novelty(places, class_ids, self.confidence_, self.held_out_, n_threads)
+            second = self._runner_up[1].astype(np.float64)
+            model = fit_novelty(places, class_ids, self.confidence_, self.held_out_, n_threads, second=second)
             novelty = None
             if model is not None:
                 novelty = model.novelty(places, self.confidence_, n_threads)
@@ -218,7 +225,7 @@ class ExploredRows(MultiViewClassifier):
         return self._novelty
 
     def novelty(self, X: Any) -> Matrix:
-        """Return the probability of new rows to belong to a class without a label.
+        """Return how much new rows look as if their class had no label, from 0 to 1; see `novelty_`.
 
         Parameters
         ----------
@@ -279,10 +286,19 @@ class ExploredRows(MultiViewClassifier):
         novelty = self._novelty_of_rows()[1]
         if novelty is None:
             return []
-        sizes = np.unique(self.labels_[self._can_be_labelled], return_counts=True)[1]
+        sizes = np.unique(self.labels_[novelty <= NEW], return_counts=True)[1]  # of classes with a label
         groups = group_novel_rows(self._places_of_rows(), novelty, self._can_be_labelled, float(np.median(sizes)))
         return [self._describe_group(group) for group in groups]
 
     def _describe_group(self, group: NovelGroup) -> NovelGroup:
         """Return a group with what sets it apart, if the features are here."""
-        return group
+        views = self._views_of_fit()
+        if views is None or views.is_on_cluster or views.is_stored:
+            return group
+        rng = np.random.RandomState(0)
+        inside, every = (draw_some(rows, rng) for rows in (group.rows, np.arange(len(views))))
+        return replace(group, features=telling_features(views.names, views[inside].arrays, views[every].arrays))
+
+    def _views_of_fit(self) -> Views | None:
+        """Return the features of the fit; None if they are not here."""
+        return None

@@ -18,6 +18,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from ..core.arrays import Matrix, Rows
 from ..core.progress import as_interrupt
+from ..data.views import Views
 from ..fitting.given import FitInput
 from ..readers.audit import ExpectedAccuracy, accuracy_by_hidden_labels
 from ..readers.label_sources import read_label_sources
@@ -99,6 +100,7 @@ class TwoSpeeds(LabelLoop):
 
     _fitted_input: FitInput  # rows and labels of the last answer
     _plain: UpdatedLabels | None = None
+    _kept_plain: UpdatedLabels  # from a file
     _rule: Any
     _versions: tuple[tuple[ModelVersion, dict[str, Any]], ...] = ()
 
@@ -113,10 +115,13 @@ class TwoSpeeds(LabelLoop):
 
     def _input_of_fit(self) -> FitInput:
         given: FitInput | None = self.__dict__.get("_fitted_input")
+        if given is None and "_kept_plain" in self.__dict__:
+            self._plain = self._kept_plain
+            given = self._fitted_input = self._plain._rows_of_fit().given
         if given is None:
             raise ValueError(
                 f"This {type(self).__name__} was loaded or copied without the rows of its fit, so its labels cannot be "
-                "changed; fit again."
+                "changed; fit again, or save the fitted model by anchorview.save(model, path, updates=True)."
             )
         return given
 
@@ -213,12 +218,10 @@ class TwoSpeeds(LabelLoop):
         """
         check_is_fitted(self)
         given = self._input_of_fit()
-        labels = np.full(len(given.views), None, dtype=object)
-        rows = given.known.labelled
-        labels[rows] = given.known.classes[given.known.class_ids[rows]].tolist()
-        sources = {name: source for name, source in zip(_names_of(given), self.label_source_.tolist(), strict=True)
-                   if source}  # fmt: skip
-        how = {"X": given.views, "y": labels, "sample_weight": given.sample_weight, "label_source": sources}
+        if "_kept_plain" in self.__dict__ and self._plain is self._kept_plain:
+            raise ValueError("A search needs the features, and this model was loaded without them; fit again.")
+        how = {"X": given.views, "y": _labels_of(given), "sample_weight": given.sample_weight}
+        how["label_source"] = self._sources_by_name(given)
         running = Refit(self, clone(self), how)
         return running if background else running.put_in_place()
 
@@ -277,6 +280,10 @@ class TwoSpeeds(LabelLoop):
             kept = (*kept[:drop], *kept[drop + 1 :])
         self._versions = kept
 
+    def _views_of_fit(self) -> Views | None:
+        given: FitInput | None = self.__dict__.get("_fitted_input")
+        return None if given is None or "_kept_plain" in self.__dict__ else given.views
+
     # What is judged
 
     def _can_judge_audit(self) -> bool:
@@ -306,15 +313,34 @@ class TwoSpeeds(LabelLoop):
         score, interval = self.__dict__["best_score_"], self.__dict__["best_score_interval_"]
         return accuracy_by_hidden_labels(score, interval, n_judged, self.label_source_) if n_judged else None
 
-    def _answers_without(self, rows: Rows) -> tuple[npt.NDArray[Any], Matrix]:
+    def _answers_without(self, rows: Rows) -> tuple[npt.NDArray[Any], Matrix, float]:
         """Answer by the plain model: a search for each would take too long."""
+        return self._plain_of_rows()._answers_without(rows)
+
+    def _plain_of_rows(self) -> UpdatedLabels:
+        """Return the plain model with the labels of the last answer."""
+        given = self._input_of_fit()
         if self._plain is None:
-            given = self._input_of_fit()
-            labels = np.full(len(given.views), None, dtype=object)
-            labelled = given.known.labelled
-            labels[labelled] = given.known.classes[given.known.class_ids[labelled]].tolist()
-            self._plain = self._make_plain().fit(given.views, labels, sample_weight=given.sample_weight)
-        return self._plain._answers_without(rows)
+            labels, sources = _labels_of(given), self._sources_by_name(given)
+            how = {"sample_weight": given.sample_weight, "label_source": sources}
+            self._plain = self._make_plain().fit(given.views, labels, **how)
+        return self._plain
+
+    def _sources_by_name(self, given: FitInput) -> dict[Any, str]:
+        sources = zip(_names_of(given), self.label_source_.tolist(), strict=True)
+        return {name: source for name, source in sources if source}
+
+    def _keep_rows(self) -> None:
+        """Keep what other labels need of the rows of the fit, for a file: the plain model."""
+        self._kept_plain = self._plain_of_rows()
+        self._kept_plain._keep_rows()
+
+
+def _labels_of(given: FitInput) -> npt.NDArray[Any]:
+    labels = np.full(len(given.views), None, dtype=object)
+    rows = given.known.labelled
+    labels[rows] = given.known.classes[given.known.class_ids[rows]].tolist()
+    return labels
 
 
 def _names_of(given: FitInput) -> list[Any]:

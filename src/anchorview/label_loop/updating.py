@@ -10,8 +10,11 @@ from sklearn.utils.validation import check_is_fitted
 
 from ..core.arrays import Matrix, Rows
 from ..core.progress import as_interrupt
+from ..data.views import Views
 from ..engine.blocks import count_threads
 from ..engine.sources.dask_tasks import WorkerWatch
+from ..fitting.kept_fit import KeptFit, keep_fit, restore_fit, rows_without_features
+from ..fitting.parameters import FitParameters
 from ..fitting.pipeline import FitRun, Fitted, fit_labels
 from ..fitting.preparing import Prepared
 from ..readers.label_sources import read_label_sources
@@ -23,7 +26,11 @@ from .judging import LabelLoop
 class UpdatedLabels(LabelLoop):
     """A single model whose labels may change."""
 
+    chosen_: dict[str, Any]
+    paper_weights_: dict[str, float]
+    view_sizes_: list[int]
     _prepared: Prepared
+    _kept: KeptFit
 
     def _publish(self, fitted: Fitted, workers: WorkerWatch, stacklevel: int) -> Self:
         raise NotImplementedError
@@ -81,7 +88,7 @@ class UpdatedLabels(LabelLoop):
             labelled = now.known.class_ids >= 0
             sources = read_label_sources(label_source, labelled, now.views.ids, self.label_source_)
             if sample_weight is not None:  # sums over codes are of the old weights
-                prepared = prepared.with_codes(None)
+                prepared = prepared.without_codes()
             self._publish(fit_labels(prepared, now, self._make_run()), workers, stacklevel=3)
             self._finish_labels(sources)
             is_open = ~labelled & before["_can_be_labelled"]
@@ -100,25 +107,47 @@ class UpdatedLabels(LabelLoop):
         """Return what a fit knows of its rows; an error if the model was loaded, or copied to another process."""
         prepared: Prepared | None = self.__dict__.get("_prepared")
         if prepared is None:
+            prepared = self._prepared = self._restore_rows()
+        return prepared
+
+    def _restore_rows(self) -> Prepared:
+        """Return what a file has kept of the rows of the fit."""
+        kept: KeptFit | None = self.__dict__.get("_kept")
+        if kept is None:
             raise ValueError(
                 f"This {type(self).__name__} was loaded or copied without the rows of its fit, so its labels cannot be "
-                "changed; fit again."
+                "changed; fit again, or save the fitted model by anchorview.save(model, path, updates=True)."
             )
-        return prepared
+        views = rows_without_features(len(kept.products), list(self.view_names_), list(self.view_sizes_), self._ids)
+        labels = np.full(len(views), None, dtype=object)
+        rows = self._labelled_rows()
+        labels[rows] = self.labels_[rows].tolist()
+        given = self._read_labels_of(views, kept.present, kept.empty, labels, kept.sample_weight, None)
+        return restore_fit(kept, given, FitParameters.of(self), self._scaler, self.landmarks_)
+
+    def _keep_rows(self) -> None:
+        """Keep what other labels need of the rows of the fit, for a file."""
+        self._kept = keep_fit(self._rows_of_fit(), dict(self.chosen_), dict(self.paper_weights_))
+        self._places_of_rows()
 
     def _codes_without_labels(self) -> Codes:
         prepared: Prepared | None = self.__dict__.get("_prepared")
         return self.codes_ if prepared is None or prepared.encoded is None else prepared.encoded[0]
 
-    def _can_judge_audit(self) -> bool:
-        return "_prepared" in self.__dict__ or self._audit is not None
+    def _views_of_fit(self) -> Views | None:
+        prepared: Prepared | None = self.__dict__.get("_prepared")
+        return None if prepared is None or "_kept" in self.__dict__ else prepared.given.views
 
-    def _answers_without(self, rows: Rows) -> tuple[npt.NDArray[Any], Matrix]:
+    def _can_judge_audit(self) -> bool:
+        return "_prepared" in self.__dict__ or "_kept" in self.__dict__ or self._audit is not None
+
+    def _answers_without(self, rows: Rows) -> tuple[npt.NDArray[Any], Matrix, float]:
         prepared = self._rows_of_fit()
         hidden = prepared.given.hide(rows)
         if len(hidden.known.classes) < 2:  # nothing to tell apart: whatever is answered is no answer
-            return np.full(len(rows), None, dtype=object), np.zeros(len(rows))
+            return np.full(len(rows), None, dtype=object), np.zeros(len(rows)), 0.0
         fitted = fit_labels(prepared, hidden, self._make_run(), review=False)
         confidence = self._corrected(fitted.top.confidence, hidden.known.class_ids, fitted.held_out)
         labels: npt.NDArray[Any] = hidden.known.classes[fitted.top.class_ids[rows]]
-        return labels, confidence[rows]
+        others = self._can_be_labelled if self._can_be_labelled.any() else slice(None)
+        return labels, confidence[rows], float(confidence[others].mean())

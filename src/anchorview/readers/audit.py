@@ -18,6 +18,7 @@ from ..core.intervals import LEVEL, share_interval
 from .label_sources import IMPORT, RANDOM, SKIPPED, UNKNOWN
 
 FEWEST = 10  # rows of an audit that is stated: the interval of fewer may be wider than half of all there is
+AUDITED = 0.2  # share of rows that are labelled next which are of the audit
 N_FOLDS = 10  # of the audit's rows; models that judge them have nine tenths of these labels, and all others
 
 

@@ -136,13 +136,20 @@ class FittedRows:
 
     def weights_at(self, queries: npt.NDArray[np.float32]) -> sparse.csr_array:
         """Return the same for rows given by their coordinates."""
-        half_squares, rounding = self._lengths
-        index, distances = nearest_points(self.points, queries, N_NEIGHBORS, half_squares=half_squares)
+        return self.weigh(*self.nearest(queries))
+
+    def nearest(self, queries: npt.NDArray[np.float32]) -> tuple[Rows, Matrix]:
+        """Return the nearest rows of the graph, and the distances to them, for rows given by their coordinates."""
+        return nearest_points(self.points, queries, N_NEIGHBORS, half_squares=self._lengths[0])
+
+    def weigh(self, index: Rows, distances: Matrix) -> sparse.csr_array:
+        """Turn distances to the nearest rows into weights."""
+        rounding = self._lengths[1]
         same = distances <= rounding
         found = np.where(same.any(axis=1, keepdims=True), same, 1 / np.maximum(distances, rounding))
         found /= found.sum(axis=1, keepdims=True)
-        starts = np.arange(len(queries) + 1) * index.shape[1]
-        return sparse.csr_array((found.ravel(), index.ravel(), starts), shape=(len(queries), len(self.points)))
+        starts = np.arange(len(index) + 1) * index.shape[1]
+        return sparse.csr_array((found.ravel(), index.ravel(), starts), shape=(len(index), len(self.points)))
 
 
 @dataclass(frozen=True)

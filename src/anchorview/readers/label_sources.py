@@ -11,7 +11,7 @@ from ..core.arrays import Mask
 from ..core.checks import is_missing, shorten
 
 SOURCES = ("random", "suggested", "lasso", "search", "review", "import", "unknown", "skipped")
-UNKNOWN, RANDOM, SKIPPED, IMPORT = "unknown", "random", "skipped", "import"
+UNKNOWN, RANDOM, SKIPPED, IMPORT, SUGGESTED = "unknown", "random", "skipped", "import", "suggested"
 _NUMBERED = np.array(["", *SOURCES])  # "" for rows without a label; only add at the end: numbers are in model files
 
 

@@ -71,9 +71,9 @@ class RowGroups:
             parent[node] = parent[parent[node]]
         first, place = np.unique(parent[:n_fine], return_index=True)
         order = np.argsort(place)  # numbered by their first fine group
-        number = np.empty(len(first), dtype=np.intp)
-        number[order] = np.arange(len(first))
-        result: Rows = number[np.searchsorted(first, parent[:n_fine])]
+        numbers = np.empty(len(first), dtype=np.intp)
+        numbers[order] = np.arange(len(first))
+        result: Rows = numbers[np.searchsorted(first, parent[:n_fine])]
         return result
 
     def nearest(self, points: Matrix) -> Rows:

@@ -132,7 +132,7 @@ def suggest_from(
     rows, points, fine = _with_candidates(groups, coordinates, candidates, n)
     joined = groups.joined(n_labelled + n)[fine]
     scale = len(doubt) / max(len(groups.rows), 1)
-    expected_mistakes = np.bincount(joined, weights=doubt[rows])
+    expected_mistakes: Matrix = np.bincount(joined, weights=doubt[rows]).astype(np.float64)
     order = _representatives(points, joined, expected_mistakes, candidates[rows])
     new_order, is_new = np.empty(0, dtype=np.intp), np.zeros(len(rows), dtype=bool)
     if labelled is not None and len(labelled):
@@ -144,6 +144,69 @@ def suggest_from(
     coarse_sizes = _new_sizes(groups, fine, n_classes)[chosen]
     sizes = np.maximum(np.round(scale * np.where(found_new, coarse_sizes, n_alike)), 1).astype(np.intp)
     return SuggestedRows(rows[chosen], sizes, found_new)
+
+
+@dataclass(frozen=True, eq=False)
+class LabelQueue:
+    """Rows to label next, in order, some of them of the audit.
+
+    Attributes
+    ----------
+    rows, sizes, in_new_groups
+        As `SuggestedRows` has them.
+    is_audit : ndarray of bool
+        Which are rows of the audit.
+    """
+
+    rows: Rows
+    sizes: Rows
+    in_new_groups: Mask
+    is_audit: Mask
+
+
+def make_queue(
+    groups: RowGroups,
+    coordinates: Matrix,
+    doubt: Matrix,
+    candidates: Mask,
+    n: int,
+    audit: Rows,
+    *,
+    share: float,
+    labelled: Rows,
+    n_classes: int,
+) -> LabelQueue:
+    """Return the rows to label next, the most useful first, and evenly between them the next rows of the audit.
+
+    Parameters
+    ----------
+    groups, coordinates, doubt, candidates, n, labelled, n_classes
+        As for `suggest_from`.
+    audit : ndarray of int
+        Rows of the audit that have no label, in order: from `next_audit_rows`.
+    share : float
+        Of the audit: with 0.2 every fifth row is one, the last of each five.
+    """
+    is_audit = np.diff(np.floor(np.arange(n + 1) * share + 1e-9)) > 0
+    is_audit[np.flatnonzero(is_audit)[len(audit) :]] = False  # no more are left
+    drawn = audit[: int(is_audit.sum())]
+    rows, sizes, in_new = np.empty(n, dtype=np.intp), np.ones(n, dtype=np.intp), np.zeros(n, dtype=bool)
+    rows[is_audit] = drawn
+    if not is_audit.all():
+        left = candidates.copy()
+        left[drawn] = False
+        found = suggest_from(
+            groups,
+            coordinates,
+            doubt,
+            left,
+            n - len(drawn),
+            n_labelled=len(labelled),
+            labelled=labelled,
+            n_classes=n_classes,
+        )
+        rows[~is_audit], sizes[~is_audit], in_new[~is_audit] = found.rows, found.sizes, found.in_new_groups
+    return LabelQueue(rows, sizes, in_new, is_audit)
 
 
 def _with_candidates(groups: RowGroups, coordinates: Matrix, candidates: Mask, n: int) -> tuple[Rows, Matrix, Rows]:

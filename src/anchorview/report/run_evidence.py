@@ -11,7 +11,6 @@ import numpy.typing as npt
 from ..core.arrays import ClassIds, Matrix, Rows
 from ..metrics import ReliabilityCurve, reliability_curve
 from ..readers.held_out_labels import HeldOutLabels
-from ..tuning.estimate import estimate_accuracy
 from ..view_importance import measure_unlabelled
 
 _MOST_CLASSES = 2000  # of a confusion matrix: it grows with their square
@@ -27,6 +26,8 @@ class Accuracy:
     high: float
     n_judged: int
     n_alone: int  # labels that are the only one of their class, and could not be judged
+    by_audit: bool = False  # judged on rows drawn at random; else on whatever rows have a label
+    labels_chosen: bool = False  # these are known not to be random
 
 
 @dataclass(frozen=True, eq=False)
@@ -55,7 +56,7 @@ class ViewsReport:
 
 
 def expected_accuracy(model: Any, given: ClassIds) -> Accuracy | None:
-    """Return what hidden labels say of the accuracy of the others.
+    """Return the accuracy to expect of the labels that were not given, and what it rests on.
 
     Parameters
     ----------
@@ -64,21 +65,12 @@ def expected_accuracy(model: Any, given: ClassIds) -> Accuracy | None:
     given : ndarray of int of shape (n_rows,)
         Labels that it was given, -1 where there was none.
     """
-    held_out: HeldOutLabels | None = model.held_out_
-    if held_out is None or not len(held_out):
+    found = model.expected_accuracy_
+    if found is None:
         return None
     sizes = np.bincount(given[given >= 0], minlength=len(model.classes_))
-    n_alone, n_given = int((sizes == 1).sum()), int(sizes.sum())
-    if hasattr(model, "best_score_"):
-        low, high = model.best_score_interval_
-        return Accuracy(model.best_score_, low, high, len(held_out), n_alone)
-    # Not all labels may have been judged: those that could not be count in proportion.
-    share = n_alone / max(n_given - n_alone, 1)
-    total = float(len(held_out) if held_out.weights is None else held_out.weights.sum())
-    if total <= 0:
-        return None
-    estimate = estimate_accuracy(held_out.right, held_out.weights, n_alone, total * share)
-    return Accuracy(estimate.score, *estimate.interval, len(held_out), n_alone)
+    n_alone, by_audit = int((sizes == 1).sum()), found.rests_on == "audit"
+    return Accuracy(found.value, found.low, found.high, found.n_judged, n_alone, by_audit, found.labels_chosen)
 
 
 def held_out_confusion(held_out: HeldOutLabels | None, n_classes: int) -> npt.NDArray[np.intp] | None:

@@ -20,6 +20,7 @@ from .run_sections import (
     map_part,
     next_part,
     result_part,
+    rounds_part,
     suspects_part,
     views_part,
 )
@@ -67,6 +68,7 @@ def make_run_page(summary: RunSummary) -> str:
         "check": ("Hidden labels", hidden_part(summary)),
         "suspects": ("Suspect labels", suspects_part(summary)),
         "next": ("Label next", next_part(summary)),
+        "rounds": ("Rounds of labelling", rounds_part(summary)),
         "views": ("Views", views_part(summary)),
         "made": ("How it was made", made_part(summary)),
     }

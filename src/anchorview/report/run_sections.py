@@ -240,6 +240,22 @@ def next_part(summary: RunSummary) -> str:
     return f"<p>{words} The most useful come first.</p>{suggestion_table(summary)}{plain}"
 
 
+def rounds_part(summary: RunSummary) -> str:
+    """Return a line for each round of labelling, from the second on."""
+    if len(summary.history) < 2:
+        return ""
+    header = ("Round", "Labels", "Expected accuracy", "Rests on", "Labels that changed", "Rows of no labelled class")
+    head = "".join(f'<th scope="col">{name}</th>' for name in header)
+    lines = []
+    for line in summary.history:
+        value, low, high, changed = (line.get(name, "") for name in ("expected_accuracy", "low", "high", "changed"))
+        accuracy = f"{percent(float(value))} ({percent(float(low))} to {percent(float(high))})" if value else "–"
+        share = percent(float(changed), 1) if changed else "–"
+        cells = [line["round"], line["labels"], accuracy, line["rests_on"] or "–", share, line["novel_rows"] or "–"]
+        lines.append("<tr>" + "".join(f"<td>{text(cell)}</td>" for cell in cells) + "</tr>")
+    return f'<div class="scroll"><table><thead><tr>{head}</tr></thead><tbody>{"".join(lines)}</tbody></table></div>'
+
+
 def views_part(summary: RunSummary) -> str:
     """Return what each view contributes."""
     words = ""

@@ -105,6 +105,8 @@ class RunSummary:
     suspects: SuspectLabels
     suggested: Rows
     views: ViewsReport
+    audited: list[int] = field(default_factory=list)
+    history: list[dict[str, str]] = field(default_factory=list)
     details: dict[int, RowDetails] = field(default_factory=dict)
     telling: list[str] = field(default_factory=list)
     comparison: Comparison | None = None
@@ -156,6 +158,7 @@ def summarise_run(
     command: str = "",
     files: Mapping[str, Any] | Iterable[Any] | None = None,
     n_suggested: int = N_SUGGESTED,
+    history: Sequence[Mapping[str, str]] = (),
 ) -> RunSummary:
     """Summarise a fitted model.
 
@@ -189,6 +192,8 @@ def summarise_run(
         What was read: names of files, by their role or in a row.
     n_suggested : int
         Rows to suggest for labelling.
+    history : sequence of mapping
+        Rounds of labelling so far, with the columns of history.csv of a run.
 
     Returns
     -------
@@ -221,7 +226,7 @@ def summarise_run(
         raise ValueError(f"xy has shape {places.shape}; it needs one place, two numbers, for each of {n_rows} rows.")
     _check_length("names", names, len(model.classes_), "classes")
     classes = class_names(model, names, bool((given >= 0).any()))
-    suspects, suggested = find_suspects(model, given), _suggest(model, n_suggested)
+    suspects, (suggested, audited) = find_suspects(model, given), _suggest(model, n_suggested)
     views = _as_views(X, n_rows)
     return RunSummary(
         title=one_line(str(title)) or "Labels for every row",
@@ -237,6 +242,8 @@ def summarise_run(
         reliability=held_out_reliability(model.held_out_),
         suspects=suspects,
         suggested=suggested,
+        audited=audited,
+        history=[dict(line) for line in history],
         views=describe_views(model, given, X),
         details=describe_rows(
             model,
@@ -292,16 +299,17 @@ def _places(labels: npt.NDArray[Any], classes: npt.NDArray[Any]) -> ClassIds:
     return found
 
 
-def _suggest(model: Any, n: int) -> Rows:
-    """Return the rows to label next; fewer than asked for, if there are not so many."""
-    n = min(int(n), int(np.count_nonzero(model._can_be_labelled)))
+def _suggest(model: Any, n: int) -> tuple[Rows, list[int]]:
+    """Return the rows to label next, and which are of the audit; fewer than asked for, if there are not so many."""
+    skipped = int(np.count_nonzero(model.label_source_ == "skipped"))
+    n = min(int(n), int(np.count_nonzero(model._can_be_labelled)) - skipped)
     if n < 1:
-        return np.empty(0, dtype=np.intp)
-    suggested = model.suggest_labels(n)
-    if model._ids is None:
-        return np.asarray(suggested, dtype=np.intp)
-    row_of = {name: row for row, name in enumerate(model._ids.tolist())}
-    return np.array([row_of[name] for name in suggested.tolist()], dtype=np.intp)
+        return np.empty(0, dtype=np.intp), []
+    found = model.suggest_labels(n, explain=True)
+    row_of = None if model._ids is None else {name: row for row, name in enumerate(model._ids.tolist())}
+    rows = [each.row if row_of is None else row_of[each.row] for each in found]
+    audited = [row for row, each in zip(rows, found, strict=True) if each.source == "random"]
+    return np.array(rows, dtype=np.intp), audited
 
 
 def _as_views(X: Any, n_rows: int) -> Views | None:

@@ -114,6 +114,8 @@ def describe_comparison(summary: RunSummary) -> str:
 def suggestion_reason(summary: RunSummary, row: int) -> str:
     """Say why a row is worth a label."""
     about, parts = summary.about(row), []
+    if row in summary.audited:
+        return "Drawn at random, to tell how accurate the labels are."
     if summary.has_labels and about.second >= 0 and about.second_confidence >= about.confidence / 2:
         first, second = summary.classes[about.guess], summary.classes[about.second]
         parts.append(f"unsure: {first} or {second}")
@@ -141,8 +143,17 @@ def _describe_accuracy(summary: RunSummary) -> list[str]:
         return ["The accuracy could not be estimated: no class has two labels, so none could be hidden to judge by."]
     text = (
         f"Expected accuracy of the labels it gave: {accuracy_text(summary)}; in nine of ten cases the true one lies "
-        f"in the interval. It was judged on {count(found.n_judged, 'label')} that were hidden in turn."
+        "in the interval. It was judged on "
     )
+    if found.by_audit:
+        text += f"{count(found.n_judged, 'row')} drawn at random, by models that had not seen their labels."
+    else:
+        text += f"{count(found.n_judged, 'label')} that were hidden in turn."
+        text += (
+            " These rows were not drawn at random, so the true accuracy is usually higher, often by 5 points and more."
+            if found.labels_chosen
+            else " That holds if the labelled rows were drawn at random."
+        )
     if found.n_alone:
         text += (
             f" {count(found.n_alone, 'class has a single label', 'classes have a single label')}, which cannot be "

@@ -28,6 +28,7 @@ from ..features.representation import Representation
 from ..readers.averaging import average_temperature, temper
 from ..readers.graph import GraphSpace, join_rows, make_space
 from ..readers.held_out import folds_to_judge, hold_out, rows_to_judge
+from ..readers.kept_neighbours import GraphMembers
 from ..readers.nearest import LabelledNeighbours
 from ..readers.temperature import Mistakes, choose_temperature, log_loss, spread
 from ..solver.elastic_net import ElasticNetEncoder
@@ -40,6 +41,7 @@ _MOST_JUDGING = 2000  # labels, from which a strength is judged
 _USUAL = 0.15  # temperature where no label can be hidden, in units of the spread of the potential
 _STRENGTHS = SearchOptions().feature_strengths
 _USUAL_STRENGTH = 10.0
+_MOST_GROWN = 2  # times the usual number of rows, to which labels that come later may enlarge the graph
 _ALPHA = SearchOptions().poisson_strengths[0]
 Products = ViewCrossProducts | CompletedProducts
 _EXACT: dict[str, Any] = {"tol": 1e-6, "max_iter": 2000}  # the labels must not hang on where a solver stopped
@@ -94,6 +96,12 @@ class ProductReadings:
     readings: tuple[LinearReading | GraphReading, ...]
     held_out: tuple[Matrix, ...]
     labelled: Labelled
+    members: GraphMembers | None = None  # rows of the graph, if there is one
+
+    @property
+    def graph(self) -> GraphReading | None:
+        """The reading of the graph."""
+        return next((reading for reading in self.readings if isinstance(reading, GraphReading)), None)
 
 
 def fit_product_readings(
@@ -104,6 +112,7 @@ def fit_product_readings(
     n_threads: int = 1,
     *,
     encoder: ElasticNetEncoder | None = None,
+    members: GraphMembers | None = None,
 ) -> ProductReadings:
     """Fit readings of E, "linear" or "poisson", at least one; they need no embedding.
 
@@ -111,15 +120,31 @@ def fit_product_readings(
     ----------
     encoder : ElasticNetEncoder, optional
         What completes rows that lack views (`solver.completion`); needed if there are any.
+    members : GraphMembers, optional
+        Rows of the graph of an earlier fit, which stay in it; by default they are drawn.
     """
+    if "poisson" in names:
+        members = _graph_members(source.cross.n_rows, labelled, rng, members)
     cross = source.cross if encoder is None else CompletedProducts(source.cross, encoder)
     fitted = [
         _fit_linear(source, cross, labelled)
         if name == "linear"
-        else _fit_graph(source.landmarks, cross, labelled, rng, n_threads)
+        else _fit_graph(source.landmarks, cross, labelled, members, n_threads)
         for name in names
     ]
-    return ProductReadings(tuple(reading for reading, _ in fitted), tuple(held_out for _, held_out in fitted), labelled)
+    readings, held_out = (tuple(each) for each in zip(*fitted, strict=True))
+    return ProductReadings(readings, held_out, labelled, members if "poisson" in names else None)
+
+
+def _graph_members(
+    n_rows: int, labelled: Labelled, rng: np.random.RandomState, before: GraphMembers | None
+) -> GraphMembers:
+    """Return the rows of the graph: those of an earlier one and newly labelled ones, or drawn anew if it has grown."""
+    if before is not None:
+        members = before.with_labelled(labelled.rows)
+        if len(members.rows) <= _MOST_GROWN * READ_GRAPH:
+            return members
+    return GraphMembers(draw_graph_rows(n_rows, labelled, rng), labelled.rows)
 
 
 def join_readings(
@@ -203,10 +228,11 @@ def whole_space(landmarks: Matrix, n_views: int) -> GraphSpace:
 
 
 def _fit_graph(
-    landmarks: Matrix, cross: Products, labelled: Labelled, rng: np.random.RandomState, n_threads: int
+    landmarks: Matrix, cross: Products, labelled: Labelled, drawn: GraphMembers | None, n_threads: int
 ) -> tuple[GraphReading, Matrix]:
     """Return the potential on the graph of a sample, at a temperature that suits hidden labels; its shares of these."""
-    space, members = make_space(landmarks), draw_graph_rows(cross.n_rows, labelled, rng)
+    assert drawn is not None
+    space, members = make_space(landmarks), drawn.rows
     weights = None if labelled.row_weights is None else labelled.row_weights[members]
     graph = join_rows(space.coordinates(cross.take(members)), space, weights, n_threads)
     is_member = np.isin(labelled.rows, members)

@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 import numpy.typing as npt
+from scipy import sparse
 from scipy.special import softmax
 
 from ..core.arrays import Matrix
@@ -22,6 +23,7 @@ from ..readers.nearest import LabelledNeighbours
 
 if TYPE_CHECKING:
     from ..readers.graph import FittedRows, GraphSpace
+    from ..readers.kept_neighbours import KeptNeighbours
 
 
 @dataclass(frozen=True)
@@ -49,7 +51,11 @@ class GraphReading:
 
     def read(self, products: Matrix) -> Matrix:
         """Return the class probabilities of rows of E."""
-        potential = np.asarray(self.rows.weights(products) @ self.potential, dtype=np.float64)
+        return self.read_weights(self.rows.weights(products))
+
+    def read_weights(self, weights: sparse.csr_array) -> Matrix:
+        """Return the same for rows whose weights of the rows of the graph are known."""
+        potential = np.asarray(weights @ self.potential, dtype=np.float64)
         result: Matrix = softmax(potential / self.temperature, axis=1)
         return result
 
@@ -57,6 +63,22 @@ class GraphReading:
 def sum_votes(readings: Sequence[LinearReading | GraphReading], products: Matrix) -> Matrix:
     """Return the sum of the class probabilities that readings give to rows of E."""
     result: Matrix = np.sum([reading.read(products) for reading in readings], axis=0)
+    return result
+
+
+def sum_votes_of_block(
+    readings: Sequence[LinearReading | GraphReading], neighbours: KeptNeighbours | None, block: slice, products: Matrix
+) -> Matrix:
+    """Return the same of a block of rows of the fit, whose neighbours in the graph are known, or kept."""
+    votes = []
+    for reading in readings:
+        if neighbours is None or isinstance(reading, LinearReading):
+            votes.append(reading.read(products))
+            continue
+        if not neighbours.has(block):
+            neighbours.fill(block, reading.rows, products)
+        votes.append(reading.read_weights(reading.rows.weigh(*neighbours.read(block))))
+    result: Matrix = np.sum(votes, axis=0)
     return result
 
 

@@ -1,0 +1,136 @@
+"""Which rows of a graph are nearest to each row of a fit: kept, so that further rows of the graph cost only themselves.
+
+Labels that come later bring new rows into the graph. Those that were there stay, so the neighbours of a row are the
+nearest of the old ones and of the new ones.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from ..core.arrays import Matrix, Rows, squared_norms
+from ..core.kept_arrays import keep_array
+from ..engine.blocks import map_blocks, row_blocks
+from ..features.neighbours import nearest_points
+from .graph import N_NEIGHBORS, FittedRows
+
+_BLOCK = 16_384
+_ROUNDING = 1e-5  # of squared distances in single precision, in parts of the squares
+Floats = npt.NDArray[np.float32]
+
+
+@dataclass(frozen=True, eq=False)
+class GraphMembers:
+    """Rows of a graph, and the labelled rows that it was drawn for.
+
+    Attributes
+    ----------
+    rows : ndarray of int
+        Numbers of the rows in the graph, ascending.
+    labelled : ndarray of int
+        Labelled rows that were there when it was drawn: of many, only some are in the graph.
+    """
+
+    rows: Rows
+    labelled: Rows
+
+    def with_labelled(self, labelled: Rows) -> GraphMembers:
+        """Return the graph with rows whose labels came later.
+
+        Examples
+        --------
+        >>> members = GraphMembers(np.array([1, 4, 7]), np.array([1, 2]))
+        >>> members.with_labelled(np.array([1, 2, 3])).rows.tolist()
+        [1, 3, 4, 7]
+        """
+        new = np.setdiff1d(labelled, self.labelled)
+        return GraphMembers(np.union1d(self.rows, new), np.union1d(self.labelled, labelled))
+
+
+class KeptNeighbours:
+    """The nearest rows of a graph, and the distances to them, of each row of a fit; filled block by block."""
+
+    def __init__(self, members: GraphMembers, coordinates: Floats, index: Any, distances: Floats) -> None:
+        self.members = members
+        self._coordinates, self._index, self._distances = coordinates, index, distances
+        self._is_filled = np.zeros(len(index), dtype=bool)
+
+    @classmethod
+    def empty(cls, n_rows: int, members: GraphMembers, n_directions: int) -> KeptNeighbours | None:
+        """Return room for the neighbours of so many rows; None if there is none."""
+        width = min(N_NEIGHBORS, len(members.rows))
+        kept = [keep_array((n_rows, n_directions), np.float32), keep_array((n_rows, width), np.int32)]
+        kept.append(keep_array((n_rows, width), np.float32))
+        if any(array is None for array in kept):
+            return None
+        return cls(members, *kept)  # type: ignore[arg-type]
+
+    def has(self, block: slice) -> bool:
+        """Whether a block of rows is filled in."""
+        return bool(self._is_filled[block].all())
+
+    @property
+    def is_whole(self) -> bool:
+        """Whether all rows are filled in."""
+        return bool(self._is_filled.all())
+
+    def fill(self, block: slice, rows: FittedRows, products: Matrix) -> None:
+        """Compute the neighbours of a block of rows, from their rows of E."""
+        places = np.nan_to_num(rows.space.coordinates(products))
+        found = rows.nearest(places)
+        self._coordinates[block], self._index[block], self._distances[block] = places, *found
+        self._is_filled[block] = True
+
+    def read(self, block: slice) -> tuple[Rows, Matrix]:
+        """Return the neighbours of a block of rows, and the distances to them."""
+        return np.asarray(self._index[block], dtype=np.intp), np.asarray(self._distances[block])
+
+    def moved_to(self, members: GraphMembers, rows: FittedRows, n_threads: int) -> KeptNeighbours | None:
+        """Return the neighbours in a graph with further rows; None if there is no room for them.
+
+        Parameters
+        ----------
+        members : GraphMembers
+            All of these, and further ones.
+        rows : FittedRows
+            Their coordinates.
+        n_threads : int
+            Threads.
+        """
+        if len(members.rows) == len(self.members.rows):
+            return self
+        moved = KeptNeighbours.empty(len(self._index), members, self._coordinates.shape[1])
+        if moved is None:
+            return None
+        place = np.searchsorted(members.rows, self.members.rows)
+        new = np.setdiff1d(np.arange(len(members.rows)), place)
+        points, width = np.ascontiguousarray(rows.points[new]), moved._index.shape[1]
+
+        squares = squared_norms(points)
+
+        def move(block: slice) -> None:
+            places, index = np.asarray(self._coordinates[block]), place[self._index[block]]
+            distances = np.asarray(self._distances[block])
+            if width == index.shape[1]:
+                moved._index[block], moved._distances[block] = index, distances
+                own = squared_norms(places)[:, None]
+                squared = own + squares - 2 * (places @ points.T)
+                # Rows that a new one may be nearer to than the last of theirs; squares are rounded.
+                is_near = squared <= distances[:, -1:] ** 2 + _ROUNDING * (own + squares)
+                rows = np.flatnonzero(is_near.any(axis=1))
+            else:
+                rows = np.arange(len(places))
+            if len(rows):
+                near, far = nearest_points(points, places[rows], N_NEIGHBORS)
+                both, apart = np.hstack([index[rows], new[near]]), np.hstack([distances[rows], far])
+                order = np.lexsort((both, apart), axis=1)[:, :width]  # nearest first, ties by number
+                moved._index[block.start + rows] = np.take_along_axis(both, order, axis=1)
+                moved._distances[block.start + rows] = np.take_along_axis(apart, order, axis=1)
+
+        map_blocks(move, row_blocks(len(self._index), _BLOCK), n_threads)
+        moved._coordinates, moved._is_filled = self._coordinates, self._is_filled
+        return moved
