@@ -56,6 +56,7 @@ OF_FITTED_ROWS = (  # attributes about the single rows of a fit: predictions do 
     "_kept_plain",
 )
 # What only the rows of a fit and other labels for them need: never pickled, copied to workers, or written to files.
+_PLACES = ("_coordinates", "_code_space")
 OF_LABEL_LOOP = (
     "_prepared",
     "_fitted_input",
@@ -105,7 +106,8 @@ class MultiViewClassifier(
     def __getstate__(self) -> dict[str, Any]:
         """Return the state without what only `update` needs: the rows of the fit, which belong to the user."""
         state: dict[str, Any] = dict(super().__getstate__())
-        return {name: value for name, value in state.items() if name not in OF_LABEL_LOOP}
+        # Places of rows are computed when they are asked for: the same model gives the same bytes.
+        return {name: value for name, value in state.items() if name not in (*OF_LABEL_LOOP, *_PLACES)}
 
     if not TYPE_CHECKING:  # or any name would be an attribute to type checkers
 

@@ -221,7 +221,7 @@ class FSSMSC(UpdatedLabels):
     expected_accuracy_ : ExpectedAccuracy or None
         Accuracy to expect of rows without a label: ``value``, ``low``, ``high``, and what it ``rests_on``.
     novelty_ : ndarray of shape (n_rows,), or None
-        Probability that a row belongs to a class without a label; `labels_` do not depend on it.
+        How much a row looks as if its class had no label, from 0 to 1; `labels_` do not depend on it.
     novel_groups_ : list of NovelGroup
         Groups of such rows.
     changed_ : float
