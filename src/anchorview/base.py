@@ -33,6 +33,7 @@ from .supervision.conflicts import Conflict, count_violations
 from .supervision.known import Supervision
 
 # What only the rows of a fit and other labels for them need: never pickled, copied to workers, or written to files.
+_PLACES = ("_coordinates", "_code_space")
 OF_LABEL_LOOP = (
     "_prepared",
     "_fitted_input",
@@ -81,9 +82,10 @@ class MultiViewClassifier(
     _model: Model
 
     def __getstate__(self) -> dict[str, Any]:
-        """Return the state without what only `update` needs, the rows of the fit among it."""
-        state: dict[str, Any] = super().__getstate__()
-        return {name: value for name, value in state.items() if name not in OF_LABEL_LOOP}
+        """Return the state without what only `update` needs: the rows of the fit, which belong to the user."""
+        state: dict[str, Any] = dict(super().__getstate__())
+        # Places of rows are computed when they are asked for: the same model gives the same bytes.
+        return {name: value for name, value in state.items() if name not in (*OF_LABEL_LOOP, *_PLACES)}
 
     def __sklearn_tags__(self) -> Any:
         """Tell scikit-learn that the embedding has the precision of the rows."""
@@ -180,6 +182,15 @@ class MultiViewClassifier(
         Returns
         -------
         ndarray of shape (n_rows,)
+
+        Examples
+        --------
+        >>> from anchorview import FSSMSC, datasets
+        >>> made = datasets.make_multiview_subspaces(90, 3, (8, 6), random_state=0)
+        >>> y = datasets.hide_labels(made.target, 0.2, random_state=0)
+        >>> model = FSSMSC(n_landmarks=30, random_state=0).fit(made.views, y)
+        >>> model.predict(made.views[:3]).tolist() == made.target[:3].tolist()
+        True
         """
         if min_confidence is not None:
             check_is_fitted(self)
@@ -206,6 +217,15 @@ class MultiViewClassifier(
         -------
         ndarray of shape (n_rows, n_classes)
             Equal for all classes where a row has no view at all.
+
+        Examples
+        --------
+        >>> from anchorview import FSSMSC, datasets
+        >>> made = datasets.make_multiview_subspaces(90, 3, (8, 6), random_state=0)
+        >>> y = datasets.hide_labels(made.target, 0.2, random_state=0)
+        >>> model = FSSMSC(n_landmarks=30, random_state=0).fit(made.views, y)
+        >>> model.predict_proba(made.views[:5]).shape
+        (5, 3)
         """
         parts = []
         for _, probabilities, empty in self._iter_rows(self._read_new(X), "probabilities"):
@@ -241,6 +261,15 @@ class MultiViewClassifier(
         -------
         ndarray of shape (n_rows, n_components)
             Each row depends on that row only.
+
+        Examples
+        --------
+        >>> from anchorview import FSSMSC, datasets
+        >>> made = datasets.make_multiview_subspaces(90, 3, (8, 6), random_state=0)
+        >>> y = datasets.hide_labels(made.target, 0.2, random_state=0)
+        >>> model = FSSMSC(n_landmarks=30, random_state=0).fit(made.views, y)
+        >>> model.transform(made.views[:5]).shape
+        (5, 3)
         """
         return np.concatenate([embedded for _, embedded, _ in self._iter_rows(self._read_new(X), "embedding")])
 
@@ -278,6 +307,15 @@ class MultiViewClassifier(
         Returns
         -------
         float
+
+        Examples
+        --------
+        >>> from anchorview import FSSMSC, datasets
+        >>> made = datasets.make_multiview_subspaces(90, 3, (8, 6), random_state=0)
+        >>> y = datasets.hide_labels(made.target, 0.2, random_state=0)
+        >>> model = FSSMSC(n_landmarks=30, random_state=0).fit(made.views, y)
+        >>> model.score(made.views, y)  # rows without a label are left out
+        1.0
         """
         views = self._read_new(X)
         y, sample_weight = column_of(X, y, "y"), column_of(X, sample_weight, "sample_weight")

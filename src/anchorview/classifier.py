@@ -104,8 +104,8 @@ class AnchorViewClassifier(TwoSpeeds):
     ----------
     labels_, confidence_ : ndarray of shape (n_rows,)
         Class of each row and its probability; labelled rows keep their label, with confidence 1. Rows in `constraints`
-        heed them: those that must link (with a weight of 1 or more) have one label, that of a labelled row among them
-        or the likeliest on average; those that must not link keep out of each other's class.
+        respect them: those that must link (with a weight of 1 or more) have one label, that of a labelled row among
+        them or the likeliest on average; those that must not link keep out of each other's class.
     classes_ : ndarray
         The labelled classes, sorted.
     chosen_ : dict
@@ -255,7 +255,7 @@ class AnchorViewClassifier(TwoSpeeds):
             weight 0 only is known from these.)
         constraints : Constraints, optional
             Pairs of rows that must, or must not, share a class. Embeddings learn from them, must-links of weight 1 or
-            more pass labels on to whatever else reads labels, and `labels_` heed them. Where a label is hidden to
+            more pass labels on to whatever else reads labels, and `labels_` respect them. Where a label is hidden to
             judge by it, so are the pairs of its row.
         label_source : mapping, Series or array-like of str, optional
             Where each label comes from, by row number (id, if the views have ids) or for every row: "random" if the
@@ -265,6 +265,15 @@ class AnchorViewClassifier(TwoSpeeds):
         Returns
         -------
         self
+
+        Examples
+        --------
+        >>> from anchorview import AnchorViewClassifier, datasets
+        >>> made = datasets.make_multiview_subspaces(90, 3, (8, 6), random_state=0)
+        >>> y = datasets.hide_labels(made.target, 0.2, random_state=0)
+        >>> model = AnchorViewClassifier(n_landmarks=20, n_repeats=1, random_state=0).fit(made.views, y)
+        >>> model.labels_.shape, model.best_score_ > 0.8
+        ((90,), True)
         """
         before = dict(self.__dict__)
         try:

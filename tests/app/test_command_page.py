@@ -43,7 +43,7 @@ def test_the_page_can_be_followed(
     assert sum(label == topic for label, topic in zip(labels, truth, strict=True)) > 140
     assert list(names["labels"]) == [row["label"] for row in read_csv(tmp_path / "tomorrow-labels.csv")]
     assert len(json.loads((tmp_path / "tasks.json").read_text())) == 20
-    assert "text: review" in capsys.readouterr().out
+    assert "review: text, such as" in capsys.readouterr().out
 
 
 def test_the_files_of_a_run_are_named(raw_run: Path) -> None:

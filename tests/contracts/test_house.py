@@ -29,8 +29,8 @@ PUBLIC = {
     "Views",
     "__version__",
 }
-PUBLIC |= {"ModelFileError", "load", "open_rows", "save"}
-PUBLIC_MODULES = {"baselines", "datasets", "metrics", "plotting"}
+PUBLIC |= {"ModelFileError", "describe_classes", "load", "open_rows", "save"}
+PUBLIC_MODULES = {"baselines", "datasets", "export", "metrics", "plotting", "report", "view_importance"}
 
 
 def loaded_by(statement: str, *modules: str) -> list[str]:

@@ -26,6 +26,7 @@ from .errors import DataError, UsageError
 from .inputs.columns import column_matrix
 from .inputs.gathering import gather
 from .inputs.matrices import table_ids
+from .inputs.row_places import RowPlaces
 from .label_parts import add_part, label_parts, put_together
 from .model_file import ModelFileError, load
 from .output_path import check_output_path
@@ -153,7 +154,9 @@ class Predictor:
             try:
                 encoded = self.table.encode(table)
             except ValueError as error:
-                raise DataError(f"{path}, rows {start} to {start + table.num_rows - 1}: {error}") from None
+                last = start + table.num_rows - 1
+                message = RowPlaces(path, last + 1).add_to(str(error), start)
+                raise DataError(f"{path}, rows {start} to {last}: {message}") from None
             return encoded.views, {name: [one.what, one.count, one.total] for name, one in encoded.unseen.items()}
         line = start + FIRST_LINE if suffix_of(path) in LINES[:2] else 0
         groups = self._groups(path)

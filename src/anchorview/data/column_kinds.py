@@ -82,7 +82,7 @@ def recognise(column: Column) -> ColumnKind:
     """
     found = _recognise(column)
     example = next((cell for cell in column.cells if cell is not None and str(cell).strip()), "")
-    return replace(found, example="" if found.kind == "empty" else shorten(str(example)))
+    return replace(found, example="" if found.kind == "empty" else one_line_of(str(example)))
 
 
 def _recognise(column: Column) -> ColumnKind:
@@ -103,7 +103,7 @@ def _recognise(column: Column) -> ColumnKind:
 def declared_kind(column: Column, kind: str) -> ColumnKind:
     """Return what a column is when the user says so; an error if it cannot be."""
     example = next((cell for cell in column.cells if cell is not None and str(cell).strip()), "")
-    return replace(_declared(column, kind), example=shorten(str(example)))
+    return replace(_declared(column, kind), example=one_line_of(str(example)))
 
 
 def _declared(column: Column, kind: str) -> ColumnKind:
@@ -278,12 +278,12 @@ def _short(text: str) -> str:
     return repr(text if len(text) <= 30 else f"{text[:29]}…")
 
 
-def shorten(text: str, length: int = 40) -> str:
+def one_line_of(text: str, length: int = 40) -> str:
     """Return a text on one line, cut if it is long.
 
     Examples
     --------
-    >>> shorten("a  long" + chr(10) + "text", 6)
+    >>> one_line_of("a  long" + chr(10) + "text", 6)
     'a lon…'
     """
     text = " ".join(text[: 4 * length].split())

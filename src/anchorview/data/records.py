@@ -10,6 +10,7 @@ from typing import Any, NamedTuple
 import numpy as np
 import numpy.typing as npt
 
+from ..core.arrays import is_sparse
 from ..core.user_errors import CommandError
 from ..files.record_tables import flat_record
 from ..files.sources import PHOTOS, files_of, suffix_of
@@ -57,7 +58,7 @@ def read_raw(X: Any) -> RawTable:
             return RawTable(read_table(path), path if suffix_of(path) == PHOTOS else files_of(path)[0].parent)
         except CommandError as error:
             raise (ImportError if "not installed" in str(error) else ValueError)(str(error)) from None
-    if isinstance(X, Mapping):
+    if isinstance(X, Mapping) and not is_sparse(X):  # one kind of sparse matrix is a dict
         X = [X]
     if isinstance(X, list | tuple) and X and all(isinstance(row, Mapping) for row in X):
         try:

@@ -154,6 +154,14 @@ class TableViews(TransformerMixin, BaseEstimator):
         Returns
         -------
         self
+
+        Examples
+        --------
+        >>> import pandas as pd
+        >>> from anchorview import TableViews
+        >>> table = pd.DataFrame({"review": ["good and cheap", "cheap but slow", "slow and dear"], "stars": [5, 3, 1]})
+        >>> {name: column.kind for name, column in TableViews().fit(table).columns_.items()}
+        {'review': 'text', 'stars': 'number'}
         """
         self._fit(X, y)
         return self
@@ -217,6 +225,14 @@ class TableViews(TransformerMixin, BaseEstimator):
         Returns
         -------
         Views
+
+        Examples
+        --------
+        >>> import pandas as pd
+        >>> from anchorview import TableViews
+        >>> table = pd.DataFrame({"review": ["good and cheap", "cheap but slow", "slow and dear"], "stars": [5, 3, 1]})
+        >>> len(TableViews().fit(table).transform(table[:2]))
+        2
         """
         encoded = self.encode(X)
         if encoded.missing or encoded.unknown:
@@ -266,7 +282,17 @@ class TableViews(TransformerMixin, BaseEstimator):
         return encoder.bound(self.text_encoder, self.text_cache) if isinstance(encoder, TextVectors) else encoder
 
     def describe(self) -> str:
-        """Say in words what each column was taken for, by which example and for what reason, one line a column."""
+        """Say in words what each column was taken for, by which example and for what reason, one line a column.
+
+        Examples
+        --------
+        >>> import pandas as pd
+        >>> from anchorview import TableViews
+        >>> table = pd.DataFrame({"review": ["good and cheap", "cheap but slow", "slow and dear"], "stars": [5, 3, 1]})
+        >>> print(TableViews().fit(table).describe())
+        review: text, such as 'good and cheap' (3.0 words a cell, 100% of the cells different)
+        stars: number, such as '5' (numbers)
+        """
         return "\n".join(f"{name}: {found.describe()}" for name, found in self.columns_.items())
 
     def get_feature_names_out(self, input_features: Any = None) -> npt.NDArray[Any]:
@@ -302,15 +328,14 @@ class TableViews(TransformerMixin, BaseEstimator):
         return X
 
     def _warn_of_leaks(self, columns: Mapping[str, Column], y: Any) -> None:
-        values = None if y is None else as_column(y)
-        if values is None or np.ndim(values) != 1 or len(values) != len(next(iter(columns.values()))):
+        if y is None:
             return
-        labels = [
-            None if is_missing(one) or one == -1 or one == "" else one for one in np.asarray(values, dtype=object)
-        ]
-        used = {
-            name: columns[name] for name, one in self.columns_.items() if one.used and name not in (self.kinds or {})
-        }
+        values = np.asarray(as_column(y), dtype=object)
+        if values.ndim != 1 or len(values) != len(next(iter(columns.values()))):
+            return
+        labels = [None if is_missing(one) or one in (-1, "") else one for one in values]
+        named = self.kinds or {}
+        used = {name: columns[name] for name, one in self.columns_.items() if one.used and name not in named}
         for name, how in leaking_columns(used, self.columns_, labels).items():
             warnings.warn(
                 f"Column {name!r} gives the label away: {how}. Unless it is known for new rows too, leave it out: "

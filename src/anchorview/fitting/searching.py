@@ -226,7 +226,10 @@ def _search_data(
     can_be_hidden = np.where(counts > 0, class_ids, -1)
     folds = [fold for _ in range(n_repeats) for fold in split_labels(can_be_hidden, params.n_splits, run.rng)]
     if not folds:
-        raise ValueError("Every class has a single labelled row, so none can be hidden to judge by; use FSSMSC.")
+        raise ValueError(
+            "AnchorViewClassifier needs at least two labels in one class, to choose its settings by "
+            "cross-validation. Label more rows, or use FSSMSC."
+        )
     sizes = [count_landmarks(number, given.n_counted, n_classes, outcomes) for number in params.landmark_counts()]
     return SearchData(
         views=given.views,

@@ -16,7 +16,7 @@ from ..data.records import read_raw
 from ..data.table_views import TableViews
 from ..data.views import Views
 from .class_photos import N_PHOTOS, Photo, load_photos, typical_rows
-from .telling import N_OTHERS, N_WORDS, ClassFeatures, telling_features
+from .telling import N_OTHERS, N_WORDS, ClassFeatures, class_features
 
 _LONGEST = 100  # characters of an example
 
@@ -151,7 +151,7 @@ def describe_classes(
     classes = estimator.classes_
     place_of = {label: number for number, label in enumerate(classes.tolist())}
     class_ids = np.array([place_of.get(label, -1) for label in np.asarray(labels).tolist()], dtype=np.intp)
-    features = telling_features(views, class_ids, len(classes), n_words, n_values)
+    features = class_features(views, class_ids, len(classes), n_words, n_values)
     typical = typical_rows(places, class_ids, len(classes), max(n_examples, N_PHOTOS))
     table = steps[0][1] if steps is not None and isinstance(steps[0][1], TableViews) else None
     texts, photos = _readable(table, raw, folder)

@@ -14,7 +14,7 @@ from ..core.names import short_names
 from ..readers.plane import draw_from_classes, map_to_plane
 from .run_summary import RunSummary, summarise_run
 from .run_words import count, describe_result
-from .telling import ClassFeatures, telling_features
+from .telling import ClassFeatures, class_features
 
 _MOST_DOTS, _MOST_RINGS = 1500, 300
 _MOST_NAMED = 12  # classes in the key
@@ -39,7 +39,7 @@ def fitted_form(model: Any) -> str | None:
     summary = summarise_run(model, xy=nowhere, n_suggested=0)
     prepared = vars(model).get("_prepared")  # what a fit in this process remembers of its rows
     views = None if prepared is None else prepared.given.views
-    telling = telling_features(views, summary.class_ids, len(summary.classes))
+    telling = class_features(views, summary.class_ids, len(summary.classes))
     sentences = describe_result(summary)
     if len(summary.suspects):
         sentences.append(f"It disputes {count(len(summary.suspects), 'given label')}.")

@@ -33,7 +33,7 @@ from .run_evidence import (
     held_out_reliability,
 )
 from .run_facts import chosen_settings, class_names, file_names, id_texts, value_text
-from .telling import telling_features
+from .telling import class_features
 
 N_SUGGESTED = 20  # rows to label next
 
@@ -92,6 +92,17 @@ class RunSummary:
         What repeats it; empty if there is no such command.
     made : str
         Date and time.
+
+    Examples
+    --------
+    >>> from anchorview import FSSMSC, datasets
+    >>> from anchorview.report import summarise_run
+    >>> made = datasets.make_multiview_subspaces(90, 3, (8, 6), random_state=0)
+    >>> y = datasets.hide_labels(made.target, 0.2, random_state=0)
+    >>> model = FSSMSC(n_landmarks=30, random_state=0).fit(made.views, y)
+    >>> summary = summarise_run(model, y, title="Synthetic rows")
+    >>> summary.title, summary.method, len(summary.class_ids)
+    ('Synthetic rows', 'FSSMSC', 90)
     """
 
     title: str
@@ -262,7 +273,7 @@ def summarise_run(
             where=where,
             photos=photos,
         ),
-        telling=[str(one) for one in telling_features(views, class_ids, len(classes))],
+        telling=[str(one) for one in class_features(views, class_ids, len(classes))],
         photos=class_photos(model.embedding_, class_ids, len(classes), photos),
         comparison=compare_with_logistic(model, views, given),
         status=model.status_,

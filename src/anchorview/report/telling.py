@@ -48,7 +48,7 @@ class ClassFeatures:
         return bool(str(self))
 
 
-def telling_features(
+def class_features(
     X: Any, class_ids: ClassIds, n_classes: int, n_words: int = N_WORDS, n_others: int = N_OTHERS
 ) -> list[ClassFeatures]:
     """Return for each class what tells it from the others; nothing where nothing does.
@@ -72,19 +72,19 @@ def telling_features(
     >>> from anchorview import TableViews
     >>> table = pd.DataFrame({"text": ["a fast red car", "an old car"] * 8 + ["some red wine", "an old wine"] * 8})
     >>> views = TableViews(kinds={"text": "text"}, text_encoder=None).fit_transform(table)
-    >>> [str(one) for one in telling_features(views, np.repeat([0, 1], 16), 2)]
+    >>> [str(one) for one in class_features(views, np.repeat([0, 1], 16), 2)]
     ['car, a, fast', 'wine, some']
     """
-    nothing = [ClassFeatures() for _ in range(n_classes)]
+    found = [ClassFeatures() for _ in range(n_classes)]
     if not isinstance(X, Views) or len(X) != len(class_ids) or n_classes < 2:
-        return nothing
+        return found
     sizes = np.bincount(class_ids[class_ids >= 0], minlength=n_classes)
     largest = np.argsort(-sizes, kind="stable")[:MOST_CLASSES]
     known = np.flatnonzero(np.isin(class_ids, largest[sizes[largest] > 1]))
     if len(known) > _MOST_ROWS:
         known = np.sort(known[draw_from_classes(class_ids[known], _MOST_ROWS, np.random.RandomState(0))])
     if not len(known):
-        return nothing
+        return found
     views, own = X[known].in_memory(), class_ids[known]
     words, values, numbers, apart = _Ranking(n_words), _Ranking(n_others), _Ranking(n_others), _Ranking(1)
     for number, (name, array) in enumerate(zip(X.names, views.arrays, strict=True)):
@@ -104,9 +104,9 @@ def telling_features(
             numbers.add([f"high {name}" for name in names], *differences)
             numbers.add([f"low {name}" for name in names], differences[0], -differences[1])
     for number in largest:
-        named = ClassFeatures(tuple(words.best(number)), tuple(values.best(number)), tuple(numbers.best(number)))
-        nothing[number] = named or ClassFeatures(view="".join(apart.best(number)))
-    return nothing
+        named = tuple(words.best(number)), tuple(values.best(number)), tuple(numbers.best(number))
+        found[number] = ClassFeatures(*named, view="" if any(named) else "".join(apart.best(number)))
+    return found
 
 
 class _Ranking:

@@ -42,12 +42,12 @@ class RowPlaces:
             start += size
         return [found.get(row, f"row {row + 1}") for row in rows]
 
-    def add_to(self, message: str) -> str:
-        """Return an error with the place of the row that it names."""
+    def add_to(self, message: str, first: int = 0) -> str:
+        """Return an error with the place of the row that it names, counted from the row `first` of the table."""
         named = _ROW.search(message)
-        if named is None or int(named[1]) >= self.n_rows:
+        if named is None or first + int(named[1]) >= self.n_rows:
             return message
-        return f"{message} (That is {self([int(named[1])])[0]}.)"
+        return f"{message} (That is {self([first + int(named[1])])[0]}.)"
 
 
 def _in_file(path: Path, rows: Sequence[int], n_rows: int) -> dict[int, str]:
