@@ -9,56 +9,23 @@ from typing import Any, Self
 import numpy as np
 import numpy.typing as npt
 
-from .core.checks import (
-    COUNT,
-    SHARED,
-    WEIGHT_OR_AUTO,
-    Mark,
-    Names,
-    Number,
-    OneOf,
-    Rule,
-    check_parameters,
-    make_random_state,
-)
+from .core.checks import check_parameters, make_random_state
 from .core.progress import as_interrupt, with_callbacks
 from .cost.sizes import REMEDY, FitSizes, MemoryEstimate
 from .data.reading import ColumnGroups
 from .engine.blocks import count_threads
 from .engine.sources.dask_tasks import WorkerWatch
 from .features.auto import FOR_SPARSE, ScalingChoice
-from .features.view_weights import ViewWeightsChoice, ViewWeightsRule
+from .features.view_weights import ViewWeightsChoice
 from .fitting.memory import estimate_from_data, estimate_from_sizes
 from .fitting.pipeline import Fitted, fit_model
-from .fitting.spec import FitParameters, FitRun
+from .fitting.spec import RULES_OF_FIT, FitParameters, FitRun
 from .label_loop.updating import UpdatedLabels
-from .readers.choice import ReadersRule
 from .readers.label_sources import read_label_sources
-from .solvers import SolverParameters, SolverRule, resolve_solver
+from .solvers import SolverParameters, resolve_solver
 from .supervision.constraints import Constraints
 
 __all__ = ["FSSMSC"]
-
-_RULES: dict[str, Rule] = {
-    **SHARED,
-    "n_clusters": Number(1, integer=True, optional=True, or_text=("auto",)),
-    "n_landmarks": COUNT,
-    "scaling": Names(),
-    "view_weights": ViewWeightsRule(),
-    "landmarks": OneOf(("kmeans", "random"), or_array=True),
-    "l1": WEIGHT_OR_AUTO,
-    "ridge": WEIGHT_OR_AUTO,
-    "must_link_weight": WEIGHT_OR_AUTO,
-    "coupling": WEIGHT_OR_AUTO,
-    "class_balance": OneOf((None, "balanced")),
-    "relabel": Number(0.5, 1, optional=True),
-    "on_empty": OneOf(("error", "drop")),
-    "unlabelled": Mark(),
-    "solver": SolverRule(),
-    "readers": ReadersRule(),
-    "n_neighbors": Number(1, integer=True, or_text=("auto",)),
-    "memory_limit": Number(0, optional=True),
-}
 
 
 class FSSMSC(UpdatedLabels):
@@ -370,7 +337,7 @@ class FSSMSC(UpdatedLabels):
             raise as_interrupt(error)  # noqa: B904  (an error that is no interrupt is raised as it was)
 
     def _fit(self, X: Any, y: Any, sample_weight: Any, constraints: Constraints | None, label_source: Any) -> Self:
-        check_parameters(self, _RULES)
+        check_parameters(self, RULES_OF_FIT)
         rng = make_random_state(self.random_state)
         given = self._read_input(X, y, sample_weight, constraints)
         workers = WorkerWatch() if given.views.is_on_cluster else None

@@ -9,16 +9,38 @@ import numpy as np
 import numpy.typing as npt
 from sklearn.base import BaseEstimator
 
+from ..core.checks import COUNT, SHARED, WEIGHT_OR_AUTO, Mark, Names, Number, OneOf, Rule
 from ..core.progress import Outcome
 from ..features.auto import ScalingChoice, read_scaling, suit_views
 from ..features.landmarks import check_landmarks
 from ..features.view_copies import weigh_copies
-from ..features.view_weights import ViewWeights, ViewWeightsChoice, read_view_weights
-from ..readers.choice import OF_PRODUCTS, resolve_readers
+from ..features.view_weights import ViewWeights, ViewWeightsChoice, ViewWeightsRule, read_view_weights
+from ..readers.choice import OF_PRODUCTS, ReadersRule, resolve_readers
 from ..solver.registry import SOLVERS, Solver
-from ..solvers import SolverParameters, resolve_solver
+from ..solvers import SolverParameters, SolverRule, resolve_solver
 from .cluster_count import USUAL
 from .given import FitInput
+
+RULES_OF_FIT: dict[str, Rule] = {  # what the parameters of `FSSMSC` may be
+    **SHARED,
+    "n_clusters": Number(1, integer=True, optional=True, or_text=("auto",)),
+    "n_landmarks": COUNT,
+    "scaling": Names(),
+    "view_weights": ViewWeightsRule(),
+    "landmarks": OneOf(("kmeans", "random"), or_array=True),
+    "l1": WEIGHT_OR_AUTO,
+    "ridge": WEIGHT_OR_AUTO,
+    "must_link_weight": WEIGHT_OR_AUTO,
+    "coupling": WEIGHT_OR_AUTO,
+    "class_balance": OneOf((None, "balanced")),
+    "relabel": Number(0.5, 1, optional=True),
+    "on_empty": OneOf(("error", "drop")),
+    "unlabelled": Mark(),
+    "solver": SolverRule(),
+    "readers": ReadersRule(),
+    "n_neighbors": Number(1, integer=True, or_text=("auto",)),
+    "memory_limit": Number(0, optional=True),
+}
 
 
 @dataclass
