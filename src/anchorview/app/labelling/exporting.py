@@ -45,7 +45,7 @@ FORMS = {
 }
 
 
-def export(session: Session, form: str) -> bytes:
+def export_file(session: Session, form: str) -> bytes:
     """Return a file of the session: all rows with the labels that people gave and those of the model, or the model."""
     if form in ("model", "report"):
         try:

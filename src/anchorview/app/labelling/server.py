@@ -14,7 +14,7 @@ from starlette.responses import JSONResponse, Response, StreamingResponse
 from starlette.routing import Route
 
 from .assets import MODULES, read_asset
-from .exporting import FORMS, export
+from .exporting import FORMS, export_file
 from .guard import Guard
 from .session import BadRequest, Session
 from .wire import pack_map, pack_state
@@ -144,7 +144,7 @@ class _Routes:
         form = request.query_params.get("form", "csv")
         if form not in FORMS:
             raise BadRequest(f"form must be one of {', '.join(FORMS)}.")
-        data = await run_in_threadpool(export, self._session, form)
+        data = await run_in_threadpool(export_file, self._session, form)
         named = {"content-disposition": f'attachment; filename="{FORMS[form].file}"'}
         return Response(data, media_type=FORMS[form].kind, headers=named)
 
