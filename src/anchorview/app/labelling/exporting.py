@@ -11,7 +11,8 @@ from typing import Any
 
 from ..csv_cells import mark_text
 from ..label_studio import CONTROL, MODEL, ROW, SHOWN
-from .session import BadRequest, Session
+from .answers import BadRequest
+from .session import Session
 
 _COLUMNS = ("id", "label", "confidence", "source", "who", "why")
 

@@ -13,10 +13,11 @@ from starlette.requests import Request
 from starlette.responses import JSONResponse, Response, StreamingResponse
 from starlette.routing import Route
 
+from .answers import BadRequest
 from .assets import MODULES, read_asset
 from .exporting import FORMS, export_file
 from .guard import Guard
-from .session import BadRequest, Session
+from .session import Session
 from .wire import pack_map, pack_state
 
 ASSETS = {
