@@ -73,7 +73,7 @@ class Session:
         """Return what is known, for the model."""
         book = self.book
         skipped = tuple({**book.skipped, **book.none})
-        return GivenLabels(dict(book.labels), dict(book.why), skipped, tuple(book.classes))
+        return GivenLabels(dict(book.labels), book.sources(), skipped, tuple(book.classes))
 
     @property
     def updating(self) -> bool:
