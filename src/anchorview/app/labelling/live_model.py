@@ -14,7 +14,7 @@ import numpy as np
 from ...core.arrays import ClassIds, Matrix, Rows
 from ...data.views import Views
 from ...fssmsc import FSSMSC
-from ...readers.label_sources import SKIPPED, SOURCES, UNKNOWN
+from ...readers.label_sources import SKIPPED
 from ...readers.row_groups import RowGroups, group_rows
 from ...readers.suggest import suggest_from
 from .given import GivenLabels
@@ -216,12 +216,9 @@ def _rows(given: GivenLabels) -> Rows:
 
 
 def _sources(given: GivenLabels, n_rows: int) -> Any:
-    """Return where the label of each row comes from, in the library's words."""
+    """Return where the label of each row comes from; "skipped" for rows that got none, "" for all others."""
     sources = np.full(n_rows, "", dtype=object)
-    sources[list(given.skipped)] = SKIPPED
-    for row in given.labels:
-        source = given.sources.get(row, UNKNOWN)
-        sources[row] = source if source in SOURCES else "lasso"  # a group that was named, too, got its labels at once
+    sources[list(given.sources)] = list(given.sources.values())
     return sources
 
 
