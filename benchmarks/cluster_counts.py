@@ -30,9 +30,7 @@ def main() -> None:
     parser.add_argument("names", nargs="*")
     given = parser.parse_args()
     runs = Runs(Records(RESULTS / "cluster_counts.jsonl"), DataSets([]))
-    for source in find_sources(given.folder):
-        if given.names and source.name not in given.names:
-            continue
+    for source in find_sources([given.folder], given.names):
         data = load_dataset(source)
         some = np.sort(np.random.RandomState(0).permutation(len(data.target))[: given.rows])
         views, target = data.views[some], np.asarray(data.target)[some]

@@ -214,9 +214,9 @@ def _table(runs: Runs) -> str:
     lines = [
         "# Raw text and photos",
         "",
-        "`python benchmarks/raw_inputs.py accuracy --help`: accuracy of the rows without a label, in percent, mean of the",
-        "draws of labels, and CPU seconds of a fit. Logistic regression has the same features, joined, each view of unit",
-        "length. The encoder sees no label.",
+        "`python benchmarks/raw_inputs.py accuracy --help`: accuracy of the rows without a label, in percent, mean of",
+        "the draws of labels, and CPU seconds of a fit. Logistic regression has the same features, joined, each view of",
+        "unit length. The encoder sees no label.",
         "",
         "| data | rows | labels | features | method | accuracy | draws | CPU s |",
         "|---|---|---|---|---|---|---|---|",
