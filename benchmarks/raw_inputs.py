@@ -29,6 +29,7 @@ import anchorview
 from anchorview import FSSMSC, AnchorViewClassifier, ImageViews, TableViews, Views, datasets
 from anchorview.bench.records import Records
 from anchorview.bench.scripts import DataSets, Runs
+from anchorview.bench.stamps import code_stamp
 
 RESULTS = Path(__file__).parent / "results"
 TEXT_LABELS, PHOTO_LABELS = 0.03, 0.05
@@ -46,8 +47,9 @@ def main() -> None:
     parser.add_argument("--tables", action="store_true", help="write the table again, without measuring")
     given = parser.parse_args()
     if given.what == "product":
-        record = measure_product(given)
-        (RESULTS / "raw_product.json").write_text(json.dumps(record, indent=1) + "\n")
+        record = measure_product(given) | {"code": code_stamp()}
+        name = "raw_product_plain.json" if given.plain else "raw_product.json"
+        (RESULTS / name).write_text(json.dumps(record, indent=1) + "\n")
         return
     runs = Runs(Records(RESULTS / "raw_inputs.jsonl"), DataSets([]), any_commit=given.tables)
     if given.tables:
@@ -157,7 +159,9 @@ def measure_product(given: argparse.Namespace) -> dict[str, Any]:
         texts, target = _draw(table["text"], table["category"], 5000)
         y = datasets.hide_labels(target, TEXT_LABELS, random_state=0)
         rows = [{"text": text} for text in texts]
-        model = Pipeline([("table", TableViews()), ("model", AnchorViewClassifier(random_state=0))])
+        estimator = FSSMSC(random_state=0) if given.plain else AnchorViewClassifier(random_state=0)
+        record["model"] = type(estimator).__name__
+        model = Pipeline([("table", TableViews()), ("model", estimator)])
         start = time.perf_counter()
         model.fit(rows, y)
         record["fit_seconds"] = round(time.perf_counter() - start, 1)
@@ -184,9 +188,10 @@ def measure_product(given: argparse.Namespace) -> dict[str, Any]:
     if given.photos is not None:
         paths = sorted(path for path in given.photos.rglob("*") if path.is_file())
         ImageViews().fit(paths[:50])  # imports
-        start = time.perf_counter()
+        start, cpu = time.perf_counter(), time.process_time()
         ImageViews().fit(paths)
         record["photos_a_second"] = round(len(paths) / (time.perf_counter() - start))
+        record["photo_cpu_ms"] = round(1000 * (time.process_time() - cpu) / len(paths), 2)
     print(json.dumps(record, indent=1))
     return record
 
