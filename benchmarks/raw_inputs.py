@@ -11,6 +11,7 @@ from __future__ import annotations
 
 import argparse
 import json
+import resource
 import subprocess
 import sys
 import tempfile
@@ -184,7 +185,7 @@ def measure_product(given: argparse.Namespace) -> dict[str, Any]:
         start = time.perf_counter()
         loaded.predict(rows)
         record["row_of_5000_ms"] = round(1000 * (time.perf_counter() - start) / len(rows), 3)
-        record["dry_run_seconds"] = _dry_run(texts, y)
+        record["dry_run_seconds"], record["dry_run_cpu_seconds"] = _dry_run(texts, y)
     if given.photos is not None:
         paths = sorted(path for path in given.photos.rglob("*") if path.is_file())
         ImageViews().fit(paths[:50])  # imports
@@ -196,8 +197,8 @@ def measure_product(given: argparse.Namespace) -> dict[str, Any]:
     return record
 
 
-def _dry_run(texts: list[str], y: np.ndarray) -> float:
-    """Return the seconds of the command, from start to end."""
+def _dry_run(texts: list[str], y: np.ndarray) -> tuple[float, float]:
+    """Return the seconds of the command, from start to end, and those of the processor."""
     with tempfile.TemporaryDirectory() as folder:
         file = Path(folder) / "rows.jsonl"
         lines = (
@@ -205,10 +206,12 @@ def _dry_run(texts: list[str], y: np.ndarray) -> float:
             for text, label in zip(texts, y.tolist(), strict=True)
         )
         file.write_text("\n".join(lines) + "\n")
-        start = time.perf_counter()
+        start, before = time.perf_counter(), resource.getrusage(resource.RUSAGE_CHILDREN)
         command = [sys.executable, "-m", "anchorview", "fit", str(file), "--label", "topic", "--dry-run"]
         subprocess.run(command, check=True, capture_output=True)
-        return round(time.perf_counter() - start, 2)
+        after = resource.getrusage(resource.RUSAGE_CHILDREN)
+        cpu = after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime
+        return round(time.perf_counter() - start, 2), round(cpu, 2)
 
 
 def _table(runs: Runs) -> str:
