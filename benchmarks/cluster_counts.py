@@ -27,10 +27,10 @@ def main() -> None:
     parser.add_argument("folder", type=Path)
     parser.add_argument("--seeds", type=int, default=2)
     parser.add_argument("--rows", type=int, default=3000)
-    parser.add_argument("names", nargs="*")
+    parser.add_argument("--only", nargs="*", default=[], help="names of data sets")
     given = parser.parse_args()
     runs = Runs(Records(RESULTS / "cluster_counts.jsonl"), DataSets([]))
-    for source in find_sources([given.folder], given.names):
+    for source in find_sources([given.folder], given.only):
         data = load_dataset(source)
         some = np.sort(np.random.RandomState(0).permutation(len(data.target))[: given.rows])
         views, target = data.views[some], np.asarray(data.target)[some]
