@@ -31,7 +31,7 @@ def main() -> None:
     given = parser.parse_args()
     runs = Runs(Records(RESULTS / "cluster_counts.jsonl"), DataSets([]))
     for source in find_sources([given.folder], given.only):
-        data = load_dataset(source)
+        data = load_dataset(source.place)
         some = np.sort(np.random.RandomState(0).permutation(len(data.target))[: given.rows])
         views, target = data.views[some], np.asarray(data.target)[some]
         n_classes = len(np.unique(target))
