@@ -138,9 +138,9 @@ def make_table(records: Records) -> tuple[str, str, str]:
         for name in SETS:
             found = [run for run in used if (run[0]["data"], run[0]["method"]) == (name, method)]
             acc, seconds = ([result[what] for _, result in found] for what in ("acc", "seconds"))
-            cells += [f"{np.mean(acc):.1f}", f"{min(seconds):.1f} s"] if found else ["", ""]
+            cells.append(f"**{np.mean(acc):.1f}**\u00a0·\u00a0{min(seconds):.1f}\u00a0s" if found else "")
         rows.append([method, *cells])
-    header = ["", *(cell for title in TITLES.values() for cell in (title, ""))]
+    header = ["accuracy · seconds", *TITLES.values()]
     threads = sorted({result["threads"] for _, result in used})
     source = table_source(records, [key for key, _ in used])
     return markdown_table(header, rows), source, f"{'–'.join(map(str, threads))} thread{'s' * (threads != [1])}"

@@ -124,7 +124,7 @@ def stated(runs: Runs) -> list[str]:
 
 def run_curve(data: Any, seed: int) -> Result:
     views, target = some_rows(data, seed)
-    n = max(round(0.04 * len(target)), 5 * len(np.unique(target)))
+    n = max(round(0.08 * len(target)), 5 * len(np.unique(target)))
     y = random_labels(target, n, seed)
     model = FSSMSC(random_state=seed).fit(views, y)
     curve = model.learning_curve()

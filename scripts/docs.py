@@ -12,6 +12,7 @@ from __future__ import annotations
 import argparse
 import importlib.util
 import os
+import re
 import shutil
 import subprocess
 import sys
@@ -34,12 +35,9 @@ def remove_made() -> None:
 
 def links_to_other_servers() -> list[str]:
     """Return scripts, styles, fonts and pictures that a page would load from another server."""
-    loads = ("<script src=", '<link rel="stylesheet" href=', "<img src=", "<link href=")
-    found = []
-    for page in SITE.rglob("*.html"):
-        for line in page.read_text().splitlines():
-            found += [f"{page.relative_to(SITE)}: {line.strip()[:100]}" for tag in loads if f'{tag}"http' in line]
-    return found
+    loads = re.compile(r'<(?:script|img|link)\b[^>]*?\b(?:src|href)="(https?:[^"]+)"')
+    found = [(page, address) for page in SITE.rglob("*.html") for address in loads.findall(page.read_text())]
+    return [f"{page.relative_to(SITE)}: {address}" for page, address in found]
 
 
 def main() -> int:

@@ -13,7 +13,7 @@ import numpy as np
 import pandas as pd
 from sklearn.pipeline import make_pipeline
 
-from anchorview import FSSMSC, TableViews
+from anchorview import FSSMSC, TableViews, plotting
 
 rng = np.random.default_rng(0)
 folder = Path("/usr/share/games/fortunes")
@@ -52,7 +52,7 @@ print(model[0].describe())
 guess = model.predict(table.drop(columns="subject"))
 hidden = (y == "").to_numpy()
 print(f"accuracy on rows without a label: {(guess == table['subject'])[hidden].mean():.3f}")
-print(pd.crosstab(table["subject"][hidden], guess[hidden], colnames=["predicted"]))
+plotting.plot_confusion(table["subject"].to_numpy()[hidden], guess[hidden])
 
 # %%
 # The pipeline takes raw tables, so tomorrow's rows need no preparation.

@@ -24,15 +24,18 @@ __all__ = [
     "baselines",
     "datasets",
     "describe_classes",
+    "export",
     "load",
     "metrics",
     "open_rows",
     "plotting",
+    "report",
     "save",
+    "view_importance",
 ]
 
 if TYPE_CHECKING:
-    from . import baselines, datasets, metrics, plotting
+    from . import baselines, datasets, export, metrics, plotting, report, view_importance
     from .app.model_file import ModelFileError, load, save
     from .classifier import AnchorViewClassifier
     from .data.image_views import ImageViews

@@ -56,6 +56,7 @@ OF_FITTED_ROWS = (  # attributes about the single rows of a fit: predictions do 
     "_kept_plain",
 )
 # What only the rows of a fit and other labels for them need: never pickled, copied to workers, or written to files.
+_PLACES = ("_coordinates", "_code_space")
 OF_LABEL_LOOP = (
     "_prepared",
     "_fitted_input",
@@ -105,7 +106,8 @@ class MultiViewClassifier(
     def __getstate__(self) -> dict[str, Any]:
         """Return the state without what only `update` needs: the rows of the fit, which belong to the user."""
         state: dict[str, Any] = dict(super().__getstate__())
-        return {name: value for name, value in state.items() if name not in OF_LABEL_LOOP}
+        # Places of rows are computed when they are asked for: the same model gives the same bytes.
+        return {name: value for name, value in state.items() if name not in (*OF_LABEL_LOOP, *_PLACES)}
 
     if not TYPE_CHECKING:  # or any name would be an attribute to type checkers
 
@@ -259,6 +261,15 @@ class MultiViewClassifier(
         Returns
         -------
         ndarray of shape (n_rows,)
+
+        Examples
+        --------
+        >>> from anchorview import FSSMSC, datasets
+        >>> made = datasets.make_multiview_subspaces(90, 3, (8, 6), random_state=0)
+        >>> y = datasets.hide_labels(made.target, 0.2, random_state=0)
+        >>> model = FSSMSC(n_landmarks=30, random_state=0).fit(made.views, y)
+        >>> model.predict(made.views[:3]).tolist() == made.target[:3].tolist()
+        True
         """
         check_is_fitted(self)
         if min_confidence is not None:
@@ -295,6 +306,15 @@ class MultiViewClassifier(
         -------
         ndarray of shape (n_rows, n_classes)
             Equal for all classes where a row has no view at all.
+
+        Examples
+        --------
+        >>> from anchorview import FSSMSC, datasets
+        >>> made = datasets.make_multiview_subspaces(90, 3, (8, 6), random_state=0)
+        >>> y = datasets.hide_labels(made.target, 0.2, random_state=0)
+        >>> model = FSSMSC(n_landmarks=30, random_state=0).fit(made.views, y)
+        >>> model.predict_proba(made.views[:5]).shape
+        (5, 3)
         """
         check_is_fitted(self)
         parts = []
@@ -362,6 +382,15 @@ class MultiViewClassifier(
         -------
         ndarray of shape (n_rows, n_components)
             Each row depends on that row only.
+
+        Examples
+        --------
+        >>> from anchorview import FSSMSC, datasets
+        >>> made = datasets.make_multiview_subspaces(90, 3, (8, 6), random_state=0)
+        >>> y = datasets.hide_labels(made.target, 0.2, random_state=0)
+        >>> model = FSSMSC(n_landmarks=30, random_state=0).fit(made.views, y)
+        >>> model.transform(made.views[:5]).shape
+        (5, 3)
         """
         check_is_fitted(self)
         views = self._read_views(X, reset=False)
@@ -425,6 +454,15 @@ class MultiViewClassifier(
         Returns
         -------
         float
+
+        Examples
+        --------
+        >>> from anchorview import FSSMSC, datasets
+        >>> made = datasets.make_multiview_subspaces(90, 3, (8, 6), random_state=0)
+        >>> y = datasets.hide_labels(made.target, 0.2, random_state=0)
+        >>> model = FSSMSC(n_landmarks=30, random_state=0).fit(made.views, y)
+        >>> model.score(made.views, y)  # rows without a label are left out
+        1.0
         """
         check_is_fitted(self)
         views = self._read_views(X, reset=False)

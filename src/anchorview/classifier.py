@@ -131,8 +131,8 @@ class AnchorViewClassifier(TwoSpeeds):
     ----------
     labels_, confidence_ : ndarray of shape (n_rows,)
         Class of each row and its probability; labelled rows keep their label, with confidence 1. Rows in `constraints`
-        heed them: those that must link (with a weight of 1 or more) have one label, that of a labelled row among them
-        or the likeliest on average; those that must not link keep out of each other's class.
+        respect them: those that must link (with a weight of 1 or more) have one label, that of a labelled row among
+        them or the likeliest on average; those that must not link keep out of each other's class.
     classes_ : ndarray
         The labelled classes, sorted.
     chosen_ : dict
@@ -297,7 +297,7 @@ class AnchorViewClassifier(TwoSpeeds):
             weight 0 only is known from these.)
         constraints : Constraints, optional
             Pairs of rows that must, or must not, share a class. Embeddings learn from them, must-links of weight 1 or
-            more pass labels on to whatever else reads labels, and `labels_` heed them. Where a label is hidden to
+            more pass labels on to whatever else reads labels, and `labels_` respect them. Where a label is hidden to
             judge by it, so are the pairs of its row.
         label_source : mapping, Series or array-like of str, optional
             Where each label comes from, by row number (id, if the views have ids) or for every row: "random" if the
@@ -307,6 +307,15 @@ class AnchorViewClassifier(TwoSpeeds):
         Returns
         -------
         self
+
+        Examples
+        --------
+        >>> from anchorview import AnchorViewClassifier, datasets
+        >>> made = datasets.make_multiview_subspaces(90, 3, (8, 6), random_state=0)
+        >>> y = datasets.hide_labels(made.target, 0.2, random_state=0)
+        >>> model = AnchorViewClassifier(n_landmarks=20, n_repeats=1, random_state=0).fit(made.views, y)
+        >>> model.labels_.shape, model.best_score_ > 0.8
+        ((90,), True)
         """
         before = dict(self.__dict__)
         try:
@@ -615,7 +624,10 @@ class AnchorViewClassifier(TwoSpeeds):
         can_be_hidden = np.where(counts > 0, class_ids, -1)
         folds = [fold for _ in range(n_repeats) for fold in split_labels(can_be_hidden, self.n_splits, rng)]
         if not folds:
-            raise ValueError("Every class has a single labelled row, so none can be hidden to judge by; use FSSMSC.")
+            raise ValueError(
+                "AnchorViewClassifier needs at least two labels in one class, to choose its settings by "
+                "cross-validation. Label more rows, or use FSSMSC."
+            )
         sizes = [count_landmarks(number, given.n_counted, n_classes, outcomes) for number in self._landmark_counts()]
         data = SearchData(
             views=given.views,

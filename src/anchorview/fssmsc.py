@@ -77,7 +77,8 @@ class FSSMSC(UpdatedLabels):
 
     Every row is described by a sparse non-negative code over a few hundred landmarks, shared by all views; the
     landmarks get an embedding in which rows of one class lie together, learned from the codes and a few labels. A
-    row takes the class of its nearest labelled row, or that of the mean of several readings, as hidden labels say.
+    row takes the class of its nearest labelled row, or that of the mean of several readers; cross-validation on the
+    labels decides.
     Memory grows linearly with the number of rows, and time does for a given number of labels; the last stage, which
     reads the labels, compares every row with the labelled ones that could be nearest (see Notes).
 
@@ -96,12 +97,12 @@ class FSSMSC(UpdatedLabels):
     scaling : str, sequence or mapping, default="auto"
         Scaling of the features, for all views or per view: "minmax", "symmetric" (to [-1, 1]), "standard", "l2",
         "tfidf", "lsa" (tf-idf, then the leading 150 singular directions) or "none"; all but "none" end with rows of
-        unit length. "auto" is the one that finds most hidden labels on a sample of the rows; with few labels what suits
-        the features by their nature has the advantage, and decides without any: "lsa" for sparse views and for dense
-        ones that are non-negative with more than 95 % zeros (text that was filled in), "l2" for signed features whose
-        rows have all the same length (embeddings), else "minmax", unless rows would be nearly parallel (mean cosine
-        above 0.95): then "symmetric" for signed features and "standard" for others. Sparse views take "minmax" (by the
-        largest value), "l2", "tfidf", "lsa" or "none", and are never filled in.
+        unit length. "auto" is chosen by cross-validation on the labels, on a sample of the rows; with few labels the
+        choice leans towards what suits the kind of feature, which decides without labels: "lsa" for sparse views and
+        for dense ones that are non-negative with more than 95 % zeros (text that was filled in), "l2" for signed
+        features whose rows have all the same length (embeddings), else "minmax", unless rows would be nearly parallel
+        (mean cosine above 0.95): then "symmetric" for signed features and "standard" for others. Sparse views take
+        "minmax" (by the largest value), "l2", "tfidf", "lsa" or "none", and are never filled in.
     view_weights : "auto", sequence, mapping or None, default="auto"
         How much each view counts: a positive number for each, of which only the ratios matter, by the order or the
         names of the views (1 for those that a mapping does not name). "auto" is a power, 0, 1 or 2, of how much better
@@ -115,9 +116,11 @@ class FSSMSC(UpdatedLabels):
         Weight of ‖Z‖₁ (λ_Z of the paper): larger gives sparser codes. "auto" is 0.1: landmarks that correlate with a
         row by less than a tenth of what its best one does are left out of its code.
     ridge : float or "auto", default="auto"
-        Weight μ of ‖Z‖²/2; 0 is the paper's model. "auto" is 1, 3 or 10, as hidden labels say; 3 without.
+        Weight μ of ‖Z‖²/2; 0 is the paper's model. "auto" is 1, 3 or 10, chosen by
+        cross-validation on the labels; 3 without labels.
     must_link_weight : float or "auto", default="auto"
-        Weight λ_M of the distance within classes. "auto" is 0.3, 3 or 30, as hidden labels say; 3 without.
+        Weight λ_M of the distance within classes. "auto" is 0.3, 3 or 30, chosen by
+        cross-validation on the labels; 3 without labels.
     coupling : float or "auto", default="auto"
         Weight β of the term that joins codes and embedding; 0 learns the codes from the features alone. "auto" is 0.03.
         All four are in units of the data (see Notes), or in the paper's: a parameter of the solver says which.
@@ -145,11 +148,12 @@ class FSSMSC(UpdatedLabels):
         scaled features); "poisson", Poisson learning on the neighbour graph of at most 5,000 rows, the labelled ones
         first, of which any other row takes the nearest. Several, such as ``("nearest", "linear")``, are the mean of
         their probabilities: "nearest" or "knn" with one or both of "linear" and "poisson", or these two. "auto" is
-        "nearest" or "knn", alone or with one or both of "linear" and "poisson", as hidden labels say; "nearest"
-        without. "paper", for reproduction, is the plain distance between the codes of the joint problem, in which
-        labels have moved those of the labelled rows. Without labels rows are clustered, whatever is asked for.
+        "nearest" or "knn", alone or with one or both of "linear" and "poisson", chosen by cross-validation on the
+        labels; "nearest" without labels. "paper", for reproduction, is the plain distance between the codes of the
+        joint problem, in which labels have moved those of the labelled rows. Without labels rows are clustered,
+        whatever is asked for.
     n_neighbors : int or "auto", default="auto"
-        For the vote. "auto" is 5; with ``readers="auto"`` 5 or 15, as hidden labels say.
+        For the vote. "auto" is 5; with ``readers="auto"`` 5 or 15, chosen by cross-validation on the labels.
     memory_limit : float, optional
         Bytes that a fit may take beyond its input before codes are kept in files, in the folder for temporary files
         (``TMPDIR``); by default half of what is free. The result is the same. Only for the solver "active_set". Of
@@ -217,7 +221,7 @@ class FSSMSC(UpdatedLabels):
     expected_accuracy_ : ExpectedAccuracy or None
         Accuracy to expect of rows without a label: ``value``, ``low``, ``high``, and what it ``rests_on``.
     novelty_ : ndarray of shape (n_rows,), or None
-        Probability that a row belongs to a class without a label; `labels_` do not depend on it.
+        How much a row looks as if its class had no label, from 0 to 1; `labels_` do not depend on it.
     novel_groups_ : list of NovelGroup
         Groups of such rows.
     changed_ : float
@@ -358,6 +362,15 @@ class FSSMSC(UpdatedLabels):
         Returns
         -------
         self
+
+        Examples
+        --------
+        >>> from anchorview import FSSMSC, datasets
+        >>> made = datasets.make_multiview_subspaces(90, 3, (8, 6), random_state=0)
+        >>> y = datasets.hide_labels(made.target, 0.2, random_state=0)
+        >>> model = FSSMSC(n_landmarks=30, random_state=0).fit(made.views, y)
+        >>> model.labels_.shape, model.confidence_.shape
+        ((90,), (90,))
         """
         before = dict(self.__dict__)
         try:

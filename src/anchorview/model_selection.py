@@ -59,6 +59,12 @@ class LabelHidingKFold:
             Labels, -1 where there is none.
         groups : object
             Ignored.
+
+        Examples
+        --------
+        >>> y = [0, 0, 1, 1, -1, -1]
+        >>> [test.tolist() for _, test in LabelHidingKFold(2, random_state=0).split(y, y)]
+        [[1, 2], [0, 3]]
         """
         check_parameters(self, _RULES)
         class_ids = _class_ids(y)
@@ -75,7 +81,13 @@ class LabelHidingKFold:
                 yield np.setdiff1d(np.arange(len(class_ids)), test), test
 
     def get_n_splits(self, X: Any = None, y: Any = None, groups: Any = None) -> int:
-        """Return the number of splits: fewer, if `y` is given, where there are not as many labels to hide."""
+        """Return the number of splits: fewer, if `y` is given, where there are not as many labels to hide.
+
+        Examples
+        --------
+        >>> LabelHidingKFold(5).get_n_splits(), LabelHidingKFold(5).get_n_splits(y=[0, 0, -1, -1])
+        (5, 2)
+        """
         check_parameters(self, _RULES)
         n_splits = self.n_splits
         if y is not None:

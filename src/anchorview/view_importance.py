@@ -54,6 +54,16 @@ class ViewImportance:
         Rows that were looked at.
     weights : ndarray of shape (n_views,)
         How much each view counts in the model, of mean 1.
+
+    Examples
+    --------
+    >>> from anchorview import FSSMSC, datasets
+    >>> from anchorview.view_importance import measure_views
+    >>> made = datasets.make_multiview_subspaces(90, 3, (8, 6), random_state=0)
+    >>> y = datasets.hide_labels(made.target, 0.2, random_state=0)
+    >>> model = FSSMSC(n_landmarks=30, random_state=0).fit(made.views, y)
+    >>> measure_views(model, made.views).names
+    ['view0', 'view1']
     """
 
     names: list[str]
@@ -176,6 +186,16 @@ def measure_unlabelled(model: Any, X: Any, labelled: Mask, *, max_rows: int = MA
         The rows of the fit.
     labelled : ndarray of bool of shape (n_rows,)
         Rows whose label was given.
+
+    Examples
+    --------
+    >>> from anchorview import FSSMSC, datasets
+    >>> from anchorview.view_importance import measure_unlabelled
+    >>> made = datasets.make_multiview_subspaces(90, 3, (8, 6), random_state=0)
+    >>> y = datasets.hide_labels(made.target, 0.2, random_state=0)
+    >>> model = FSSMSC(n_landmarks=30, random_state=0).fit(made.views, y)
+    >>> measure_unlabelled(model, made.views, y >= 0).n_rows
+    72
     """
     views, _, empty = model._read_rows(X, reset=False)
     if len(labelled) != len(views):

@@ -77,7 +77,7 @@ def test_the_table_of_the_search(raw_run: Path, tmp_path: Path, monkeypatch: pyt
     words = "tune", raw_run.parent / "reviews.csv", "--label", "topic", "--config", config
     done = invoke(*words, "-o", tmp_path / "search.csv")
     assert done.exit_code == 0, done.output
-    table = done.stdout.partition("the most believable first")[2].partition("All ")[0]
+    table = done.stdout.partition("the best first")[2].partition("All ")[0]
     assert table and max(map(len, table.splitlines())) <= 80
     assert "…" not in table  # every name and number is whole
     assert "accuracy %" in table and "The same in all: n_landmarks 12, " in table.replace("\n", " ")

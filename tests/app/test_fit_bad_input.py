@@ -164,7 +164,7 @@ def test_one_label_for_each_class(folder: Path) -> None:
     columns = reviews()
     write_csv(folder / "few.csv", columns | {"topic": [*columns["topic"][:3], *[None] * 87]})
     line = refused("fit", "few.csv", "--label", "topic", "-o", "run", code=3)
-    assert "Every class has a single labelled row" in line
+    assert "needs at least two labels in one class" in line
     assert line.endswith("label more rows, or use the plain model: --fast.")
 
 

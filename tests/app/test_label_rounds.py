@@ -163,6 +163,25 @@ def test_a_column_of_labels_that_nobody_named_is_no_feature(folder: Path) -> Non
     assert any(note.startswith("Column 'topic' holds the same names as the labels.") for note in notes)
 
 
+def test_ids_of_labels_are_found_by_what_they_hold(folder: Path) -> None:
+    write_csv(folder / "table.csv", {name: cells for name, cells in reviews().items() if name != "topic"})
+    rows = np.random.RandomState(0).permutation(90)
+    key = [f"r{row:03d}" for row in rows]
+    write_csv(folder / "y.csv", {"key": key, "label": [TRUTH[row] for row in rows]})
+    data = gather(RunSettings(table=Path("table.csv"), labels=[Path("y.csv")]))  # as many labels as rows
+    assert data.labels.values is not None and data.labels.values.tolist() == TRUTH
+    assert data.labels.notes == ["Labels of y.csv are brought to the rows by its column 'key', which holds ids."]
+    write_csv(folder / "y.csv", {"key": ["r0O1", *key[1:]], "label": [TRUTH[row] for row in rows]})
+    with pytest.raises(DataError, match="y.csv has labels for 1 ids that no row has: 'r0O1'"):
+        gather(RunSettings(table=Path("table.csv"), labels=[Path("y.csv")]))
+
+
+def test_labels_of_a_model_are_told_from_given_ones(folder: Path) -> None:
+    assert invoke("fit", "reviews.csv", "--label", "topic", "--config", "quick.toml", "-o", "run").exit_code == 0
+    notes = checked("reviews.csv", "--label", "topic", "--labels", "run/labels.csv")["notes"]
+    assert any(note.startswith("labels.csv holds labels of a run, 60 of them given by its model") for note in notes)
+
+
 def test_the_column_of_the_last_run_is_no_feature_beside_another(folder: Path) -> None:
     write_csv(folder / "two.csv", reviews() | {"subject": ["a", "b", "c"] * 10 + [None] * 60})
     project(folder / "a.json", {"r040": "b"}, {"anchorview_label_column": "topic"})

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import json
+import socket
 from pathlib import Path
 from typing import Any
 
@@ -11,6 +12,7 @@ import httpx
 import pytest
 
 from anchorview import load, save
+from anchorview.app.labelling.running import open_socket
 from anchorview.app.serving import make_prediction_app
 from support.command import refused
 
@@ -86,6 +88,39 @@ def test_views_of_arrays_are_lists(tmp_path: Path, some_digits: Any, digits_mode
     answer = ask(app, "POST", "/predict", json=records).json()
     wanted = load(tmp_path / "m.anchorview").predict(some_digits.views[:3]).tolist()
     assert [row["label"] for row in answer["predictions"]] == wanted
+
+
+def test_requests_that_come_together_are_answered_apart(app: Any) -> None:
+    bad = [{"price": "x"}, {"price": 1}]
+
+    async def send() -> list[httpx.Response]:
+        async with httpx.AsyncClient(transport=httpx.ASGITransport(app), base_url=HOST) as client:
+            bodies = [[ROWS[0]], ROWS, bad, [{"text": "the racket and the goal"}]]
+            return await asyncio.gather(*(client.post("/predict", json=body) for body in bodies))
+
+    one, two, refusal, part = asyncio.run(send())
+    alone = ask(app, "POST", "/predict", json=ROWS).json()
+    for answer, wanted in ((two, alone["predictions"]), (one, alone["predictions"][:1])):
+        rows = answer.json()["predictions"]
+        assert [(row["id"], row["label"]) for row in rows] == [(row["id"], row["label"]) for row in wanted]
+        assert [row["confidence"] for row in rows] == pytest.approx([row["confidence"] for row in wanted], abs=1e-5)
+    assert refusal.status_code == 400 and "price" in refusal.json()["error"]
+    assert part.json()["predictions"][0]["label"] == "sport" and part.json()["missing_columns"]
+
+
+def test_novelty_of_a_model_that_knows_its_rows(tmp_path: Path, some_digits: Any, digits_model: Any) -> None:
+    save(digits_model, tmp_path / "m.anchorview", rows=True)
+    app = make_prediction_app(tmp_path / "m.anchorview", None, [])
+    views = dict(zip(some_digits.views.names, some_digits.views.arrays, strict=True))
+    answer = ask(app, "POST", "/predict", json=[{name: array[0].tolist() for name, array in views.items()}]).json()
+    wanted = load(tmp_path / "m.anchorview").novelty(some_digits.views[:1])[0]
+    assert answer["predictions"][0]["novelty"] == pytest.approx(wanted, abs=1e-3)
+    assert ask(app, "GET", "/model").json()["no_novelty"] is None
+
+
+def test_small_answers_are_sent_at_once() -> None:
+    with open_socket(0) as listening:
+        assert listening.proto == socket.IPPROTO_TCP  # else asyncio leaves 40 ms to the system
 
 
 def test_other_machines_need_a_token(raw_run: Path, tmp_path: Path) -> None:

@@ -28,6 +28,7 @@ SCRIPTS = {
     for path in sorted((ROOT / folder).glob("*.py"))
 }
 TEXTS = PAGES | SCRIPTS
+RECORDS = ROOT / "benchmarks" / "results"
 OF_A_RUN = ("run.toml", "run.json", "manifest.json", ".labels.jsonl")  # what fit, save and label write
 SHARED_OPTIONS = (PACKAGE / "bench" / "scripts.py").read_text()
 
@@ -52,6 +53,7 @@ def missing_files(text: str) -> list[str]:
         name
         for name in named
         if Path(name).name not in OF_A_RUN
+        and not (name.startswith("benchmarks/results/") and not RECORDS.exists())
         and not any((folder / name).exists() for folder in FOLDERS)
         and ("/" in name or name not in file_names())
     ]
@@ -68,6 +70,8 @@ def missing_links(text: str, folder: Path) -> list[str]:
         page = text if target is None else target.read_text() if target.suffix == ".md" and target.exists() else ""
         titles = re.findall(r"^#+ (.*)$", page, flags=re.MULTILINE)
         sections = {re.sub(r"[^\w\- ]", "", title.lower()).replace(" ", "-") for title in titles}
+        if target is not None and RECORDS in target.parents and not RECORDS.exists():
+            continue  # the sdist leaves the records of benchmarks out
         if (target is not None and not target.exists()) or (section and section not in sections):
             result.append(link)
     return result
@@ -107,7 +111,7 @@ def missing_names(text: str) -> list[str]:
     for part in quoted(text):
         for name in re.findall(r"(?:^|from |import )([A-Za-z_]+(?:\.[A-Za-z_]\w*)+)(?![\w/])", part):
             first, *rest = name.split(".")
-            if (first == "anchorview" or first in anchorview.__all__) and not name.endswith(".py"):
+            if (first == "anchorview" or first in anchorview.__all__) and not name.endswith((".py", ".html")):
                 start: Any = anchorview if first == "anchorview" else getattr(anchorview, first)
                 result += [] if leads_somewhere(start, rest) else [name]
     return result

@@ -30,7 +30,7 @@ PUBLIC = {
     "__version__",
 }
 PUBLIC |= {"ModelFileError", "describe_classes", "load", "open_rows", "save"}
-PUBLIC_MODULES = {"baselines", "datasets", "metrics", "plotting"}
+PUBLIC_MODULES = {"baselines", "datasets", "export", "metrics", "plotting", "report", "view_importance"}
 
 
 def loaded_by(statement: str, *modules: str) -> list[str]:

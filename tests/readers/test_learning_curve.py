@@ -13,7 +13,7 @@ SEEN, JUDGED = np.array([50.0, 100.0, 150.0]), np.full(3, 300.0)
 
 
 def test_a_power_law_is_found_again_and_the_interval_holds_it() -> None:
-    curve = fit_learning_curve(SEEN, 1 - 2 * SEEN**-0.5, JUDGED, 200)
+    curve = fit_learning_curve(SEEN, 1 - 2 * SEEN**-0.5, 100 * JUDGED, 200)
     found = curve.labels_needed(0.9)
     assert curve.accuracy(400) == pytest.approx(0.9, abs=0.01)
     assert found.more == pytest.approx(200, abs=40)

@@ -18,7 +18,7 @@ from anchorview.readers.held_out_labels import HeldOutLabels
 from anchorview.report.run_evidence import SuspectLabels, held_out_confusion
 from anchorview.report.run_map import MOST_ROWS, choose_rows, make_map
 from anchorview.report.run_page import make_run_page, write_run_page
-from anchorview.report.run_sections import map_part
+from anchorview.report.run_sections import made_part, map_part
 from anchorview.report.run_summary import RunSummary, summarise_run
 from anchorview.report.run_tables import class_name
 from support.runs import NASTY, SETTLED, fit_small, grid, nasty_summary
@@ -64,6 +64,11 @@ class Outline(HTMLParser):
 @pytest.fixture(scope="module")
 def nasty() -> RunSummary:
     return nasty_summary()
+
+
+def test_sentences_of_a_fit_begin_with_a_capital_but_for_names_of_parameters(nasty: RunSummary) -> None:
+    text = Outline(made_part(replace(nasty, status="n_landmarks was lowered. converged."))).text
+    assert "n_landmarks was lowered. Converged." in text
 
 
 def test_text_of_the_user_is_text(nasty: RunSummary) -> None:

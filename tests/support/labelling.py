@@ -69,9 +69,8 @@ def nasty_table(n_rows: int = 60) -> Any:
 def digits_session(path: Path, digits: Any, model: Any, classes: tuple[str, ...]) -> Session:
     """A session on the digits, with no label yet; `model` is a fit that gives the codes."""
     from anchorview.readers.plane import map_to_plane
-    from anchorview.readers.suggest import code_coordinates
 
-    codes = code_coordinates(model.codes_).astype(np.float32)
+    codes = model._places_of_rows()
     n = len(codes)
     rows = PageRows([str(row) for row in range(n)], fill_places(map_to_plane(codes, n_landmarks=200)), codes)
     learner = LiveModel(digits.views, codes, 0, 1)

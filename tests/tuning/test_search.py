@@ -166,7 +166,7 @@ def test_two_labels_per_class_are_enough(some_digits: Any) -> None:
 def test_labels_that_cannot_be_hidden(some_digits: Any) -> None:
     y = np.full(len(some_digits.y), -1)
     y[[0, 30]] = 0, 1
-    with pytest.raises(ValueError, match="single labelled row"):
+    with pytest.raises(ValueError, match="at least two labels in one class"):
         quick().fit(some_digits.views, y)
     y[[1, 2]] = 0
     model = quick().fit(some_digits.views, y)

@@ -26,6 +26,10 @@ def label(
     id: IdOption = None,
     clusters: ClustersOption = None,
     guidelines: Annotated[Path | None, typer.Option(help="A text file that the page shows by the key h.")] = None,
+    imported: Annotated[
+        Path | None,
+        typer.Option("--import", help="An export of Label Studio (.json): who said what, how long it took, skips."),
+    ] = None,
     who: Annotated[str | None, typer.Option(help="Your name; others open the address with their own.")] = None,
     port: Annotated[int, typer.Option(min=0, max=65535, help="Port; by default a free one.")] = 0,
     no_browser: Annotated[bool, typer.Option("--no-browser", help="Print the address only.")] = False,
@@ -43,6 +47,8 @@ def label(
             text = guidelines.read_text(encoding="utf-8")
         except (OSError, UnicodeDecodeError) as error:
             raise UsageError(f"--guidelines {guidelines} cannot be read: {error}.") from None
+    if imported is not None and not imported.is_file():
+        raise DataError(f"--import {imported}: there is no such file.")
     if not source.exists():
         raise DataError(f"There is no {source}; name the folder of a run, or a table.")
     from .labelling.running import LOOPBACK, new_token, open_browser, open_socket, serve_app
@@ -60,6 +66,11 @@ def label(
     try:
         if session.journal.note:
             say(f"Note: {session.journal.note}")
+        if imported is not None:
+            from .label_journal.importing import events_of_label_studio
+
+            events = events_of_label_studio(imported, session.rows.ids, session.book.labels)
+            say(f"{session.take_over(events):,} annotations of {imported.name} are new.")
         token, number = new_token(), listening.getsockname()[1]
         from urllib.parse import quote
 

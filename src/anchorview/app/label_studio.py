@@ -138,6 +138,18 @@ class Annotations:
     id_column: str | None = None
 
 
+def read_tasks(path: Path) -> Iterator[tuple[str, dict[str, Any]]]:
+    """Return the tasks of an export, each with its place in words; an error if it is no such file."""
+    try:
+        tasks = json.loads(path.read_text(encoding="utf-8-sig"))
+    except (UnicodeDecodeError, json.JSONDecodeError, RecursionError) as error:
+        raise ValueError(f"{path} is not JSON ({error}); export the project from Label Studio as JSON.") from None
+    if not isinstance(tasks, list) or not all(isinstance(task, dict) for task in tasks):
+        raise ValueError(f"{path} is not an export of Label Studio: it is no list of tasks.")
+    for number, task in enumerate(tasks):
+        yield f"{path}, task {task.get('id', number + 1)}", task
+
+
 def read_annotations(path: Path, *, row: str = ROW, control: str | None = None) -> Annotations:
     """Read an export of Label Studio: JSON, or JSON-MIN.
 
@@ -155,17 +167,11 @@ def read_annotations(path: Path, *, row: str = ROW, control: str | None = None) 
     ValueError
         If the file is no such export; the message names the task.
     """
-    try:
-        tasks = json.loads(path.read_text(encoding="utf-8-sig"))
-    except (UnicodeDecodeError, json.JSONDecodeError, RecursionError) as error:
-        raise ValueError(f"{path} is not JSON ({error}); export the project from Label Studio as JSON.") from None
-    if not isinstance(tasks, list) or not all(isinstance(task, dict) for task in tasks):
-        raise ValueError(f"{path} is not an export of Label Studio: it is no list of tasks.")
     labels: dict[Any, str] = {}
     columns: dict[str, str] = {}
     disagreeing, n_skipped = [], 0
-    for number, task in enumerate(tasks):
-        where = f"{path}, task {task.get('id', number + 1)}"
+    tasks = list(read_tasks(path))
+    for where, task in tasks:
         whole = isinstance(task.get("data"), dict)
         data = task["data"] if whole else task
         columns |= {field: name for field in (LABEL_COLUMN, ID_COLUMN) if isinstance(name := data.get(field), str)}
@@ -192,10 +198,11 @@ def _said_by_people(task: Mapping[str, Any], control: str | None, where: str) ->
     valid.sort(
         key=lambda one: (bool(one.get("ground_truth")), str(one.get("updated_at") or one.get("created_at") or ""))
     )
-    return [label for one in valid if (label := _choice(one, control, where)) is not None]
+    return [label for one in valid if (label := choice_of(one, control, where)) is not None]
 
 
-def _choice(annotation: Mapping[str, Any], control: str | None, where: str) -> str | None:
+def choice_of(annotation: Mapping[str, Any], control: str | None, where: str) -> str | None:
+    """Return the label of an annotation; None if it has none."""
     results = [one for one in annotation.get("result") or [] if isinstance(one, dict) and one.get("type") == "choices"]
     names = list(dict.fromkeys(str(one.get("from_name")) for one in results))
     if control is None and len(names) > 1:

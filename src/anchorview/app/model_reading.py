@@ -25,7 +25,19 @@ _ENCRYPTED = 1
 
 
 class ModelFileError(ValueError):
-    """A file that cannot be loaded as a model; the message says why."""
+    """A file that cannot be loaded as a model; the message says why.
+
+    Examples
+    --------
+    >>> import tempfile
+    >>> import anchorview
+    >>> with tempfile.NamedTemporaryFile() as file:
+    ...     try:
+    ...         anchorview.load(file.name)
+    ...     except anchorview.ModelFileError:
+    ...         print("not a model")
+    not a model
+    """
 
 
 def array_name(number: int) -> str:

@@ -112,11 +112,13 @@ def parse(body: bytes, kind: str, text_columns: Collection[str] = ()) -> pa.Tabl
     records = value.get("records") if isinstance(value, dict) else value
     if not isinstance(records, list) or not records or not all(isinstance(one, dict) for one in records):
         raise DataError('The body must be a list of records, such as [{"text": "…"}], with one record at least.')
-    try:
-        names = dict.fromkeys(name for one in records for name in one)
-        return pa.table({name: [one.get(name) for one in records] for name in names})
-    except (pa.ArrowInvalid, pa.ArrowTypeError) as error:
-        raise DataError(f"A column holds values of several kinds: {error}.") from None
+    columns = {}
+    for name in dict.fromkeys(name for one in records for name in one):
+        try:
+            columns[name] = pa.array([one.get(name) for one in records])
+        except (pa.ArrowInvalid, pa.ArrowTypeError) as error:
+            raise DataError(f"Column {name!r} holds values of several kinds: {error}") from None
+    return pa.table(columns)
 
 
 @dataclass(frozen=True, eq=False)
@@ -191,7 +193,11 @@ class Labeller:
             with suppress(ValueError):  # two classes have no label, or all rows have one
                 sure = np.asarray(table.column("confidence").to_numpy(), dtype=np.float64)
                 novelty = np.round(self._predictor.model._novelty_of_new(views, sure), 4).tolist()
-        labelled, start, answers = table.to_pylist(), 0, []
+        labelled = [
+            {name: round(cell, 6) if isinstance(cell, float) else cell for name, cell in row.items()}
+            for row in table.to_pylist()
+        ]
+        start, answers = 0, []
         for rows in requests:
             shown = [
                 {"id": name, **labelled[start + number], "novelty": novelty[start + number]}

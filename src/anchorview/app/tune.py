@@ -65,7 +65,7 @@ def tune(
 ) -> None:
     """Search for the best settings, and show the table of the search.
 
-    Settings are judged by labels that are hidden in turn; the most believable comes first. `fit` makes the same search,
+    Settings are judged by labels that are hidden in turn; the best comes first. `fit` makes the same search,
     averages the best settings and labels every row; `tune` labels nothing.
     """
     from .progress import Reporter
@@ -93,7 +93,7 @@ def _print(cells: list[list[str]], same: list[str], n_rows: int) -> None:
     from rich.console import Console
     from rich.table import Table
 
-    title = f"{len(cells) - 1} of {n_rows} settings, the most believable first"
+    title = f"{len(cells) - 1} of {n_rows} settings, the best first"
     shown = Table(title=title, title_justify="left", box=box.SIMPLE_HEAD, padding=(0, 1, 0, 0), pad_edge=False)
     for name, cell in zip(cells[0], cells[1], strict=True):
         shown.add_column(name, justify="right" if cell[0].isdigit() else "left", no_wrap=name != "scaling")

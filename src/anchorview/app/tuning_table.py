@@ -24,7 +24,7 @@ _MEASURES = {
 
 
 def search_table(settings: RunSettings, reporter: Reporter) -> list[dict[str, Any]]:
-    """Make the search, and return a row for each setting, the most believable first."""
+    """Make the search, and return a row for each setting, the best first."""
     settings = dataclasses.replace(settings, fast=False, clusters=None)
     with reporter.working():
         data = read(settings, reporter)

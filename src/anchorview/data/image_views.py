@@ -95,6 +95,15 @@ class ImageViews(TransformerMixin, BaseEstimator):
         Returns
         -------
         self
+
+        Examples
+        --------
+        >>> import tempfile
+        >>> from PIL import Image
+        >>> from anchorview import ImageViews
+        >>> with tempfile.TemporaryDirectory() as folder:
+        ...     Image.new("RGB", (90, 60), "red").save(f"{folder}/red.png")
+        ...     views = ImageViews(folder=folder).fit(["red.png"])
         """
         self.fit_transform(X)
         return self
@@ -135,6 +144,16 @@ class ImageViews(TransformerMixin, BaseEstimator):
         Returns
         -------
         Views
+
+        Examples
+        --------
+        >>> import tempfile
+        >>> from PIL import Image
+        >>> from anchorview import ImageViews
+        >>> with tempfile.TemporaryDirectory() as folder:
+        ...     Image.new("RGB", (90, 60), "red").save(f"{folder}/red.png")
+        ...     len(ImageViews(folder=folder).fit(["red.png"]).transform(["red.png"]))
+        1
         """
         check_is_fitted(self)
         return _views(encode_images(_paths(X), self.folder, self.encoder, self.size, self.n_jobs, self._sizes))

@@ -107,6 +107,12 @@ class PerView(TransformerMixin, BaseEstimator):
         Returns
         -------
         self
+
+        Examples
+        --------
+        >>> from sklearn.preprocessing import StandardScaler
+        >>> from anchorview import PerView
+        >>> scaler = PerView(StandardScaler()).fit([[[1.0], [3.0]], [[2.0], [8.0]]])
         """
         self._map(read_views(self, X, reset=True, accept_missing=True), fit=True)
         return self
@@ -142,6 +148,14 @@ class PerView(TransformerMixin, BaseEstimator):
         Returns
         -------
         Views
+
+        Examples
+        --------
+        >>> from sklearn.preprocessing import StandardScaler
+        >>> from anchorview import PerView
+        >>> scaler = PerView(StandardScaler()).fit([[[1.0], [3.0]], [[2.0], [8.0]]])
+        >>> scaler.transform([[[3.0]], [[5.0]]]).to_array()
+        array([[1., 0.]])
         """
         check_is_fitted(self)
         return self._map(read_views(self, X, reset=False, accept_missing=True), fit=False)

@@ -154,6 +154,14 @@ class TableViews(TransformerMixin, BaseEstimator):
         Returns
         -------
         self
+
+        Examples
+        --------
+        >>> import pandas as pd
+        >>> from anchorview import TableViews
+        >>> table = pd.DataFrame({"review": ["good and cheap", "cheap but slow", "slow and dear"], "stars": [5, 3, 1]})
+        >>> {name: column.kind for name, column in TableViews().fit(table).columns_.items()}
+        {'review': 'text', 'stars': 'number'}
         """
         self._fit(X, y)
         return self
@@ -217,6 +225,14 @@ class TableViews(TransformerMixin, BaseEstimator):
         Returns
         -------
         Views
+
+        Examples
+        --------
+        >>> import pandas as pd
+        >>> from anchorview import TableViews
+        >>> table = pd.DataFrame({"review": ["good and cheap", "cheap but slow", "slow and dear"], "stars": [5, 3, 1]})
+        >>> len(TableViews().fit(table).transform(table[:2]))
+        2
         """
         encoded = self.encode(X)
         if encoded.missing or encoded.unknown:
@@ -266,7 +282,17 @@ class TableViews(TransformerMixin, BaseEstimator):
         return encoder.bound(self.text_encoder, self.text_cache) if isinstance(encoder, TextVectors) else encoder
 
     def describe(self) -> str:
-        """Say in words what each column was taken for, by which example and for what reason, one line a column."""
+        """Say in words what each column was taken for, by which example and for what reason, one line a column.
+
+        Examples
+        --------
+        >>> import pandas as pd
+        >>> from anchorview import TableViews
+        >>> table = pd.DataFrame({"review": ["good and cheap", "cheap but slow", "slow and dear"], "stars": [5, 3, 1]})
+        >>> print(TableViews().fit(table).describe())
+        review: text, such as 'good and cheap' (3.0 words a cell, 100% of the cells different)
+        stars: number, such as '5' (numbers)
+        """
         return "\n".join(f"{name}: {found.describe()}" for name, found in self.columns_.items())
 
     def get_feature_names_out(self, input_features: Any = None) -> npt.NDArray[Any]:

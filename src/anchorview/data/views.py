@@ -313,7 +313,14 @@ class Views:
         return self.with_arrays(mapped.arrays, mapped.features, present)
 
     def in_memory(self) -> Views:
-        """Return the views with rows that are kept elsewhere read into memory; the same, if all are in memory."""
+        """Return the views with rows that are kept elsewhere read into memory; the same, if all are in memory.
+
+        Examples
+        --------
+        >>> from anchorview import Views
+        >>> Views([[[1.0], [2.0]]]).in_memory()
+        Views(2 rows; view0: 1)
+        """
         if not self.is_stored:
             return self
         arrays = [array[:] if is_stored(array) else array for array in self.arrays]
@@ -372,6 +379,12 @@ class Views:
         Returns
         -------
         ndarray of shape (n_rows, n_features)
+
+        Examples
+        --------
+        >>> from anchorview import Views
+        >>> Views({"text": [[1.0, 2.0]], "image": [[3.0]]}).to_array()
+        array([[1., 2., 3.]])
         """
         arrays = self.in_memory().arrays
         dense = [array.toarray() if is_sparse(array) else array for array in arrays]
@@ -395,7 +408,14 @@ class Views:
         return self.to_array(dtype)
 
     def items(self) -> Iterator[tuple[str, Any]]:
-        """Iterate over names and arrays."""
+        """Iterate over names and arrays.
+
+        Examples
+        --------
+        >>> from anchorview import Views
+        >>> [(name, array.shape) for name, array in Views({"text": [[1.0, 2.0]], "image": [[3.0]]}).items()]
+        [('text', (1, 2)), ('image', (1, 1))]
+        """
         return zip(self.names, self.arrays, strict=True)
 
     def __repr__(self) -> str:

@@ -147,7 +147,7 @@ def _weigh(
         plan.outcomes.append(Outcome.DENSE_CODES_MENDED)
     elif settled.was_dense:
         warnings.warn(
-            f"Codes have about {settled.nonzeros:.0f} non-zeros, and a row costs by their cube: about "
+            f"The codes are dense (about {settled.nonzeros:.0f} non-zeros per row), so the fit will be slow: about "
             f"{(settled.nonzeros / 50) ** 3:.0f} times as long as with the usual 50. A smaller ridge, a larger l1, "
             f'or "auto" for both, keeps them below {DENSE}.',
             UserWarning,

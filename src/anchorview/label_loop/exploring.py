@@ -18,7 +18,7 @@ from ..readers.audit import AUDITED, audit_order, next_audit_rows
 from ..readers.code_space import CodeSpace, fit_code_space
 from ..readers.label_sources import RANDOM, SUGGESTED, UNKNOWN, name_sources
 from ..readers.novel_features import draw_some, telling_features
-from ..readers.novelty import NovelGroup, NoveltyModel, fit_novelty, group_novel_rows
+from ..readers.novelty import NEW, NovelGroup, NoveltyModel, fit_novelty, group_novel_rows
 from ..readers.row_groups import RowGroups, group_rows
 from ..readers.suggest import LabelQueue, Suggestion, check_request, make_queue, restrict
 from ..solver.codes import Codes
@@ -202,9 +202,11 @@ class ExploredRows(MultiViewClassifier):
 
     @property
     def novelty_(self) -> Matrix | None:
-        """Probability of each row of the fit to belong to a class without a label; 0 for rows with one.
+        """How much each row of the fit looks as if its class had no label, from 0 to 1; 0 for rows with a label.
 
-        Labels do not change by it. Computed when it is first asked for. None without labels of two classes.
+        At 0.5 a row looks as much like one of a class without a label as like others. What share of all rows is of such
+        classes it does not say. Labels do not change by it. Computed when it is first asked for. None without labels of
+        two classes.
         """
         check_is_fitted(self)
         return self._novelty_of_rows()[1]
@@ -213,7 +215,8 @@ class ExploredRows(MultiViewClassifier):
         if self._novelty is None:
             class_ids, places = self._given_class_ids(), self._places_of_rows()
             n_threads = count_threads(self.n_jobs)
-            model = fit_novelty(places, class_ids, self.confidence_, self.held_out_, n_threads)
+            second = self._runner_up[1].astype(np.float64)
+            model = fit_novelty(places, class_ids, self.confidence_, self.held_out_, n_threads, second=second)
             novelty = None
             if model is not None:
                 novelty = model.novelty(places, self.confidence_, n_threads)
@@ -222,7 +225,7 @@ class ExploredRows(MultiViewClassifier):
         return self._novelty
 
     def novelty(self, X: Any) -> Matrix:
-        """Return the probability of new rows to belong to a class without a label.
+        """Return how much new rows look as if their class had no label, from 0 to 1; see `novelty_`.
 
         Parameters
         ----------
@@ -283,7 +286,7 @@ class ExploredRows(MultiViewClassifier):
         novelty = self._novelty_of_rows()[1]
         if novelty is None:
             return []
-        sizes = np.unique(self.labels_[self._can_be_labelled], return_counts=True)[1]
+        sizes = np.unique(self.labels_[novelty <= NEW], return_counts=True)[1]  # of classes with a label
         groups = group_novel_rows(self._places_of_rows(), novelty, self._can_be_labelled, float(np.median(sizes)))
         return [self._describe_group(group) for group in groups]
 

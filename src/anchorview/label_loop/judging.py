@@ -39,8 +39,11 @@ class LabelLoop(ExploredRows, LabelledInNotebook):
     _audit: tuple[Rows, Rows, Mask, Matrix] | None = None
     _curve: LearningCurve | None = None
 
-    def _answers_without(self, rows: Rows) -> tuple[npt.NDArray[Any], Matrix]:
-        """Return labels and confidence of labelled rows, by a model that learns from all other labels."""
+    def _answers_without(self, rows: Rows) -> tuple[npt.NDArray[Any], Matrix, float]:
+        """Return labels and confidence of labelled rows, by a model that learns from all other labels.
+
+        And its mean confidence in the rows that have no label.
+        """
         raise NotImplementedError
 
     def _finish_labels(self, sources: npt.NDArray[np.str_]) -> None:
@@ -176,7 +179,7 @@ class LabelLoop(ExploredRows, LabelledInNotebook):
             if len(rows) >= FEWEST:
                 for fold in audit_folds(rows):
                     places = np.searchsorted(rows, fold)
-                    labels, sure[places] = self._answers_without(fold)
+                    labels, sure[places], _ = self._answers_without(fold)
                     right[places] = labels == self.labels_[fold]
             self._audit = rows, skipped, right, sure
         return self._audit
@@ -200,10 +203,12 @@ class LabelLoop(ExploredRows, LabelledInNotebook):
             for hidden in draw_shares(labelled, self._given_class_ids()[labelled]):
                 judged = np.isin(hidden, judging)
                 if judged.any():
-                    found = self._answers_without(hidden)[0] == self.labels_[hidden]
+                    labels, _, sure = self._answers_without(hidden)
+                    found = (labels == self.labels_[hidden])[judged]
                     n_seen.append(len(labelled) - len(hidden))
-                    accuracy.append(float(found[judged].mean()))
-                    n_judged.append(int(judged.sum()))
+                    # The confidence was set on as many labels as there are, and counts as these do.
+                    n_judged.append(len(found) + len(labelled))
+                    accuracy.append((float(found.sum()) + len(labelled) * sure) / n_judged[-1])
             if len(set(n_seen)) < 2:
                 return None
             seen = [np.array(each, dtype=np.float64) for each in (n_seen, accuracy, n_judged)]

@@ -313,7 +313,7 @@ class TwoSpeeds(LabelLoop):
         score, interval = self.__dict__["best_score_"], self.__dict__["best_score_interval_"]
         return accuracy_by_hidden_labels(score, interval, n_judged, self.label_source_) if n_judged else None
 
-    def _answers_without(self, rows: Rows) -> tuple[npt.NDArray[Any], Matrix]:
+    def _answers_without(self, rows: Rows) -> tuple[npt.NDArray[Any], Matrix, float]:
         """Answer by the plain model: a search for each would take too long."""
         return self._plain_of_rows()._answers_without(rows)
 

@@ -141,12 +141,13 @@ class UpdatedLabels(LabelLoop):
     def _can_judge_audit(self) -> bool:
         return "_prepared" in self.__dict__ or "_kept" in self.__dict__ or self._audit is not None
 
-    def _answers_without(self, rows: Rows) -> tuple[npt.NDArray[Any], Matrix]:
+    def _answers_without(self, rows: Rows) -> tuple[npt.NDArray[Any], Matrix, float]:
         prepared = self._rows_of_fit()
         hidden = prepared.given.hide(rows)
         if len(hidden.known.classes) < 2:  # nothing to tell apart: whatever is answered is no answer
-            return np.full(len(rows), None, dtype=object), np.zeros(len(rows))
+            return np.full(len(rows), None, dtype=object), np.zeros(len(rows)), 0.0
         fitted = fit_labels(prepared, hidden, self._make_run(), review=False)
         confidence = self._corrected(fitted.top.confidence, hidden.known.class_ids, fitted.held_out)
         labels: npt.NDArray[Any] = hidden.known.classes[fitted.top.class_ids[rows]]
-        return labels, confidence[rows]
+        others = self._can_be_labelled if self._can_be_labelled.any() else slice(None)
+        return labels, confidence[rows], float(confidence[others].mean())

@@ -31,6 +31,13 @@ class ReliabilityCurve:
         Where that share lies in nine of ten cases, as few samples leave it open.
     count : ndarray of int of shape (n_bins,)
         Samples of each group.
+
+    Examples
+    --------
+    >>> from anchorview.metrics import reliability_curve
+    >>> curve = reliability_curve([True, False, True, True], [0.6, 0.6, 0.9, 0.9], n_bins=2)
+    >>> curve.accuracy.tolist(), curve.count.tolist()
+    ([0.5, 1.0], [2, 2])
     """
 
     confidence: Matrix

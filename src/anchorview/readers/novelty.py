@@ -3,7 +3,8 @@
 Three signs, none of them best everywhere: how unsure the model is; the distance to the nearest labelled row in the
 coordinates of the codes; and how little of any class's labels a walk over the neighbour graph of these coordinates
 brings. The walk finds classes that hang together and misses scattered rows, which the distance finds. How much each
-counts is told by the labels: with all labels of a class left out, its rows should look new, and others should not.
+counts is told by leaving classes out: without the class that a row seems to belong to it should look new, and with it
+it should not.
 
 Nothing here changes a label.
 """
@@ -20,7 +21,7 @@ from ..engine.blocks import one_blas_thread
 from ..features.landmarks import kmeans_labels
 from ..features.neighbours import nearest_points
 from .held_out_labels import HeldOutLabels
-from .unseen_classes import fit_density_ratio, held_out_doubts, left_out_distances, percentile_ranks
+from .unseen_classes import DensityRatio, fit_density_ratio, held_out_doubts, left_out_distances, percentile_ranks
 
 _N_NEIGHBORS = 10
 _DAMPING, _STEPS = 0.97, 60
@@ -28,7 +29,8 @@ _MOST_MEMBERS = 10_000  # rows of the graph; others take the mean of their neare
 _MOST_LABELS = 3000  # labelled rows in it
 _N_FOLDS = 3  # of labels that are hidden from the walk in turn
 _LEAST_MASS = 1e-6
-_NEW = 0.5  # novelty above which rows are grouped
+NEW = 0.5  # novelty above which rows are grouped
+_FINEST = 3e-3  # steps of ranks that count: the very last ones are chance
 _N_CENTRAL = 5
 
 
@@ -48,8 +50,10 @@ class NoveltyModel:
         The signs of unlabelled rows, ascending: what a new row's signs are ranked among.
     weights : ndarray of shape (3,)
         How much each sign counts: doubt, distance and walk.
+    scores : ndarray
+        The signs of unlabelled rows taken together (`combine`), ascending.
     offset, slope : float
-        Of the logit of the novelty in the weighted mean rank.
+        Of the logit of the novelty in the rank among these.
     """
 
     members: Matrix
@@ -57,6 +61,7 @@ class NoveltyModel:
     labelled: Matrix
     ranks: tuple[Matrix, Matrix, Matrix]
     weights: Matrix
+    scores: Matrix
     offset: float
     slope: float
 
@@ -67,9 +72,22 @@ class NoveltyModel:
 
     def novelty(self, coordinates: Matrix, confidence: Matrix, n_threads: int = 1) -> Matrix:
         """Return the novelty of rows, by their coordinates and the confidence of their labels."""
-        mean = self.signs(coordinates, confidence, n_threads) @ self.weights
-        result: Matrix = 1 / (1 + np.exp(-(self.offset + self.slope * (mean - 0.5))))
-        return result
+        scores = combine(self.signs(coordinates, confidence, n_threads), self.weights)
+        ratio = DensityRatio(self.offset, self.slope)
+        return ratio.probabilities(percentile_ranks(scores, self.scores), 0.5)
+
+
+def combine(signs: Matrix, weights: Matrix) -> Matrix:
+    """Return one number for ranked signs, as Fisher combines p-values: a single high rank counts more than in a mean.
+
+    Examples
+    --------
+    >>> signs = np.array([[0.5, 0.5, 0.5], [0.99, 0.25, 0.26]])
+    >>> combine(signs, np.full(3, 1 / 3)).round(2)
+    array([0.69, 1.64])
+    """
+    result: Matrix = -np.log(1 + _FINEST - signs) @ weights
+    return result
 
 
 def fit_novelty(
@@ -79,6 +97,7 @@ def fit_novelty(
     held_out: HeldOutLabels | None,
     n_threads: int = 1,
     random_state: int = 0,
+    second: Matrix | None = None,
 ) -> NoveltyModel | None:
     """Learn what tells rows of unknown classes; None without two classes, or if all rows have a label.
 
@@ -96,6 +115,8 @@ def fit_novelty(
         Threads.
     random_state : int
         Which rows are in the graph, if there are many.
+    second : ndarray of shape (n_rows,), optional
+        Probability of the second likeliest class; by default labels that were held out tell what doubt is worth.
     """
     labelled = np.flatnonzero(class_ids >= 0)
     others = np.flatnonzero(class_ids < 0)
@@ -115,38 +136,52 @@ def fit_novelty(
     signs = [_ranked(part, ranks) for part in (known, new)]
     counts = np.bincount(class_ids[kept])
     signs[0] = signs[0][counts[class_ids[kept]] > 1]
-    weights = _weigh(*signs)
+    without = _signs_without_class(walk, mass, points[kept], class_ids[kept], points[drawn], confidence[drawn],
+                                   None if second is None else second[drawn], n_threads)  # fmt: skip
+    weights = _weigh(_ranked(raw, ranks), _ranked(without, ranks)) if second is not None else _weigh(*signs)
+    scores = np.sort(combine(_ranked(raw, ranks), weights))
     # Without a second label in any class nothing shows what known rows look like: only the expected slope is left.
-    ratio = fit_density_ratio(*(part @ weights if len(signs[0]) else np.empty(0) for part in signs))
-    model = NoveltyModel(points[members], largest, points[kept], ranks, weights, ratio.offset, ratio.slope)
-    share = _share_of_new(ratio.log(_ranked(raw, ranks) @ weights))
-    return _with_share(model, share)
-
-
-def _with_share(model: NoveltyModel, share: float) -> NoveltyModel:
-    offset = model.offset + float(np.log(share / (1 - share)))
-    return NoveltyModel(model.members, model.mass, model.labelled, model.ranks, model.weights, offset, model.slope)
-
-
-def _share_of_new(log_ratio: Matrix) -> float:
-    """Return the share of new rows under which the rows as they look are likeliest, if 0.1 is expected beforehand."""
-    share = 0.1
-    for _ in range(100):
-        odds = log_ratio + np.log(share / (1 - share))
-        share = float((len(odds) * np.mean(1 / (1 + np.exp(-odds))) + 1) / (len(odds) + 10))
-    return min(max(share, 1e-3), 0.9)
+    places = [percentile_ranks(combine(part, weights), scores) if len(signs[0]) else np.empty(0) for part in signs]
+    ratio = fit_density_ratio(*places)
+    return NoveltyModel(points[members], largest, points[kept], ranks, weights, scores, ratio.offset, ratio.slope)
 
 
 def _weigh(known: Matrix, new: Matrix) -> Matrix:
-    """Return how much each sign counts: by how well it tells new labels from known ones; none is left out."""
+    """Return how much each sign counts: by how well it tells new rows from known ones, and all alike.
+
+    Classes that are left out show nothing of scattered rows, so that no sign is given up for another.
+    """
     if not len(known):
         return np.full(3, 1 / 3)
     strength = np.empty(3)
     for sign in range(3):
         below = percentile_ranks(new[:, sign], known[:, sign]).mean()  # the area under the ROC curve
         strength[sign] = max(below - 0.5, 0.05)
-    weights: Matrix = strength**2 / (strength**2).sum()
+    weights: Matrix = (strength**2 / (strength**2).sum() + 1 / 3) / 2
     return weights
+
+
+def _signs_without_class(
+    walk: _Walk,
+    mass: Matrix,
+    labelled: Matrix,
+    class_ids: ClassIds,
+    rows: Matrix,
+    confidence: Matrix,
+    second: Matrix | None,
+    n_threads: int,
+) -> tuple[Matrix, Matrix, Matrix]:
+    """Return the raw signs of rows, had the class that they seem to belong to no label."""
+    left = np.maximum(1 - confidence.astype(np.float64), 1e-12)
+    doubt = np.full(len(rows), 0.5) if second is None else 1 - np.minimum(second / left, 1.0)
+    distance = np.empty(len(rows))
+    for start in range(0, len(rows), 1024):  # not all pairs at once
+        apart = 1 - rows[start : start + 1024] @ labelled.T
+        own = class_ids[apart.argmin(axis=1)]
+        distance[start : start + 1024] = np.where(own[:, None] == class_ids, np.inf, apart).min(axis=1)
+    others = mass[len(labelled) :]
+    brought = np.partition(others, -2, axis=1)[:, -2] if others.shape[1] > 1 else np.zeros(len(others))
+    return doubt, np.maximum(distance, 0.0), -np.log(np.maximum(brought.astype(np.float64), _LEAST_MASS))
 
 
 def _raw_signs(
@@ -268,7 +303,7 @@ def group_novel_rows(
     random_state : int
         Where k-means starts.
     """
-    rows = np.flatnonzero(candidates & (novelty > _NEW))
+    rows = np.flatnonzero(candidates & (novelty > NEW))
     if not len(rows):
         return []
     count = n_groups or max(1, round(len(rows) / max(usual_size, 1.0)))

@@ -238,9 +238,25 @@ def correct_confidence(
     ratio = fit_density_ratio(sign(left_out.known[has_others], doubt_known[has_others]), sign(left_out.new, doubt_new))
     signs = sign(distances, doubts)
     share = fused_share(ratio, signs, n, n_alone)
+    loss = confidence[others] * ratio.probabilities(signs, share)
     corrected = confidence.copy()
-    corrected[others] = confidence[others] * (1 - ratio.probabilities(signs, share))
+    corrected[others] -= loss * _needed_part(confidence[others], loss, held_out, n_alone / n, counted)
     return corrected, share
+
+
+def _needed_part(
+    confidence: Matrix, loss: Matrix, held_out: HeldOutLabels, share_alone: float, counted: Mask | None
+) -> float:
+    """Return how much of a correction is needed: the mean confidence stays above the accuracy that labels show.
+
+    Labels that are the only one of their class are wrong to a model that has not seen them. A model that is too modest
+    already has nothing to correct.
+    """
+    judged = np.ones(len(held_out), dtype=bool) if counted is None else counted[held_out.rows]
+    if not judged.any() or not loss.any():
+        return 1.0
+    shown = float(held_out.right[judged].mean()) * (1 - share_alone)
+    return float(np.clip((confidence.mean() - shown) / loss.mean(), 0.0, 1.0))
 
 
 def held_out_doubts(held_out: HeldOutLabels, labelled: Rows, usual: float) -> tuple[Matrix, Matrix]:

@@ -43,6 +43,27 @@ def row_cells(contents: Any, X: Any, rows: Sequence[int], class_ids: ClassIds) -
     if not is_table(contents):
         texts = list(contents)
         return {int(row): [("", _shorten(texts[row]))] for row in rows if texts[row] not in (None, "")}
+    words, others = _ranked(contents, class_ids)
+    telling = [column for score, column in others if score > 0 or not words]  # something must be shown
+    return _pick(words[:_MOST_TEXTS], telling[:_MOST_CELLS], rows)
+
+
+def telling_columns(contents: Any, class_ids: ClassIds) -> list[str]:
+    """Return the names of a table's columns, what tells most first: texts, then those in which classes differ most.
+
+    Examples
+    --------
+    >>> import pandas as pd
+    >>> table = pd.DataFrame({"noise": [1, 2, 1, 2, 1, 2, 1, 2], "size": [1, 1, 1, 1, 9, 9, 9, 9]})
+    >>> telling_columns(table, np.array([0, 0, 0, 0, 1, 1, 1, 1]))
+    ['size', 'noise']
+    """
+    words, others = _ranked(contents, class_ids)
+    return [column.name for column in [*words, *(column for _, column in others)]]
+
+
+def _ranked(contents: Any, class_ids: ClassIds) -> tuple[list[Column], list[tuple[float, Column]]]:
+    """Return columns of text, and the others with how far the classes differ in them, most first."""
     words, others = list[Column](), list[tuple[float, Column]]()
     sample = _sample(len(class_ids))
     for column in table_columns(contents):
@@ -53,9 +74,7 @@ def row_cells(contents: Any, X: Any, rows: Sequence[int], class_ids: ClassIds) -
         else:
             others.append((_separation(column, sample, class_ids), column))
     words.sort(key=lambda column: _repeats(column, sample))
-    others.sort(key=lambda pair: -pair[0])
-    telling = [column for score, column in others if score > 0 or not words]  # something must be shown
-    return _pick(words[:_MOST_TEXTS], telling[:_MOST_CELLS], rows)
+    return words, sorted(others, key=lambda pair: -pair[0])
 
 
 def _pick(texts: list[Column], others: list[Column], rows: Sequence[int]) -> dict[int, Cells]:

@@ -271,7 +271,7 @@ def made_part(summary: RunSummary) -> str:
     if summary.command:
         parts.append(f"<h3>Command that repeats it</h3><pre>{escape(summary.command)}</pre>")
     if summary.status:
-        said = re.sub(r"(?:^|(?<=[.] ))[a-z]", lambda letter: letter[0].upper(), summary.status)
+        said = re.sub(r"(?:^|(?<=[.] ))[a-z](?![a-z]*_)", lambda letter: letter[0].upper(), summary.status)
         parts.append(f"<h3>What the fit says</h3><p>{escape(said)}</p>")
     seconds = {name: f"{value:.1f} s" for name, value in summary.seconds.items()}
     if seconds:

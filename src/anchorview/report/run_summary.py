@@ -92,6 +92,17 @@ class RunSummary:
         What repeats it; empty if there is no such command.
     made : str
         Date and time.
+
+    Examples
+    --------
+    >>> from anchorview import FSSMSC, datasets
+    >>> from anchorview.report import summarise_run
+    >>> made = datasets.make_multiview_subspaces(90, 3, (8, 6), random_state=0)
+    >>> y = datasets.hide_labels(made.target, 0.2, random_state=0)
+    >>> model = FSSMSC(n_landmarks=30, random_state=0).fit(made.views, y)
+    >>> summary = summarise_run(model, y, title="Synthetic rows")
+    >>> summary.title, summary.method, len(summary.class_ids)
+    ('Synthetic rows', 'FSSMSC', 90)
     """
 
     title: str

@@ -55,6 +55,12 @@ class Constraints:
         Returns
         -------
         RowConstraints
+
+        Examples
+        --------
+        >>> from anchorview import Constraints
+        >>> Constraints.from_groups(must=["ann", "ann", "", "bob"], cannot=[0, -1, 0, -1])
+        Constraints(4 rows: 2 must-link groups, 1 cannot-link group)
         """
         if must is None and cannot is None:
             raise ValueError("No groups were given; pass must=, cannot= or both, one value per row.")
@@ -99,6 +105,12 @@ class Constraints:
         -------
         Constraints
             RowConstraints with `n_rows`.
+
+        Examples
+        --------
+        >>> from anchorview import Constraints
+        >>> Constraints.from_pairs(must=[("s1", "s2")], cannot=[("s1", "s7", 0.5)])
+        Constraints(by id: 1 must-link pair, 1 cannot-link pair)
         """
         pairs = [read_pairs(must, must_weight, "must"), read_pairs(cannot, cannot_weight, "cannot")]
         if n_rows is not None:
@@ -125,6 +137,12 @@ class Constraints:
         Returns
         -------
         RowConstraints
+
+        Examples
+        --------
+        >>> from anchorview import Constraints
+        >>> Constraints.from_matrix([[0, 1, -1], [0, 0, 0], [0, 0, 0]])
+        Constraints(3 rows: 1 must-link pair, 1 cannot-link pair)
         """
         return RowConstraints(read_matrix(matrix))
 

@@ -66,7 +66,17 @@ def test_labels_survive_a_kill_and_a_fit_reads_them(run: Path) -> None:
         while client.get("/overview").json()["version"] == 0:
             assert time.monotonic() < end, client.get("/overview").json()
             time.sleep(0.2)
+        model = client.get("/export?form=model")
+        assert model.status_code == 200, model.text
+        (run.parent / "m.anchorview").write_bytes(model.content)
+        assert client.get("/export?form=report").text.startswith("<!doctype html>")
+        tasks = client.get("/export?form=label-studio").json()
+        assert (
+            "cooking" in str(tasks[34]["annotations"]) and tasks[34]["annotations"][0]["completed_by"]["email"] == "ann"
+        )
     folder = run.parent
+    done = invoke("predict", folder / "m.anchorview", folder / "reviews.csv", "-o", folder / "again.csv")
+    assert done.exit_code == 0 and read_csv(folder / "again.csv")[34]["label"] == "cooking", done.output
     done = invoke(
         "fit",
         folder / "reviews.csv",

@@ -8,9 +8,11 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pytest
 
 from anchorview import FSSMSC
+from anchorview.app.labelling.session import Session
 from support.browser import Tab, browser_tab
 from support.labelling import HTML, digits_session, nasty_table, plain_session, served, wait_until
 
@@ -46,6 +48,15 @@ def figure(tab: Tab, name: str) -> str:
     return text
 
 
+def stated(tab: Tab) -> float:
+    found = re.search(r"(\d+\.\d) %", figure(tab, "Expected accuracy"))
+    return 0.0 if found is None else float(found[1])
+
+
+def share_right(session: Session, target: Any) -> float:
+    return float(np.mean([session.guess(row) == str(target[row]) for row in range(len(target))]))
+
+
 def test_thirty_digits_by_keyboard_alone(tab: Tab, tmp_path: Path, some_digits: Any) -> None:
     fitted = FSSMSC(10, n_landmarks=40, random_state=0).fit(some_digits.views)
     session = digits_session(tmp_path / "run.labels.jsonl", some_digits, fitted, tuple("0123456789"))
@@ -61,16 +72,15 @@ def test_thirty_digits_by_keyboard_alone(tab: Tab, tmp_path: Path, some_digits: 
             assert f": {digit}." in tab.evaluate("document.querySelector('[aria-live]').textContent")
             if number == 14:
                 wait_until(lambda: not session.updating, 60)
-                early = figure(tab, "Expected accuracy")
+                tab.wait_for(f"document.getElementById('page').dataset.version === '{session.state.version}'")
+                early = stated(tab), share_right(session, some_digits.target)
         wait_until(lambda: len(session.book.labels) == 45)
         wait_until(lambda: not session.updating, 60)
         tab.wait_for(f"document.getElementById('page').dataset.version === '{session.state.version}'")
-        late = figure(tab, "Expected accuracy")
+        late = stated(tab), share_right(session, some_digits.target)
         shot(tab, "labelled")
+        assert late > early and late[1] > early[1] and late[1] > 0.75, (early, late)
         assert {event.label for event in session.journal.events} <= set("0123456789")
-        right = sum(session.guess(row) == str(some_digits.target[row]) for row in range(250)) / 250
-        assert right > 0.75, (early, late)
-        assert re.search(r"\d+\.\d %", late)
         tab.press("Backspace")
         wait_until(lambda: len(session.book.labels) == 44)
         tab.press("/")
@@ -166,4 +176,61 @@ def test_html_stays_text_on_a_phone(tab: Tab, tmp_path: Path, dark: bool) -> Non
 
         found = tab.evaluate(CONTRAST)
         assert found["n"] > 20 and found["worst"][0] >= 4.5, found
+    session.close()
+
+
+def test_a_hundred_thousand_rows_are_drawn_chosen_and_labelled(tab: Tab, tmp_path: Path) -> None:
+    session = plain_session(tmp_path / "run.labels.jsonl", 100_000)
+    with served(session) as address:
+        start(tab, address)
+        tab.wait_for("document.getElementById('page').anchorviewPage.map.painted > 0")
+        tab.press("2")
+        wait_until(lambda: list(session.book.labels.values()) == ["b"])
+        code = "const map = document.getElementById('page').anchorviewPage.map; map.onLasso(map.within([[-2, -2], [2, -2], [2, 2], [-2, 2]]))"  # fmt: skip  # noqa: E501
+        tab.evaluate(f"{{ {code} }}")
+        tab.wait_for("document.querySelectorAll('.chosen ol li').length === 10")
+        tab.send("Input.insertText", text="all")
+        for key, name in (("Enter", ""), (" ", "Space"), ("Tab", ""), ("Enter", "")):
+            tab.press(key, code=name)
+        wait_until(lambda: len(session.book.labels) == 100_000)
+        assert sum(label == "all" for label in session.book.labels.values()) == 99_999  # the single label stays
+        assert tab.complaints == []
+    session.close()
+
+
+def test_typing_finds_a_class_before_it_makes_one(tab: Tab, tmp_path: Path) -> None:
+    session = plain_session(tmp_path / "run.labels.jsonl", classes=("motor", "sports", "Sport cars"))
+    with served(session) as address:
+        start(tab, address)
+        for text, keys, label in (("spo", [], "sports"), ("car", [], "Sport cars"), ("spo", ["ArrowUp"], "spo")):
+            n = len(session.book.labels)
+            tab.press("/")
+            tab.send("Input.insertText", text=text)
+            for key in [*keys, "Enter"]:
+                tab.press(key)
+            wait_until(lambda n=n: len(session.book.labels) == n + 1)
+            assert list(session.book.labels.values())[-1] == label
+        tab.press("f")
+        wait_until(lambda: session.book.flagged)
+        tab.press("Backspace")
+        wait_until(lambda: not session.book.flagged)
+        tab.press("u")
+        tab.press(" ", code="Space")
+        wait_until(lambda: session.book.none and session.book.skipped)
+        assert tab.complaints == []
+    session.close()
+
+
+def test_an_earlier_answer_comes_back_in_a_page_that_was_opened_anew(tab: Tab, tmp_path: Path) -> None:
+    session = plain_session(tmp_path / "run.labels.jsonl")
+    with served(session) as address:
+        start(tab, address)
+        row = tab.evaluate(ROW)
+        tab.press("1")
+        wait_until(lambda: row in session.book.labels)
+        start(tab, address)
+        assert tab.evaluate(ROW) != row
+        tab.press("Backspace")
+        tab.wait_for(f"{ROW} === {row}")
+        assert not session.book.labels
     session.close()

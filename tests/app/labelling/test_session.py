@@ -74,7 +74,7 @@ def test_labels_of_digits_lead_to_an_honest_accuracy(tmp_path: Path, some_digits
     for number in range(75):
         row = session.queue("ann")[0]["row"]
         session.take("ann", [{"kind": "label", "rows": [row], "label": str(truth[row])}])
-        if number % 15 == 14:
+        if number % 25 == 24:
             wait_until(lambda: not session.updating, 60)
     state, figures = session.state, session.figures
     right = np.mean([session.guess(row) == str(truth[row]) for row in range(len(truth))])

@@ -22,6 +22,8 @@ from ..label_studio import Annotations, read_annotations
 from ..settings import NO_ID, RunSettings
 from .matrices import table_ids
 
+_OF_A_RUN = ("label", "confidence", "source")  # columns of the labels.csv of a run
+
 
 @dataclass(frozen=True)
 class RunLabels:
@@ -128,10 +130,18 @@ def labels_of_file(path: Path, settings: RunSettings, rows: RowNames, in_table: 
         settings = dataclasses.replace(settings, id=_column_of_photos(path, names, rows.ids))
     column = _label_column(path, settings, names, in_table)
     id_column = settings.id if settings.id in names else None
-    wanted = [column] if id_column is None else [column, id_column]
+    wanted = [name for name in names if name in (column, id_column, *_OF_A_RUN)]
+    if id_column is None and rows.ids is not None:
+        wanted = names
     table = read_table(path, wanted, text=wanted)
+    notes = _guesses(path, table)
+    if id_column is None and rows.ids is not None:
+        id_column = _find_ids(table, [name for name in names if name != column], rows.ids)
+        if id_column is not None:
+            notes.append(f"Labels of {path.name} are brought to the rows by its column {id_column!r}, which holds ids.")
     place = f"{path}, column {column!r}"
     labels = labels_of_column(table.column(column).to_pylist(), place, path.name, settings.unlabelled)
+    labels = dataclasses.replace(labels, notes=notes)
     assert labels.values is not None
     if id_column is None or rows.ids is None:
         if (
@@ -144,7 +154,30 @@ def labels_of_file(path: Path, settings: RunSettings, rows: RowNames, in_table: 
         return _by_position(labels, rows)
     own = table_ids(table, id_column, str(path))
     by_id = dict(zip(own.tolist(), labels.values.tolist(), strict=True))
-    return RunLabels(_by_id(by_id, rows.ids, path), place, path.name)
+    return RunLabels(_by_id(by_id, rows.ids, path), place, path.name, notes)
+
+
+def _find_ids(table: Any, names: Sequence[str], ids: npt.NDArray[Any]) -> str | None:
+    """Return the first column whose cells all differ and mostly are ids of the rows, whatever it is called."""
+    known = set(ids.tolist())
+    for name in names:
+        cells = table.column(name).to_pylist()
+        if len(set(cells)) == len(cells) < 2 * len(known.intersection(cells)):  # others may be spelled wrongly
+            return name
+    return None
+
+
+def _guesses(path: Path, table: Any) -> list[str]:
+    """Return a note if these are the labels.csv of a run, with what its model gave."""
+    if not set(_OF_A_RUN) <= set(table.column_names):
+        return []
+    count = table.column("source").to_pylist().count("model")
+    if not count:
+        return []
+    return [
+        f"{path.name} holds labels of a run, {count:,} of them given by its model (column 'source'). They count as "
+        "given labels now; leave these lines out unless a person has checked them."
+    ]
 
 
 def _column_of_photos(path: Path, names: list[str], ids: npt.NDArray[Any]) -> str:

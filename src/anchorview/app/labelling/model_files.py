@@ -54,7 +54,7 @@ def model_bytes(model: FSSMSC, about: AboutRows) -> bytes:
     saved = model if about.table is None else Pipeline([("table", about.table), ("model", model)])
     with tempfile.TemporaryDirectory() as folder:
         path = Path(folder, "model.anchorview")
-        save(saved, path)
+        save(saved, path, rows=True)  # so that it can tell rows of no known class
         return path.read_bytes()
 
 

@@ -10,7 +10,7 @@ from typing import Any
 
 import numpy as np
 
-from ...core.arrays import Matrix
+from ...core.arrays import ClassIds, Matrix
 from ...files.sources import PHOTOS, TABLES, check_readable, files_of, map_files, suffix_of
 from ...files.tables import read_table, table_names
 from ..errors import CommandError, DataError
@@ -28,6 +28,7 @@ from .updating import RemoteModel
 
 MAP = "map.npy"
 _MOST_COLUMNS = 200
+_MOST_COMPARED = 5000  # rows that tell which columns differ between classes
 AUDIT_SEED = 0  # the order of `FSSMSC.audit_rows`: a fit with the journal goes on with the same audit
 
 
@@ -54,7 +55,10 @@ def open_session(run: Path, guidelines: str = "", n_jobs: int | None = None) -> 
         np.array([place.get(name, -1) if has_labels and name is not None else -1 for name in labels], dtype=np.intp),
         np.asarray(table.column("confidence").to_numpy(), dtype=np.float32) * (1 if has_labels else 0),
     )
-    rows = PageRows(ids, fill_places(_places(run, codes)), codes, *_contents(run, record))
+    contents, folder = _contents(run, record)
+    if contents is not None:
+        contents = _telling_first(contents, first.class_ids)
+    rows = PageRows(ids, fill_places(_places(run, codes)), codes, contents, folder)
     header = Header(hashlib.sha256((run / MARK).read_bytes()).hexdigest()[:32], ids_key(ids), AUDIT_SEED)
     journal = open_journal(journal_path(run), header)
     try:
@@ -117,3 +121,12 @@ def _contents(run: Path, record: dict[str, Any]) -> tuple[Any, Path | None]:
     table = read_table(path, columns) if columns else None
     folder = path if is_photos else files_of(path)[0].parent
     return (table, folder) if table is not None and table.num_rows == record["rows"] else (None, None)
+
+
+def _telling_first(table: Any, class_ids: ClassIds) -> Any:
+    """Return a table with the columns first that tell most about the classes of some of its rows."""
+    from ...report.row_cells import telling_columns
+
+    sample = np.arange(0, table.num_rows, max(1, table.num_rows // _MOST_COMPARED))
+    order = telling_columns(table.take(sample), class_ids[sample])
+    return table.select([*order, *(name for name in table.column_names if name not in order)])

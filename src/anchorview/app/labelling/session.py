@@ -124,6 +124,16 @@ class Session:
             self._tell("labels")
         return self.overview(who)
 
+    def take_over(self, events: Sequence[Event]) -> int:
+        """Take events from elsewhere, but for those that were taken before; return how many are new."""
+        with self._lock:
+            new = [event for event in events if not self._is_taken(event.key)]
+            if new:
+                for event in self.journal.extend(new):
+                    self.book._take(event, False)
+                self._updater.submit(self.labels())
+            return len(new)
+
     def _is_taken(self, key: Any) -> bool:
         return _is_key(key) and key in self.book.keys
 

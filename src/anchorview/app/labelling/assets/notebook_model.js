@@ -17,7 +17,8 @@ export class NotebookModel {
 
   async ask(path, body) {
     const id = `${this.tag}-${++this.serial}`
-    const answer = await new Promise((done) => { this.waiting.set(id, done); this.model.send({ id, path, body: body === undefined ? null : { who: this.who, ...body } }) })
+    const question = body === undefined ? { path: `${path}${path.includes("?") ? "&" : "?"}who=${encodeURIComponent(this.who)}`, body: null } : { path, body: { who: this.who, ...body } }
+    const answer = await new Promise((done) => { this.waiting.set(id, done); this.model.send({ id, ...question }) })
     if (answer.status >= 400) throw new Error(answer.value.error)
     return answer
   }

@@ -11,6 +11,7 @@ import { brief, classButtons, guessLine, rowContent } from "./queue.js"
 export async function render({ model, el }) {
   const page = new Page(model, el)
   el.classList.add("anchorview-label")
+  el.anchorviewPage = page // for whoever looks at it from the console, and benchmarks/page.py
   try {
     await page.start()
   } catch (error) {

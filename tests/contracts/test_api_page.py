@@ -1,0 +1,76 @@
+"""The API page lists every public name, and every public name and method has an example."""
+
+from __future__ import annotations
+
+import importlib
+import inspect
+import re
+from pathlib import Path
+from types import ModuleType
+from typing import Any
+
+import pytest
+
+import anchorview
+
+PAGE = (Path(__file__).parents[2] / "docs" / "api.md").read_text()
+OF_SKLEARN = re.compile(r"set_\w+|get_params|get_metadata_routing|fit_transform|fit_predict|get_feature_names_out")
+
+TEMPLATE = Path(__file__).parents[2] / "docs" / "_templates" / "autosummary" / "class.rst"
+LEFT_OUT = (
+    TEMPLATE.read_text().partition(":exclude-members:")[2].replace(",", " ").split()
+)  # called by the package, not by users
+
+
+def public() -> dict[str, Any]:
+    """Return every public name, with its module in front where it has one of its own."""
+    found = {}
+    for name in anchorview.__all__:
+        thing = getattr(anchorview, name)
+        if isinstance(thing, ModuleType):
+            module = importlib.import_module(f"anchorview.{name}")
+            found |= {f"{name}.{part}": getattr(module, part) for part in module.__all__}
+        elif name != "__version__":
+            found[name] = thing
+    return found
+
+
+def listed() -> set[str]:
+    """Return the names in the lists of the page, in the same form."""
+    names, module = set(), ""
+    for line in PAGE.splitlines():
+        if found := re.match(r"\.\. currentmodule:: anchorview\.?(\w*)", line):
+            module = found.group(1)
+        elif found := re.match(r"   (\w+)$", line):
+            names.add(f"{module}.{found.group(1)}".lstrip("."))
+    return names
+
+
+def methods() -> dict[str, Any]:
+    """Return the public methods of the public classes, but for what they have from scikit-learn."""
+    classes = {name: thing for name, thing in public().items() if inspect.isclass(thing) and "." not in name}
+    return {
+        f"{name}.{part}": method
+        for name, thing in classes.items()
+        for part, method in inspect.getmembers(thing, inspect.isroutine)
+        if not part.startswith("_") and not OF_SKLEARN.fullmatch(part) and part not in LEFT_OUT and is_ours(method)
+    }
+
+
+def is_ours(method: Any) -> bool:
+    return (getattr(method, "__module__", None) or "").startswith("anchorview")
+
+
+def test_the_page_lists_every_public_name() -> None:
+    assert listed() == set(public())
+
+
+# labelled_scorer is an object, whose example is on docs/own_search.md.
+@pytest.mark.parametrize("name", sorted(name for name in public() if name != "metrics.labelled_scorer"))
+def test_every_public_name_has_an_example(name: str) -> None:
+    assert ">>> " in (inspect.getdoc(public()[name]) or "")
+
+
+@pytest.mark.parametrize("name", sorted(methods()))
+def test_every_method_has_an_example(name: str) -> None:
+    assert ">>> " in (inspect.getdoc(methods()[name]) or "")
