@@ -22,6 +22,7 @@ MOST_CLUSTERS = 50
 USUAL = 10  # clusters that a first look assumes: its codes hardly depend on them
 _LIKE = 0.5  # share of the largest gap from which on another one is as good
 _STABLE = 0.9  # adjusted Rand index of clusters found twice, above which they are the same
+_LEFT = 0.5  # share of an eigenvalue that the next one may be if the number is clear
 _HALVES = 4  # draws of half the rows
 
 
@@ -81,7 +82,8 @@ def count_clusters(codes: Any, rng: np.random.RandomState) -> ClusterCount:
     stability = {number: _stability(vectors[:, :number], number, rng) for number in candidates}
     stable = tuple(number for number in candidates if stability[number] >= _STABLE)
     chosen = stable[-1] if stable else int(np.argmax(gaps)) + 2
-    is_clear = len(candidates) == 1 and bool(stable)
+    stands_out = bool(values[chosen] <= _LEFT * values[chosen - 1])  # else clusters have clusters in them
+    is_clear = len(candidates) == 1 and bool(stable) and stands_out
     return ClusterCount(chosen, stable or (chosen,), stability[chosen], is_clear)
 
 
