@@ -11,6 +11,7 @@ from __future__ import annotations
 
 import argparse
 import json
+import resource
 import subprocess
 import sys
 import tempfile
@@ -27,6 +28,9 @@ from sklearn.pipeline import Pipeline
 
 import anchorview
 from anchorview import FSSMSC, AnchorViewClassifier, ImageViews, TableViews, Views, datasets
+from anchorview.bench.records import Records
+from anchorview.bench.scripts import DataSets, Runs
+from anchorview.bench.stamps import code_stamp
 
 RESULTS = Path(__file__).parent / "results"
 TEXT_LABELS, PHOTO_LABELS = 0.03, 0.05
@@ -41,12 +45,17 @@ def main() -> None:
     parser.add_argument("--draws", type=int, default=2)
     parser.add_argument("--rows", type=int, default=4000)
     parser.add_argument("--plain", action="store_true", help="without the tuned model, which takes most of the time")
+    parser.add_argument("--tables", action="store_true", help="write the table again, without measuring")
     given = parser.parse_args()
     if given.what == "product":
-        record = measure_product(given)
-        (RESULTS / "raw_product.json").write_text(json.dumps(record, indent=1) + "\n")
+        record = measure_product(given) | {"code": code_stamp()}
+        name = "raw_product_plain.json" if given.plain else "raw_product.json"
+        (RESULTS / name).write_text(json.dumps(record, indent=1) + "\n")
         return
-    records: list[dict[str, Any]] = []
+    runs = Runs(Records(RESULTS / "raw_inputs.jsonl"), DataSets([]), any_commit=given.tables)
+    if given.tables:
+        (RESULTS / "raw_inputs.md").write_text(_table(runs))
+        return
     for name, texts, target in _text_sets(given):
         for encoder in (None, "wordllama"):
             start = time.perf_counter()
@@ -55,19 +64,18 @@ def main() -> None:
             )
             reading = time.perf_counter() - start
             features = "tf-idf" if encoder is None else "tf-idf and wordllama"
-            records += compare(name, features, views, target, TEXT_LABELS, reading, given)
+            compare(runs, name, features, views, target, TEXT_LABELS, reading, given)
             if encoder is not None:
                 alone = Views({"meaning": views.arrays[-1]})
-                records += compare(name, "wordllama alone", alone, target, TEXT_LABELS, reading, given)
+                compare(runs, name, "wordllama alone", alone, target, TEXT_LABELS, reading, given)
     if given.photos is not None:
         paths = sorted(path for path in given.photos.glob("*/*") if path.is_file())
         target = np.unique([path.parent.name for path in paths], return_inverse=True)[1]
         start = time.perf_counter()
         views = ImageViews().fit_transform(paths)
         reading = time.perf_counter() - start
-        records += compare(given.photos.name, "four descriptors", views, target, PHOTO_LABELS, reading, given)
-    (RESULTS / "raw_inputs.jsonl").write_text("".join(json.dumps(one) + "\n" for one in records))
-    (RESULTS / "raw_inputs.md").write_text(_table(records, given))
+        compare(runs, given.photos.name, "four descriptors", views, target, PHOTO_LABELS, reading, given)
+    (RESULTS / "raw_inputs.md").write_text(_table(runs))
 
 
 def _text_sets(given: argparse.Namespace) -> list[tuple[str, list[str], np.ndarray]]:
@@ -103,6 +111,7 @@ def _draw(texts: list[str], classes: list[str], n_rows: int) -> tuple[list[str],
 
 
 def compare(
+    runs: Runs,
     name: str,
     features: str,
     views: Views,
@@ -110,42 +119,35 @@ def compare(
     share: float,
     reading: float,
     given: argparse.Namespace,
-) -> list[dict[str, Any]]:
+) -> None:
     """Fit each method to a few labels, and count the others that it gets right."""
     blocks = [TfidfTransformer().fit_transform(a) if sparse.issparse(a) else _unit(a) for a in views.arrays]
     joined = sparse.csr_array(sparse.hstack(blocks))
-    methods: dict[str, Any] = {"FSSMSC": lambda seed: FSSMSC(random_state=seed)}
-    if not given.plain:
-        methods["AnchorViewClassifier"] = lambda seed: AnchorViewClassifier(random_state=seed)
-    methods["logistic regression"] = None
-    records = []
-    for method, make in methods.items():
-        scores, seconds = [], []
+    methods: dict[str, Any] = {"FSSMSC": FSSMSC, "AnchorViewClassifier": AnchorViewClassifier}
+    if given.plain:
+        del methods["AnchorViewClassifier"]
+    for method in [*methods, "logistic regression"]:
         for draw in range(given.draws):
             y = datasets.hide_labels(target, share, random_state=draw)
             known = y != -1
-            start = time.perf_counter()
-            if make is None:
-                model = LogisticRegression(C=10.0, max_iter=300).fit(joined[known], target[known])
-                found = model.predict(joined[~known])
-            else:
-                found = make(draw).fit(views, y).labels_[~known]
-            seconds.append(time.perf_counter() - start)
-            scores.append(100 * float(np.mean(found == target[~known])))
-        records.append(
-            {
-                "data": name,
-                "rows": len(views),
-                "labels": int(known.sum()),
-                "features": features,
-                "method": method,
-                "accuracy": [round(one, 1) for one in scores],
-                "seconds": round(float(np.mean(seconds)), 1),
-                "reading_seconds": round(reading, 1),
-            }
-        )
-        print(json.dumps(records[-1]), flush=True)
-    return records
+
+            def measure(method: str = method, draw: int = draw, y: Any = y, known: Any = known) -> dict[str, Any]:
+                start, cpu = time.perf_counter(), time.process_time()
+                if method in methods:
+                    found = methods[method](random_state=draw).fit(views, y).labels_[~known]
+                else:
+                    model = LogisticRegression(C=10.0, max_iter=300).fit(joined[known], target[known])
+                    found = model.predict(joined[~known])
+                return {
+                    "accuracy": round(100 * float(np.mean(found == target[~known])), 2),
+                    "seconds": round(time.perf_counter() - start, 2),
+                    "cpu_seconds": round(time.process_time() - cpu, 2),
+                    "reading_seconds": round(reading, 2),
+                }
+
+            key = {"data": name, "rows": len(views), "labels": int(known.sum()), "features": features}
+            key |= {"method": method, "draw": draw}
+            print(json.dumps(key), runs.get(key, measure), flush=True)
 
 
 def measure_product(given: argparse.Namespace) -> dict[str, Any]:
@@ -158,7 +160,9 @@ def measure_product(given: argparse.Namespace) -> dict[str, Any]:
         texts, target = _draw(table["text"], table["category"], 5000)
         y = datasets.hide_labels(target, TEXT_LABELS, random_state=0)
         rows = [{"text": text} for text in texts]
-        model = Pipeline([("table", TableViews()), ("model", AnchorViewClassifier(random_state=0))])
+        estimator = FSSMSC(random_state=0) if given.plain else AnchorViewClassifier(random_state=0)
+        record["model"] = type(estimator).__name__
+        model = Pipeline([("table", TableViews()), ("model", estimator)])
         start = time.perf_counter()
         model.fit(rows, y)
         record["fit_seconds"] = round(time.perf_counter() - start, 1)
@@ -181,19 +185,20 @@ def measure_product(given: argparse.Namespace) -> dict[str, Any]:
         start = time.perf_counter()
         loaded.predict(rows)
         record["row_of_5000_ms"] = round(1000 * (time.perf_counter() - start) / len(rows), 3)
-        record["dry_run_seconds"] = _dry_run(texts, y)
+        record["dry_run_seconds"], record["dry_run_cpu_seconds"] = _dry_run(texts, y)
     if given.photos is not None:
         paths = sorted(path for path in given.photos.rglob("*") if path.is_file())
         ImageViews().fit(paths[:50])  # imports
-        start = time.perf_counter()
+        start, cpu = time.perf_counter(), time.process_time()
         ImageViews().fit(paths)
         record["photos_a_second"] = round(len(paths) / (time.perf_counter() - start))
+        record["photo_cpu_ms"] = round(1000 * (time.process_time() - cpu) / len(paths), 2)
     print(json.dumps(record, indent=1))
     return record
 
 
-def _dry_run(texts: list[str], y: np.ndarray) -> float:
-    """Return the seconds of the command, from start to end."""
+def _dry_run(texts: list[str], y: np.ndarray) -> tuple[float, float]:
+    """Return the seconds of the command, from start to end, and those of the processor."""
     with tempfile.TemporaryDirectory() as folder:
         file = Path(folder) / "rows.jsonl"
         lines = (
@@ -201,27 +206,36 @@ def _dry_run(texts: list[str], y: np.ndarray) -> float:
             for text, label in zip(texts, y.tolist(), strict=True)
         )
         file.write_text("\n".join(lines) + "\n")
-        start = time.perf_counter()
+        start, before = time.perf_counter(), resource.getrusage(resource.RUSAGE_CHILDREN)
         command = [sys.executable, "-m", "anchorview", "fit", str(file), "--label", "topic", "--dry-run"]
         subprocess.run(command, check=True, capture_output=True)
-        return round(time.perf_counter() - start, 2)
+        after = resource.getrusage(resource.RUSAGE_CHILDREN)
+        cpu = after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime
+        return round(time.perf_counter() - start, 2), round(cpu, 2)
 
 
-def _table(records: list[dict[str, Any]], given: argparse.Namespace) -> str:
+def _table(runs: Runs) -> str:
+    groups: dict[tuple[Any, ...], list[dict[str, Any]]] = {}
+    for key, result in runs.recorded():
+        group = tuple(key[name] for name in ("data", "rows", "labels", "features", "method"))
+        groups.setdefault(group, []).append(result)
     lines = [
         "# Raw text and photos",
         "",
-        f"`python benchmarks/raw_inputs.py accuracy`, {given.draws} draws of labels; accuracy of rows without one, in",
-        "percent, and seconds of a fit. Logistic regression has the same features, joined, each view of unit length.",
+        "`python benchmarks/raw_inputs.py accuracy --help`: accuracy of the rows without a label, in percent, mean of",
+        "the draws of labels, and CPU seconds of a fit. Logistic regression has the same features, joined, each view",
+        "of unit length. The encoder sees no label.",
         "",
-        "| data | rows | labels | features | method | accuracy | each draw | s |",
+        "| data | rows | labels | features | method | accuracy | draws | CPU s |",
         "|---|---|---|---|---|---|---|---|",
     ]
-    lines += [
-        f"| {one['data']} | {one['rows']:,} | {one['labels']} | {one['features']} | {one['method']} | "
-        f"{np.mean(one['accuracy']):.1f} | {', '.join(map(str, one['accuracy']))} | {one['seconds']} |"
-        for one in records
-    ]
+    for (data, rows, labels, features, method), found in groups.items():
+        scores = [one["accuracy"] for one in found]
+        seconds = np.mean([one["cpu_seconds"] for one in found])
+        lines.append(
+            f"| {data} | {rows:,} | {labels} | {features} | {method} | {np.mean(scores):.1f} | "
+            f"{', '.join(f'{score:.1f}' for score in scores)} | {seconds:.1f} |"
+        )
     return "\n".join(lines) + "\n"
 
 

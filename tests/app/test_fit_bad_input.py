@@ -184,7 +184,7 @@ def test_columns_that_are_empty(folder: Path) -> None:
     write_csv(folder / "empty.csv", {"text": [None] * 8, "topic": ["a", "b"] * 4})
     line = fit_refused("empty.csv", "--label", "topic")
     assert line.startswith("empty.csv: No column of the table can be used.")
-    assert "text (empty: every cell is empty)" in line
+    assert "text: left out (every cell is empty)" in line
 
 
 def test_settings_that_are_wrong(folder: Path) -> None:

@@ -62,5 +62,8 @@ def test_the_command_names_them_and_is_quick_to_say_what_columns_are(tmp_path: P
     assert "leave it out: --column code=ignore." in done.output
     assert "price: number, such as '" in done.output and "To read a column in another way: --column" in done.output
     assert "Time to expect" not in done.output and not (tmp_path / "run").exists()
+    slow = invoke("fit", path, "--label", "topic", "--text-encoder", tmp_path, "--dry-run")  # no model, so not asked
+    assert "A fit encodes text by" in slow.output, slow.output
+    assert invoke("fit", path, "--label", "topic", "--text-encoder", "no/folder", "--dry-run").exit_code == 2
     done = invoke("fit", path, "--label", "topic", "--column", "code=ignore", "--config", quick(tmp_path), "--dry-run")
     assert "gives the label away" not in done.output

@@ -2,16 +2,20 @@
 
 from __future__ import annotations
 
-import importlib
+import dataclasses
+import importlib.util
 import time
+from pathlib import Path
 from typing import Any
 
 import numpy as np
 from sklearn.base import clone
 
 from ..core.arrays import Rows, is_sparse
+from ..data.text_models import AUTO, WORDLLAMA
 from ..datasets import make_multiview_subspaces
 from ..fssmsc import FSSMSC
+from .errors import UsageError
 from .fitting import fit_to_data, make_model, memory_of, read
 from .inputs.gathering import RunData
 from .inputs.labels import RunLabels
@@ -26,8 +30,10 @@ _BLOCK_ROWS = 1500
 
 def check_run(settings: RunSettings, reporter: Reporter, *, timed: bool = True) -> dict[str, Any]:
     """Say what a run would do, with or without how long it takes, and return it for machines."""
+    encoder = _text_encoder(settings)
     with reporter.working():
-        data = read(settings, reporter)
+        # Encoders of text may take minutes, which nobody expects of a dry run.
+        data = read(settings if timed else dataclasses.replace(settings, text_encoder="none"), reporter)
         model = make_model(settings, data)
         empty = _missing_cells(data)
         needed = memory_of(data, model, count=len(data.views) >= _MANY_ROWS)
@@ -35,6 +41,9 @@ def check_run(settings: RunSettings, reporter: Reporter, *, timed: bool = True) 
     listed = ", ".join(f"{name} {count:,}" for name, count in empty.items() if count)
     reporter.say(f"Cells that are empty: {sum(empty.values()):,}{f' ({listed})' if listed else ''}.")
     reporter.say(f"Memory to expect: about {needed}.")
+    has_text = data.table is not None and any(found.kind == "text" for found in data.table.columns_.values())
+    if seconds is None and has_text and encoder is not None:
+        reporter.say(f"A fit encodes text by {encoder}, too: one more view of each column of text.")
     if seconds is None:
         reporter.say("Nothing was written (--dry-run); --check tells how long the fit will take, too.")
     else:
@@ -50,6 +59,16 @@ def check_run(settings: RunSettings, reporter: Reporter, *, timed: bool = True) 
         "columns": [] if data.table is None else data.table.describe().splitlines(),
         "notes": data.notes,
     }
+
+
+def _text_encoder(settings: RunSettings) -> str | None:
+    """Return what a fit would encode text by; an error if there is no such folder."""
+    named = settings.text_encoder or AUTO
+    if named == AUTO:
+        return WORDLLAMA if importlib.util.find_spec(WORDLLAMA) is not None else None
+    if named not in ("none", WORDLLAMA) and not Path(named).is_dir():
+        raise UsageError(f"--text-encoder {named} is neither auto, wordllama, none nor the folder of a model.")
+    return None if named == "none" else named
 
 
 def _missing_cells(data: RunData) -> dict[str, int]:

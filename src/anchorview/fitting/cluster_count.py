@@ -2,8 +2,9 @@
 
 The codes join rows to landmarks; of that graph, made a random walk, as many eigenvalues are near 1 as there are groups
 that the walk hardly leaves (von Luxburg, "A tutorial on spectral clustering", 2007). Groups of groups give an earlier
-gap, so of gaps of like size the last one counts. Data often hold no number of clusters at all; then several gaps are
-alike, or k-means on halves of the rows finds other clusters each time, and the result says that it is unclear.
+gap, so of gaps of like size the last one counts whose clusters are found again on halves of the rows. Data often hold
+no number of clusters at all: then several gaps are alike, or no clusters are found again, and the result says that it
+is unclear.
 """
 
 from __future__ import annotations
@@ -21,6 +22,7 @@ MOST_CLUSTERS = 50
 USUAL = 10  # clusters that a first look assumes: its codes hardly depend on them
 _LIKE = 0.5  # share of the largest gap from which on another one is as good
 _STABLE = 0.9  # adjusted Rand index of clusters found twice, above which they are the same
+_LEFT = 0.5  # share of an eigenvalue that the next one may be if the number is clear
 _HALVES = 4  # draws of half the rows
 
 
@@ -29,7 +31,7 @@ class ClusterCount:
     """A number of clusters, and how clear it is."""
 
     n_clusters: int
-    candidates: tuple[int, ...]  # numbers whose gap is as good, the chosen one included
+    candidates: tuple[int, ...]  # numbers that are as good, the chosen one included
     stability: float  # adjusted Rand index between clusters of different halves of the rows
     is_clear: bool
 
@@ -44,6 +46,8 @@ class ClusterCount:
         if self.is_clear:
             return f'n_clusters="auto" chose {self.n_clusters}, which is clear.'
         others = [str(number) for number in self.candidates if number != self.n_clusters]
+        if not others and self.stability >= _STABLE:
+            return f'n_clusters="auto" chose {self.n_clusters}; that is unclear: no gap in the spectrum stands out.'
         if others:
             listed = " and ".join([", ".join(others[:-1]), others[-1]] if len(others) > 1 else others)
             return f'n_clusters="auto" chose {self.n_clusters}; that is unclear: {listed} would do as well.'
@@ -75,9 +79,12 @@ def count_clusters(codes: Any, rng: np.random.RandomState) -> ClusterCount:
         return ClusterCount(2, (2,), 0.0, False)
     gaps = values[1:most] - values[2 : most + 1]  # after 2, 3, … eigenvalues
     candidates = tuple(int(place) + 2 for place in np.flatnonzero(gaps >= _LIKE * gaps.max()))
-    chosen = candidates[-1]
-    stability = _stability(vectors[:, :chosen], chosen, rng)
-    return ClusterCount(chosen, candidates, stability, len(candidates) == 1 and stability >= _STABLE)
+    stability = {number: _stability(vectors[:, :number], number, rng) for number in candidates}
+    stable = tuple(number for number in candidates if stability[number] >= _STABLE)
+    chosen = stable[-1] if stable else int(np.argmax(gaps)) + 2
+    stands_out = bool(values[chosen] <= _LEFT * values[chosen - 1])  # else clusters have clusters in them
+    is_clear = len(candidates) == 1 and bool(stable) and stands_out
+    return ClusterCount(chosen, stable or (chosen,), stability[chosen], is_clear)
 
 
 def _spectrum(codes: Any) -> tuple[Matrix, Matrix]:
