@@ -52,9 +52,8 @@ OF_FITTED_ROWS = (  # attributes about the single rows of a fit: predictions do 
     "_label_source",
     "_coordinates",
     "_code_space",
-    "_kept",
-    "_kept_plain",
 )
+OF_UPDATES = ("_kept", "_kept_plain")  # what a file keeps of these rows for other labels, on demand
 # What only the rows of a fit and other labels for them need: never pickled, copied to workers, or written to files.
 _PLACES = ("_coordinates", "_code_space")
 OF_LABEL_LOOP = (
@@ -343,7 +342,7 @@ class MultiViewClassifier(
         """Work on the blocks of views on Dask where they are; what is asked for comes back, the rows do not."""
         model = object.__new__(type(self))
         kept = {"_code_space"}  # what places new rows
-        left_out = {*OF_FITTED_ROWS, *OF_LABEL_LOOP, *self._kept_after_failure} - kept
+        left_out = {*OF_FITTED_ROWS, *OF_UPDATES, *OF_LABEL_LOOP, *self._kept_after_failure} - kept
         model.__dict__ = {name: value for name, value in self.__dict__.items() if name not in left_out}
         rows = join_sources(views.names, views.arrays)
         try:

@@ -11,7 +11,7 @@ import importlib
 from dataclasses import dataclass
 from typing import Any
 
-from ..base import OF_FITTED_ROWS, OF_LABEL_LOOP
+from ..base import OF_FITTED_ROWS, OF_LABEL_LOOP, OF_UPDATES
 
 LAST_STEPS = ("FSSMSC", "AnchorViewClassifier")
 
@@ -53,9 +53,11 @@ def _sklearn(**modules: str) -> dict[str, Storable]:
 
 
 TABLE: dict[str, Storable] = {
-    "FSSMSC": Storable("anchorview.fssmsc", OF_FITTED_ROWS, times=("stage_seconds_",)),
+    "FSSMSC": Storable("anchorview.fssmsc", OF_FITTED_ROWS + OF_UPDATES, times=("stage_seconds_",)),
     "AnchorViewClassifier": Storable(
-        "anchorview.classifier", OF_FITTED_ROWS + _SEARCH, times=("stage_seconds_", "cv_results_.mean_fit_time")
+        "anchorview.classifier",
+        OF_FITTED_ROWS + OF_UPDATES + _SEARCH,
+        times=("stage_seconds_", "cv_results_.mean_fit_time"),
     ),
     "Judgement": Storable("anchorview.tuning.search_data", times=("seconds",)),
     "Pipeline": Storable("sklearn.pipeline", without=(*_NEVER, "memory")),  # a folder of pickles is not to be trusted

@@ -29,7 +29,8 @@ from .parameters import FitParameters
 from .spec import Plan
 
 if TYPE_CHECKING:
-    from ..readers.kept_neighbours import GraphMembers, KeptNeighbours
+    from ..readers.graph_members import GraphMembers
+    from ..readers.kept_neighbours import KeptNeighbours
     from ..solver.codes import Codes, Reduction
     from ..tuning.auto import Choice
 

@@ -27,8 +27,8 @@ from ..features.products import ViewCrossProducts
 from ..features.representation import Representation
 from ..readers.averaging import average_temperature, temper
 from ..readers.graph import GraphSpace, join_rows, make_space
+from ..readers.graph_members import GraphMembers
 from ..readers.held_out import folds_to_judge, hold_out, rows_to_judge
-from ..readers.kept_neighbours import GraphMembers
 from ..readers.nearest import LabelledNeighbours
 from ..readers.temperature import Mistakes, choose_temperature, log_loss, spread
 from ..solver.elastic_net import ElasticNetEncoder
