@@ -158,7 +158,7 @@ class FSSMSC(UpdatedLabels):
     confidence_ : ndarray of shape (n_rows,)
         Probability of that class, calibrated on labels that were held out; 1 for labelled rows. Where some classes have
         a single label, others may have none: the confidence of rows that are unlike all labelled ones is then lower
-        than their probability (docs/confidence.md).
+        than their probability (docs/lab/confidence.md).
     classes_ : ndarray
         The labelled classes, sorted.
     held_out_ : HeldOutLabels or None

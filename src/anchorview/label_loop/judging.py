@@ -25,7 +25,6 @@ from ..readers.label_sources import RANDOM, number_sources
 from ..readers.learning_curve import LabelsNeeded, LearningCurve, draw_shares, fit_learning_curve
 from ..readers.trusted import TrustedRows, find_trusted
 from ..readers.unseen_classes import can_be_corrected, correct_confidence
-from ..tuning.estimate import estimate_accuracy
 from .exploring import ExploredRows
 
 _FEWEST_RANDOM = 15  # labels drawn at random, below which the share of classes without one is mostly chance
@@ -110,6 +109,8 @@ class LabelLoop(ExploredRows):
         return self._accuracy_by_hidden_labels()
 
     def _accuracy_by_hidden_labels(self) -> ExpectedAccuracy | None:
+        from ..tuning.estimate import estimate_accuracy  # loads numba
+
         held_out = self.held_out_
         if held_out is None or not len(held_out):
             return None
