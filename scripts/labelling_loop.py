@@ -37,7 +37,8 @@ def main() -> None:
             points.append((BATCH * number, right, stated.value, stated.low, stated.high, stated.rests_on))
             print(
                 f"{BATCH * number:4d} labels of {len(model.classes_):2d} classes: {100 * right:.1f} % right; stated "
-                f"{100 * stated.value:.1f} ({100 * stated.low:.0f} to {100 * stated.high:.0f}) by {stated.rests_on}{changed}"
+                f"{100 * stated.value:.1f} ({100 * stated.low:.0f} to {100 * stated.high:.0f}) "
+                f"by {stated.rests_on}{changed}"
             )
     print(model.trusted_rows(0.9).describe())
     print(model.labels_needed(0.99).describe())
