@@ -134,12 +134,14 @@ def _held_out(held_out: Any, model: Any, n_rows: int) -> None:
 
 
 def _coordinates(places: Any, model: Any, n_rows: int) -> None:
-    space = vars(model).get("_code_space")
-    require(isinstance(space, CodeSpace), "_code_space")
-    directions = space.directions
-    require(isinstance(directions, np.ndarray) and directions.ndim == 2, "_code_space")
-    check_floats(directions, (len(model.landmarks_), directions.shape[1]), "_code_space")
-    check_floats(places, (n_rows, directions.shape[1]), "_coordinates")
+    require("_code_space" in vars(model), "_code_space")
+    _code_space(model._code_space, model, n_rows)
+    check_floats(places, (n_rows, model._code_space.directions.shape[1]), "_coordinates")
+
+
+def _code_space(space: Any, model: Any, n_rows: int) -> None:
+    require(isinstance(space, CodeSpace) and "_coordinates" in vars(model), "_code_space")
+    check_floats(space.directions, (len(model.landmarks_), None), "_code_space")
 
 
 def _kept(kept: Any, model: Any, n_rows: int) -> None:
@@ -195,6 +197,7 @@ CHECKS: dict[str, Callable[[Any, Any, int], None]] = {
     "_likely_class_ids": _likely_class_ids,
     "_label_source": _label_source,
     "_coordinates": _coordinates,
+    "_code_space": _code_space,
     "_kept": _kept,
     "_kept_plain": _kept_plain,
 }

@@ -17,7 +17,7 @@ from ..core.arrays import Mask, Matrix, Presence, Rows, Weights
 from ..data.views import Views
 from ..features.representation import Representation, landmark_gram
 from ..features.stored_products import StoredProducts
-from ..readers.kept_neighbours import GraphMembers
+from ..readers.graph_members import GraphMembers
 from ..solver.codes import Reduction
 from ..solver.grams import PatternGrams
 from ..solver.weights import ModelWeights

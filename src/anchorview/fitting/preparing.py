@@ -27,7 +27,8 @@ from .given import FitInput
 from .spec import FitParameters, Plan
 
 if TYPE_CHECKING:
-    from ..readers.kept_neighbours import GraphMembers, KeptNeighbours
+    from ..readers.graph_members import GraphMembers
+    from ..readers.kept_neighbours import KeptNeighbours
     from ..solver.codes import Codes, Reduction
     from ..tuning.auto import Choice
 

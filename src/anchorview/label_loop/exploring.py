@@ -17,12 +17,11 @@ from ..engine.blocks import count_threads
 from ..model.model import OfRows
 from ..readers.audit import AUDITED, audit_order, next_audit_rows
 from ..readers.code_space import CodeSpace, fit_code_space
+from ..readers.group_tree import GroupTree, make_group_tree
 from ..readers.label_sources import RANDOM, SUGGESTED, UNKNOWN, name_sources
-from ..readers.novel_features import distinctive_features, draw_some
+from ..readers.novel_features import distinguishing_features, draw_some
 from ..readers.novelty import NEW, NovelGroup, NoveltyModel, fit_novelty, group_novel_rows
-from ..readers.row_groups import RowGroups, group_rows
 from ..readers.suggest import LabelQueue, Suggestion, check_request, make_queue, restrict
-from ..solver.codes import Codes
 
 _UNSURE = 0.8  # a label with a smaller probability is in doubt for itself, not only as one of many
 
@@ -37,7 +36,7 @@ class ExploredRows(MultiViewClassifier):
     _label_source = OfRows["npt.NDArray[np.int8]"]()
     _coordinates: Matrix | None = None  # of the rows of the fit, in `_code_space`
     _code_space: CodeSpace | None = None
-    _row_groups: RowGroups | None = None
+    _row_groups: GroupTree | None = None
     _novelty: tuple[NoveltyModel | None, Matrix | None] | None = None  # of these labels
 
     @property
@@ -48,10 +47,6 @@ class ExploredRows(MultiViewClassifier):
             is_labelled = ~self._can_be_labelled & np.isin(self.labels_, self.classes_) & (self.confidence_ == 1)
             return np.where(is_labelled, UNKNOWN, "")
         return name_sources(self._label_source)
-
-    def _codes_without_labels(self) -> Codes:
-        """Return codes that no label has moved."""
-        return self.codes_
 
     def _forget_places(self) -> None:
         """Forget what is known of rows that are no longer those of the fit."""
@@ -74,14 +69,14 @@ class ExploredRows(MultiViewClassifier):
     def _places_of_rows(self) -> Matrix:
         """Return coordinates of the rows of the fit, alike where rows use the same landmarks."""
         if self._coordinates is None or self._code_space is None:
-            codes = self._codes_without_labels()
-            self._code_space = fit_code_space(codes)
-            self._coordinates = self._code_space.coordinates(codes).astype(np.float32)
+            # Copies of the model have these codes only: they are to answer as it does.
+            self._code_space = fit_code_space(self.codes_)
+            self._coordinates = self._code_space.coordinates(self.codes_).astype(np.float32)
         return self._coordinates
 
-    def _groups_of_rows(self) -> RowGroups:
+    def _groups_of_rows(self) -> GroupTree:
         if self._row_groups is None:
-            self._row_groups = group_rows(self._places_of_rows())
+            self._row_groups = make_group_tree(self._places_of_rows())
         return self._row_groups
 
     def _given_class_ids(self) -> ClassIds:
@@ -285,7 +280,7 @@ class ExploredRows(MultiViewClassifier):
             return group
         rng = np.random.RandomState(0)
         inside, every = (draw_some(rows, rng) for rows in (group.rows, np.arange(len(views))))
-        return replace(group, features=distinctive_features(views.names, views[inside].arrays, views[every].arrays))
+        return replace(group, features=distinguishing_features(views.names, views[inside].arrays, views[every].arrays))
 
     def _views_of_fit(self) -> Views | None:
         """Return the features of the fit; None if they are not here."""

@@ -18,7 +18,6 @@ from ..fitting.pipeline import Fitted, fit_labels
 from ..fitting.preparing import Prepared
 from ..fitting.spec import FitParameters, FitRun
 from ..readers.label_sources import read_label_sources
-from ..solver.codes import Codes
 from ..supervision.constraints import Constraints
 from .judging import LabelLoop
 
@@ -129,10 +128,6 @@ class UpdatedLabels(LabelLoop):
         """Keep what other labels need of the rows of the fit, for a file."""
         self._kept = keep_fit(self._rows_of_fit(), dict(self.chosen_), dict(self.paper_weights_))
         self._places_of_rows()
-
-    def _codes_without_labels(self) -> Codes:
-        prepared: Prepared | None = self.__dict__.get("_prepared")
-        return self.codes_ if prepared is None or prepared.encoded is None else prepared.encoded[0]
 
     def _views_of_fit(self) -> Views | None:
         prepared: Prepared | None = self.__dict__.get("_prepared")

@@ -29,7 +29,8 @@ from .base import class_probabilities
 from .choice import READ_GRAPH, READ_LABELS
 from .graph import FittedRows, GraphSpace, join_rows, make_space
 from .held_out import folds_to_judge, hold_out, rows_to_judge
-from .kept_neighbours import GraphMembers, KeptNeighbours
+from .graph_members import GraphMembers
+from .kept_neighbours import KeptNeighbours
 from .linear import FoldedReader, LinearReader, fit_linear
 from .poisson import PoissonReader
 from .temperature import Mistakes, average_temperature, choose_temperature, log_loss, spread, temper
