@@ -195,16 +195,16 @@ def choose_averaged(
         weights=None if weights is None else weights[rows],
     )
     n_picks, trust = sum(picks.values()), trust_in_choice(data)
-    weights = {compared[number].setting: trust * count for number, count in picks.items()}
     groups = [] if n_averaged == 1 or 1 - trust < 1 / n_picks else steady_settings(data, judgements)
     if not groups:
         return [(compared[number], float(count)) for number, count in picks.items()]
+    parts = {compared[number].setting: trust * count for number, count in picks.items()}
     for group in groups:
+        part = (1 - trust) * n_picks / (len(groups) * len(group))
         for judgement in group:
-            part = (1 - trust) * n_picks / (len(groups) * len(group))
-            weights[judgement.setting] = weights.get(judgement.setting, 0.0) + part
+            parts[judgement.setting] = parts.get(judgement.setting, 0.0) + part
     by_setting = {judgement.setting: judgement for judgement in judgements}
-    return [(by_setting[setting], weight) for setting, weight in weights.items()]
+    return [(by_setting[setting], part) for setting, part in parts.items()]
 
 
 def trust_in_choice(data: SearchData) -> float:
