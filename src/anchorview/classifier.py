@@ -107,7 +107,7 @@ class AnchorViewClassifier(MultiViewClassifier):
         much as one view. None is the same weight for all.
     n_averaged : int, default=10
         Settings of different kinds whose probabilities are averaged; as many picks again go to those, of any kind, that
-        help the average most. With 1, the best setting alone, nothing else has a part.
+        help the average most. With 1, settings that nobody chose have no part.
     n_splits : int, default=3
         Folds of the labelled rows.
     n_repeats : int, optional

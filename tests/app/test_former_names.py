@@ -58,7 +58,9 @@ def test_settings_of_a_search() -> None:
     )
     assert found["best_setting_"] == new and found["averaged_"] == [{**new, "weight": 1.0}]
     assert found["cv_results_"]["param_head"].tolist() == ["spread", "embedding"]
-    assert found["cv_results_"]["params"] == [new, {"head": "embedding", "units": "paper"}] and found["cv_results_"]["belief"] == [1, 2]
+    assert found["cv_results_"]["params"] == [new, {"head": "embedding", "units": "paper"}] and found["cv_results_"][
+        "belief"
+    ] == [1, 2]
     assert FSSMSC(**found["best_params_"]).solver.units == "paper" and found["best_params_"]["readers"] == ("knn",)
     assert "view_importance_" not in found
 
