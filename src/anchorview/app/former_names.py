@@ -42,7 +42,8 @@ def translate_fitted(given: Mapping[str, Any]) -> dict[str, Any]:
 
 def translate_setting(fields: Mapping[str, Any]) -> dict[str, Any]:
     """Return the fields of a setting of the search with the name of its head of today; the first had no units."""
-    found = {"units": "paper", **fields}
+    found = dict(fields)
+    found.setdefault("units", "paper")
     return found | {"head": "spread"} if fields.get("head") == _SPREAD else found
 
 
