@@ -28,8 +28,8 @@ from ..solver.elastic_net import ElasticNetEncoder
 from .base import class_probabilities
 from .choice import READ_GRAPH, READ_LABELS
 from .graph import FittedRows, GraphSpace, join_rows, make_space
-from .held_out import folds_to_judge, hold_out, rows_to_judge
 from .graph_members import GraphMembers
+from .held_out import folds_to_judge, hold_out, rows_to_judge
 from .kept_neighbours import KeptNeighbours
 from .linear import FoldedReader, LinearReader, fit_linear
 from .poisson import PoissonReader
