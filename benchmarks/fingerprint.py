@@ -33,7 +33,7 @@ TOLERANCE = 1e-9
 def record(out: Path, folder: Path, only: str) -> None:
     for case, run in cases(folder).items():
         path = out / f"{case.replace('/', '.')}.npz"
-        if path.exists() or not case.startswith(only):
+        if path.exists() or not case.startswith(tuple(only.split(","))):
             continue
         start = time.perf_counter()
         with warnings.catch_warnings():
@@ -90,7 +90,7 @@ def race(sources: tuple[str, str], folder: Path, repeats: int, only: str) -> Non
     """Print ratios of time and memory, the second package to the first."""
     print("| case | seconds, first | second | ratio of times (median) | ratio of peak memory |\n|---|---|---|---|---|")
     for case in RACES:
-        if not case.startswith(only):
+        if not case.startswith(tuple(only.split(","))):
             continue
         found: list[list[list[float]]] = [[], []]
         for repeat in range(repeats):
@@ -109,7 +109,7 @@ def main() -> int:
     parser.add_argument("paths", nargs="+", help="record OUT; compare BEFORE AFTER; race SOURCE SOURCE")
     parser.add_argument("--data", type=Path, default=Path("../shared/data"), help="folder of the .npz files")
     parser.add_argument("--source", help="folder that holds the package to record, by default the installed one")
-    parser.add_argument("--only", default="", help="cases whose name begins with this")
+    parser.add_argument("--only", default="", help="cases whose name begins with one of these, between commas")
     parser.add_argument("--repeats", type=int, default=5)
     options = parser.parse_args()
     if options.command == "compare":

@@ -78,7 +78,8 @@ def _of_fssmsc(model: Any, new: Any) -> Arrays:
 
 def _of_cv(model: Any, new: Any) -> Arrays:
     found = _shared(model, new)
-    found |= {name: np.array(values) for name, values in model.cv_results_.items() if name not in _LATER}
+    table = {name.replace("shrunk_loss", "belief"): values for name, values in model.cv_results_.items()}  # as it was
+    found |= {name: np.array(values) for name, values in table.items() if name not in _LATER}
     found["params"] = np.array([_former(repr(setting)) for setting in model.cv_results_["params"]])
     found["param_head"] = np.where(found["param_head"] == "spread", "graph", found["param_head"])
     found["score"] = np.array([model.best_score_, *model.best_score_interval_])
@@ -145,9 +146,40 @@ def _on_dask(data: Data) -> Arrays:
 
     from anchorview import Views
 
-    data.views = Views({name: da.from_array(array, chunks=(500, -1)) for name, array in data.views.items()})
+    for part, size in (("views", 500), ("new", 70)):
+        arrays = getattr(data, part).items()
+        setattr(data, part, Views({name: da.from_array(array, chunks=(size, -1)) for name, array in arrays}))
     with dask.config.set(scheduler="synchronous"):
         return _fssmsc(data)
+
+
+def _elsewhere(data: Data) -> Arrays:
+    """Fit both estimators in memory; new rows lie in files, in Dask's blocks, come one by one, or go to files."""
+    import dask
+    import dask.array as da
+
+    from anchorview import FSSMSC, AnchorViewClassifier, Views, open_rows
+    from anchorview.export import predict_to
+
+    found: Arrays = {}
+    new = data.new
+    on_dask = Views({name: da.from_array(array, chunks=(70, -1)) for name, array in new.items()})
+    for kind in (FSSMSC, AnchorViewClassifier):
+        model, key = kind(random_state=0).fit(data.views, data.y), kind.__name__
+        with dask.config.set(scheduler="synchronous"), tempfile.TemporaryDirectory() as folder:
+            opened = {}
+            for name, array in new.items():
+                np.save(f"{folder}/{name}.npy", array)
+                opened[name] = open_rows(f"{folder}/{name}.npy")
+            places = {"dask": on_dask, "stored": Views(opened)}
+            for place, rows in places.items():
+                for call in ("predict", "predict_proba", "transform"):
+                    found[f"{key}_{place}_{call}"] = getattr(model, call)(rows)
+            result = predict_to(model, places["stored"], f"{folder}/out", block_rows=64, probabilities=True)
+            found |= {f"{key}_to_{path.stem}": np.load(path) for path in sorted(result.glob("*.npy"))}
+        found[f"{key}_single"] = np.concatenate([model.predict_proba(new[row : row + 1]) for row in range(10)])
+        found[f"{key}_quality"] = model.label_quality_
+    return found
 
 
 def _missing(data: Data) -> Data:
@@ -202,6 +234,7 @@ def cases(folder: Path) -> dict[str, Callable[[], Arrays]]:
     found["stored/hw"] = lambda: _stored(load("hw"), {})
     found["stored-files/scene15"] = lambda: _stored(load("scene15"), {"memory_limit": 1})
     found["dask/hw"] = lambda: _on_dask(load("hw"))
+    found["elsewhere/msrcv1"] = lambda: _elsewhere(load("msrcv1"))
     found["grouped/made"] = lambda: _fssmsc(MadeData(20_000, 0.1))  # enough rows and labels to search in groups
     found["weights/hw"] = lambda: _fssmsc(data := load("hw"), fit={"sample_weight": _known(data)["sample_weight"]})
     found["relabel/hw"] = lambda: _with_importance(load("hw"), relabel=0.8, class_balance="balanced")

@@ -29,7 +29,6 @@ from anchorview.features.landmarks import MAX_ITER, ROWS_PER_LANDMARK
 from anchorview.features.scaling import fit_scaling
 from anchorview.metrics import clustering_accuracy
 from anchorview.report.tables import markdown_table
-from anchorview.tuning.experts import stack_features
 
 SETS = ("hw", "scene15", "mnist4", "landuse21", "leaves100", "hdigit")
 
@@ -39,7 +38,7 @@ def far_landmarks(views: Views, scaling: list[str], n_landmarks: int, seed: int)
     rng = np.random.RandomState(seed)
     scaler = fit_scaling(views, scaling, 1, rng=rng)
     n_sample = min(len(views), ROWS_PER_LANDMARK * n_landmarks)
-    rows = stack_features(scaler.take(views, np.sort(rng.choice(len(views), n_sample, replace=False))))
+    rows = scaler.take(views, np.sort(rng.choice(len(views), n_sample, replace=False))).stacked()
     start, _ = kmeans_plusplus(rows, n_landmarks, random_state=rng)
     start = start.toarray() if is_sparse(start) else start
     centres: Matrix = KMeans(n_landmarks, init=start, n_init=1, max_iter=MAX_ITER).fit(rows).cluster_centers_

@@ -64,6 +64,7 @@ def label(tab: Tab, truth: list[str], n: int) -> None:
             tab.send("Input.insertText", text=truth[row])
             tab.press("Enter")
         tab.wait_for(f"{PAGE}.dataset.row !== '{row}'")
+        time.sleep(0.4)  # a quick person
 
 
 def rest(tab: Tab, seconds: float = 1.0) -> None:
@@ -87,8 +88,7 @@ def lasso(tab: Tab) -> None:
     around = zip(0.3 + 0.16 * np.cos(angles), 0.3 + 0.2 * np.sin(angles), strict=True)
     tab.drag([(left + x * width, top + y * height) for x, y in around])
     tab.wait_for("document.querySelectorAll('.chosen ol li').length === 10")
-    tab.press("Escape")  # the list of classes
-    tab.evaluate("document.activeElement.blur()")
+    tab.evaluate("document.activeElement.blur()")  # closes the list of classes
 
 
 def draw(tab: Tab, address: str, truth: list[str], shoot: Any) -> None:
@@ -97,7 +97,9 @@ def draw(tab: Tab, address: str, truth: list[str], shoot: Any) -> None:
     tab.wait_for(f"{PAGE}.dataset.ready === 'true'")
     rest(tab)
     shoot("start")
-    label(tab, truth, 90)
+    label(tab, truth, 20)
+    tab.wait_for("document.querySelector('.figures').textContent.includes('%;') || document.querySelector('.row').textContent.includes('Why')", 90)  # fmt: skip  # noqa: E501
+    label(tab, truth, 70)
     deadline = time.monotonic() + 90
     while "drawn at random" not in figure(tab, "Expected accuracy") and time.monotonic() < deadline:
         time.sleep(0.5)

@@ -163,7 +163,7 @@ def test_the_best_parameters_fit_into_fssmsc(data: Any, scaling: Any) -> None:
 def test_the_best_of_all_and_the_best_for_fssmsc(plain: AnchorViewClassifier) -> None:
     table = plain.cv_results_
     assert plain.best_setting_ == table["params"][plain.best_index_]
-    assert plain.best_index_ == table["belief"].argmin()
+    assert plain.best_index_ == table["shrunk_loss"].argmin()
     ours = np.flatnonzero(np.isin(table["param_head"], ["nearest", "knn"]))[0]
     assert plain.best_params_score_ == table["mean_test_score"][ours]
     assert plain.best_params_["ridge"] == table["params"][ours]["ridge"]
@@ -280,26 +280,26 @@ def test_judgements_of_other_data_are_not_used(data: Any) -> None:
     """Whatever differs starts the search anew, however little; what is the same goes on."""
     model = build(warm_start=True, search_options={**SHORT, "second_fit": False})
     for what, (views, options) in other_data(data).items():
-        before = model.__dict__.get("_judged")
+        before = None if model._search is None else model._search.judged
         model.fit(views, data.y, **options)
-        judged = model._judged
+        judged = model._search.judged
         assert judged is not before, what
         copies = Views([np.asfortranarray(part) for part in getattr(views, "arrays", views)])
         copies = Views(copies, mask=views.present) if isinstance(views, Views) else copies
         model.fit(copies, data.y, **options)
-        assert model._judged is judged, f"{what}, once more"
+        assert model._search.judged is judged, f"{what}, once more"
 
 
 def test_judgements_of_other_sparse_data_are_not_used(data: Any) -> None:
     counts = sparse.csr_array(np.random.default_rng(0).poisson(0.3, (400, 30)).astype(float))
     model = build(warm_start=True, scaling="lsa").fit([counts], data.y)
-    judged = model._judged
+    judged = model._search.judged
     model.fit([counts.copy()], data.y)
-    assert model._judged is judged
+    assert model._search.judged is judged
     other = counts.copy()
     other.data[len(other.data) // 2] += 1
     model.fit([other], data.y)
-    assert model._judged is not judged
+    assert model._search.judged is not judged
 
 
 # Weights

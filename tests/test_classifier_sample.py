@@ -76,13 +76,13 @@ def test_threads_do_not_matter(model: AnchorViewClassifier, data: Any) -> None:
 
 def test_bad_rows_outside_the_sample_are_named_before_the_search(model: AnchorViewClassifier, data: Any) -> None:
     views, _, y = data
-    outside = int(np.setdiff1d(np.flatnonzero(y == -1), model._sampled)[0])
+    outside = int(np.setdiff1d(np.flatnonzero(y == -1), model._search.sampled)[0])
     spoiled = views.arrays[1].copy()
     spoiled[outside, 3] = np.inf
     refused = make()
     with pytest.raises(ValueError, match=f"'b'.*{outside}"):
         refused.fit(Views({"a": views.arrays[0], "b": spoiled}), y)
-    assert not hasattr(refused, "_judged")  # nothing was judged before it
+    assert refused._search is None  # nothing was judged before it
 
 
 def test_pairs_and_weights_of_all_rows_count(data: Any) -> None:
@@ -100,20 +100,20 @@ def test_pairs_and_weights_of_all_rows_count(data: Any) -> None:
 def test_a_search_that_goes_on_keeps_its_sample(data: Any) -> None:
     views, _, y = data
     model = make(warm_start=True, random_state=None).fit(views, y)
-    before, labels = dict(model._judged), model.labels_
+    before, labels = dict(model._search.judged), model.labels_
     model.fit(views, y)
-    assert model._judged.keys() == before.keys()
+    assert model._search.judged.keys() == before.keys()
     assert np.array_equal(model.labels_, labels)
-    assert all(model._judged[setting] is judgement for setting, judgement in before.items())
+    assert all(model._search.judged[setting] is judgement for setting, judgement in before.items())
 
 
 def test_labels_that_came_since_are_heeded_by_a_search_that_goes_on(data: Any) -> None:
     views, target, y = data
     model = make(warm_start=True).fit(views, y)
-    more, outside = y.copy(), np.setdiff1d(np.flatnonzero(y == -1), model._sampled)[:5]
+    more, outside = y.copy(), np.setdiff1d(np.flatnonzero(y == -1), model._search.sampled)[:5]
     more[outside] = (target[outside] + 1) % 4  # wrong on purpose: kept as given, if they are heard of
     model.fit(views, more)
-    assert np.isin(outside, model._sampled).all()
+    assert np.isin(outside, model._search.sampled).all()
     assert np.array_equal(model.labels_[outside], more[outside])
 
 
@@ -161,14 +161,14 @@ def test_labels_that_judge_nothing_are_heard_in_the_fits(few_judge: AnchorViewCl
     wrong = y.copy()
     wrong[others] = (y[others] + 1) % 4
     assert (make(search_options=options).fit(views, wrong).predict_proba(views) != model.predict_proba(views)).any()
-    heads = [expert.head for group in model._groups for expert in group.experts() if not expert.saw_sure_rows]
-    sizes = {len(head.rule.reference) for head in heads if hasattr(head, "rule")}
+    readers = [member.reader for member in model._model.members if not member.saw_guesses]
+    sizes = {len(reader.labelled.reference) for reader in readers if hasattr(reader, "labelled")}
     assert sizes <= {56}
 
 
 def test_a_search_by_some_labels_goes_on_where_it_was(few_judge: AnchorViewClassifier, data: Any) -> None:
     views, _, y = data
-    before, labels = dict(few_judge._judged), few_judge.labels_
+    before, labels = dict(few_judge._search.judged), few_judge.labels_
     few_judge.fit(views, y)
-    assert all(few_judge._judged[setting] is judgement for setting, judgement in before.items())
+    assert all(few_judge._search.judged[setting] is judgement for setting, judgement in before.items())
     assert np.array_equal(few_judge.labels_, labels)

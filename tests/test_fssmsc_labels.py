@@ -33,4 +33,4 @@ def test_above_a_number_of_labels_some_of_each_class_are_compared_with(
 
 
 def neighbours(model: Any) -> Any:
-    return getattr(model._rule, "neighbours", model._rule)
+    return model._model.members[-1].reader

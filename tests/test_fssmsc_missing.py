@@ -283,7 +283,7 @@ def test_dropped_rows_are_no_landmarks(data: Any) -> None:
     mask[::2] = False
     views = Views(data.parts, mask=mask)
     model = build(on_empty="drop", landmarks="random", n_landmarks=30).fit(views, data.target)
-    full = model._scaler.take(views, np.arange(1, 210, 2)).dense()
+    full = model._model.embedder.scaler.take(views, np.arange(1, 210, 2)).dense()
     for landmark in model.landmarks_:
         assert np.abs(full - landmark).max(axis=1).min() < 1e-6
 

@@ -53,10 +53,10 @@ def test_an_update_is_a_fit_with_the_same_settings_and_landmarks(made: Any, few:
 def test_an_update_keeps_the_rows_of_the_graph(monkeypatch: Any, made: Any, few: Any, more: Any) -> None:
     """Of many rows some are in the graph; with the same ones a fit from nothing gives the same answers."""
     from anchorview.fitting.pipeline import fit_labels
-    from anchorview.tuning import reading_fits
+    from anchorview.readers import product_readers
 
-    monkeypatch.setattr(reading_fits, "READ_GRAPH", 90)
-    monkeypatch.setattr(reading_fits.draw_graph_rows, "__defaults__", (90,))
+    monkeypatch.setattr(product_readers, "READ_GRAPH", 90)
+    monkeypatch.setattr(product_readers.draw_graph_rows, "__defaults__", (90,))
     model = FSSMSC(n_landmarks=40, readers=("nearest", "linear", "poisson"), random_state=0).fit(made.views, few)
     drawn = model._prepared.members
     assert len(drawn.rows) == 90
@@ -195,7 +195,7 @@ def test_an_interrupted_update_leaves_the_model(monkeypatch: Any, made: Any, few
     def interrupt(*_: Any, **__: Any) -> None:
         raise KeyboardInterrupt
 
-    monkeypatch.setattr("anchorview.fitting.pipeline.read_rows", interrupt)
+    monkeypatch.setattr("anchorview.fitting.pipeline.label_rows", interrupt)
     with pytest.raises(KeyboardInterrupt):
         model.update(more)
     np.testing.assert_array_equal(model.predict_proba(made.views), before)

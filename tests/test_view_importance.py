@@ -53,9 +53,9 @@ def test_reconstruction_is_its_formula(data: Any) -> None:
     views = Views(parts, mask=mask)
     model = build(scaling={"counts": "l2"}).fit(views, data.y)
     found = measure_views(model, views)
-    scaled = model._scaler.read(views, slice(0, 400), mask).dense().astype(np.float64)
+    scaled = model._model.embedder.scaler.read(views, slice(0, 400), mask).dense().astype(np.float64)
     codes = _codes_of_new_rows(model, views)
-    ends = np.cumsum(model._scaler.sizes)
+    ends = np.cumsum(model._model.embedder.scaler.sizes)
     total = []
     for number, (start, stop) in enumerate(zip(np.append(0, ends), ends, strict=False)):
         has = mask[:, number]
@@ -69,8 +69,10 @@ def test_reconstruction_is_its_formula(data: Any) -> None:
 def _codes_of_new_rows(model: FSSMSC, views: Views) -> Any:
     """What `transform` embeds, before the embedding."""
     present = find_present(views)
-    cross = ViewCrossProducts(views, model._scaler, model.landmarks_, present=present, for_prediction=True)
-    return model._encoder.encode(cross.take(np.arange(len(views))), present)
+    cross = ViewCrossProducts(
+        views, model._model.embedder.scaler, model.landmarks_, present=present, for_prediction=True
+    )
+    return model._model.embedder.encoder.encode(cross.take(np.arange(len(views))), present)
 
 
 def test_labels_that_change_are_those_of_rows_that_lack_the_view(data: Any) -> None:

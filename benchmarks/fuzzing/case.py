@@ -25,7 +25,7 @@ class Broken(Exception):
     """The answer fails an oracle: raised by a case."""
 
 
-class Told(Exception):
+class VisibleLabels(Exception):
     """The command said no, in words and by its exit code: raised by a case."""
 
 
@@ -67,7 +67,7 @@ def judge(case: Case) -> Outcome:
             case.run()
         except Broken as broken:
             return Outcome(NONSENSE, str(broken))
-        except Told as told:
+        except VisibleLabels as told:
             return Outcome(CLEAR, str(told))
         except (Exception, SystemExit) as error:
             return judge_error(case, error)

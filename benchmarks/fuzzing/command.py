@@ -13,7 +13,7 @@ from typing import Any
 
 import numpy as np
 
-from .case import EITHER, REFUSE, WORK, Broken, Case, Told
+from .case import EITHER, REFUSE, WORK, Broken, Case, VisibleLabels
 from .files import MAT, NPZ
 
 OPTIONS: dict[str, tuple[list[str], str]] = {  # FOLDER is an empty folder, GOOD a folder with a good file
@@ -105,7 +105,7 @@ def _run(arguments: list[str], expect: str, words: tuple[str, ...], in_process: 
         return
     if expect == WORK or not any(word and word in said.lower() for word in words):
         raise _Wordless(f"exit code {code}: {said[-300:]}")
-    raise Told(said[-300:])
+    raise VisibleLabels(said[-300:])
 
 
 def _call(arguments: list[str], folder: Path) -> tuple[Any, str]:

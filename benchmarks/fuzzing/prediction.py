@@ -122,7 +122,7 @@ def _refit(problem: Problem, rng: np.random.Generator) -> Case:
             model.fit(broken, problem.y)
         except ValueError:
             changed = [key for key in {*before, *model.__dict__} if model.__dict__.get(key) is not before.get(key)]
-            changed = [key for key in changed if "callback" not in key and not key.startswith("_judged")]
+            changed = [key for key in changed if "callback" not in key and key != "_search"]
             if name != "AnchorViewClassifier":
                 require(not changed, f"a failed refit changed {changed}")
             return

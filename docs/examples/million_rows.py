@@ -42,7 +42,7 @@ predict_to(model, views, folder / "labels.parquet")
 #     from distributed import Client, LocalCluster
 #
 #     client = Client(LocalCluster(n_workers=2, threads_per_worker=1))
-#     views = [da.from_npy_stack(folder / name) for name in ("text", "image")]  # or da.from_zarr
+#     views = [da.from_zarr(f"{name}.zarr") for name in ("text", "image")]
 #     model = FSSMSC(random_state=0).fit(views, y)
 #
 # ``python benchmarks/scale.py`` measures ten million rows from disk, ``python benchmarks/dask_scale.py`` one and two

@@ -2,14 +2,11 @@
 
 from __future__ import annotations
 
-import warnings
-from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import replace
+from collections.abc import Sequence
 from typing import Any, Self
 
 import numpy as np
 
-from .core.arrays import ClassIds, Matrix, Presence, Rows
 from .core.checks import (
     COUNT,
     SHARED,
@@ -23,47 +20,23 @@ from .core.checks import (
     check_parameters,
     make_random_state,
 )
-from .core.free_memory import available_memory
-from .core.progress import Outcome, Progress, as_interrupt, with_callbacks
-from .cost.code_bytes import count_codes, usual_codes
-from .cost.estimate import SEARCH_REMEDY, MemoryEstimate, check_memory
-from .cost.search import SearchSizes, estimate_search
-from .cost.sizes import FitSizes, input_sizes
-from .data.labels import split_labels
+from .core.progress import as_interrupt, with_callbacks
+from .cost.sizes import SEARCH_REMEDY, FitSizes, MemoryEstimate
 from .data.reading import ColumnGroups
-from .data.views import Views
-from .engine.blocks import count_threads, one_blas_thread, row_blocks
-from .features.auto import resolve_scaling
-from .features.representation import Representation
-from .features.scaling import check_finite
-from .features.view_weights import ViewWeightsChoice, ViewWeightsRule, describe_view_weights
-from .fitting.choosing import weigh_views
-from .fitting.given import FitInput
-from .fitting.spec import count_landmarks
-from .fssmsc import FSSMSC, read_by_rule
+from .engine.blocks import count_threads
+from .features.view_weights import ViewWeightsChoice, ViewWeightsRule
+from .fitting.averaging import FittedAverage, fit_average
+from .fitting.search_memory import check_search_memory, estimate_search_data, estimate_search_sizes
+from .fitting.searching import Search, SearchParameters, SearchState, prepare_search, sample_rows
+from .fitting.spec import FitRun
+from .fssmsc import FSSMSC
 from .label_loop.two_speeds import TwoSpeeds
-from .readers.averaging import average_temperature, settle
 from .readers.label_sources import read_label_sources
-from .solver.codes import CodeStack
-from .supervision.conflicts import count_violations
 from .supervision.constraints import Constraints
-from .supervision.pairs import ResolvedPairs
-from .tuning.ensemble import Ensemble
-from .tuning.estimate import judge_average, warn_unjudged
-from .tuning.experts import ExpertGroup, count_votes
-from .tuning.label_quality import make_label_judge
-from .tuning.links import settle_pairs
-from .tuning.options import SearchOptions, make_options
-from .tuning.sampling import draw_rows, some_of_each
-from .tuning.search import StopSearch, affordable, averaged_hidden, best_among, best_on_codes, choose_averaged, search
-from .tuning.search_data import Judgement, SearchData
-from .tuning.settings import FOR_FSSMSC, Scaling, Setting, one_name, scalings_to_try
-from .tuning.summary import cv_results, data_fingerprint, describe_search
-from .tuning.tally import progress_line
+from .tuning.settings import FOR_FSSMSC
+from .tuning.summary import cv_results, warn_unjudged
 
 __all__ = ["AnchorViewClassifier"]
-
-_CLEARLY_ENOUGH = 4  # times what codes of the usual density need: denser ones are looked for below that
 
 _RULES: dict[str, Rule] = {
     **SHARED,
@@ -88,7 +61,9 @@ class AnchorViewClassifier(TwoSpeeds):
     the scaled features, or labels spread over a graph of neighbours). All rows stay in every fit; landmarks, products
     and codes are computed once for all settings that share them. Settings that together do best are averaged, and
     fitted once more with the rows they are sure of. With few labels the judgement is drawn towards the defaults of
-    :class:`FSSMSC`. The graph is left out above 50,000 rows.
+    :class:`FSSMSC`, and settings that nobody chose (the nearest labelled row with the usual weights, and Poisson
+    learning, in all scalings) have a part in the average: half of it with 40 judged labels. The graph is left out above
+    50,000 rows.
 
     Parameters
     ----------
@@ -107,7 +82,7 @@ class AnchorViewClassifier(TwoSpeeds):
         much as one view. None is the same weight for all.
     n_averaged : int, default=10
         Settings of different kinds whose probabilities are averaged; as many picks again go to those, of any kind, that
-        help the average most.
+        help the average most. With 1, settings that nobody chose have no part.
     n_splits : int, default=3
         Folds of the labelled rows.
     n_repeats : int, optional
@@ -164,7 +139,7 @@ class AnchorViewClassifier(TwoSpeeds):
     cv_results_ : dict
         One entry per setting judged, in the form of ``GridSearchCV``: accuracies on hidden labels and their ranks
         (``mean_test_score``, ``rank_test_score``), log losses and their ranks (``mean_test_loss``, ``rank_test_loss``).
-        Settings stand in the order in which they are trusted, by ``belief``: the loss, drawn towards what is known
+        Settings stand in the order in which they are trusted, by ``shrunk_loss``: the loss, drawn towards what is known
         beforehand when there are few labels.
     held_out_ : HeldOutLabels
         The labels behind `best_score_`: ``rows``, ``class_ids`` (places in `classes_`) and the ``probabilities`` that
@@ -211,10 +186,7 @@ class AnchorViewClassifier(TwoSpeeds):
     True
     """
 
-    _kept_after_failure = ("_judged", "_folds", "_seed", "_sampled", "_data_fingerprint")  # for warm_start
-    _judged: dict[Setting, Judgement]
-    _folds: list[Rows]
-    _seed: int
+    _search: SearchState | None = None  # what `warm_start` goes on from
 
     def __init__(
         self,
@@ -248,18 +220,6 @@ class AnchorViewClassifier(TwoSpeeds):
         self.random_state = random_state
         self.n_jobs = n_jobs
         self.verbose = verbose
-
-    def __getstate__(self) -> dict[str, Any]:
-        """Return the state with judgements as a list: skops takes dicts with plain keys only."""
-        state = dict(super().__getstate__())
-        return state | ({"_judged": list(state["_judged"].values())} if "_judged" in state else {})
-
-    def __setstate__(self, state: dict[str, Any]) -> None:
-        """Restore judgements by their settings; older pickles have them so already."""
-        judged = state.get("_judged")
-        if isinstance(judged, list):
-            state = state | {"_judged": {judgement.setting: judgement for judgement in judged}}
-        super().__setstate__(state)
 
     def __sklearn_tags__(self) -> Any:
         """Tell scikit-learn that sparse input is fine."""
@@ -328,7 +288,7 @@ class AnchorViewClassifier(TwoSpeeds):
 
     def _fit(self, X: Any, y: Any, sample_weight: Any, constraints: Constraints | None, label_source: Any) -> Self:
         check_parameters(self, _RULES)
-        options = make_options(self.search_options)
+        params = SearchParameters.of(self)
         if y is None:
             raise ValueError(
                 f"{type(self).__name__} requires y to be passed, but the target y is None; to cluster without labels "
@@ -341,73 +301,14 @@ class AnchorViewClassifier(TwoSpeeds):
                 "AnchorViewClassifier searches in memory, and dask arrays stay on their cluster. Search on some rows, "
                 "search.fit(Views(X)[rows], y[rows]), and fit FSSMSC(**search.best_params_) on all of them."
             )
-        rng, n_threads = make_random_state(self.random_state), count_threads(self.n_jobs)
-        rows = self._sample(given, options, rng)
-        self._check_memory(given, rows, options, n_threads)
-        if rows is not None:
-            check_finite(given.views, n_threads, given.present)  # rows by their own numbers, and before the work
-        fitted = given if rows is None else given.take(rows)
-        judging = self._judging_rows(fitted, options)
-        searched = fitted if judging is None else fitted.take(judging)
-        scalings = self._scalings(searched.views, options)
-        self._sampled = rows
-        progress = Progress(self, self.verbose, None, 0.0)
-        sizes = len(given.known.labelled), len(given.known.classes)
-        progress.stage("search", "%r, %d labelled in %d classes", given.views, *sizes)
-        outcomes: list[Outcome] = []
-        data = self._search_data(searched, options, scalings[0], progress, outcomes, rng)
-        with progress.watch():
-            view_weights = weigh_views(self.view_weights, searched, scalings, data.seed, n_threads)
-        base = Setting(scaling=scalings[0], n_landmarks=data.n_landmarks, view_weights=view_weights)
-        with progress.watch():
-            self._search(data, base, scalings, outcomes)
-        judgements = sorted(data.judged.values(), key=lambda judgement: judgement.belief)
-        usable = judgements if rows is None else affordable(judgements, options)
-        chosen = choose_averaged(data, usable, self.n_averaged)
-        progress.stage("fits", f"averaging {len(chosen)} of {len(judgements)} settings")
-        ensemble = Ensemble(data if judging is None else self._with_all_labels(data, fitted))
-        with progress.watch():
-            ensemble.add(chosen, ensemble.data.told())
-            if options.second_fit:
-                ensemble.add_sure_rows(chosen)
-        progress.stage("labels", "reading labels off the average")
-        self._publish_classes(given.known.classes)
-        shown = best_on_codes(data, base) if rows is None else best_among(usable, base)
-        if rows is not None:
-            ensemble.include(shown)  # its codes are computed beside the others
-        self._groups: list[ExpertGroup] = list(ensemble.groups.values())
-        self._temperature = average_temperature(
-            averaged_hidden(chosen), data.class_ids[data.judged_rows], data.judged_weights
-        )
-        with progress.watch():
-            if rows is None:
-                votes = self._embed_rows(ensemble, shown)
-            else:
-                votes = self._embed_all_rows(ensemble, shown, given, n_threads)
-        self._read_labels(given, settle(votes, self._temperature))
-        with one_blas_thread(), progress.watch():
-            self._judge_labels(fitted, rows, len(given.views), ensemble.data.source(chosen[0][0].setting), n_threads)
-        self._summarise(judgements, chosen)
-        estimate, held_out = judge_average(data, usable, self.n_averaged)
-        for taken in (judging, rows):
-            held_out = held_out if taken is None else replace(held_out, rows=taken[held_out.rows])
-        self._publish_held_out(held_out)
-        warn_unjudged(estimate)
-        self.best_score_, self.best_score_interval_ = estimate.score, estimate.interval
-        self.chosen_ = {"view_weights": None if view_weights is None else list(view_weights)}
-        said = [*filter(None, [estimate.describe()]), *(outcome.value for outcome in outcomes)]
-        if view_weights is not None:
-            said.append(f"views count by {describe_view_weights(given.views.names, view_weights)}.")
-        if rows is not None:
-            said.append(f"searched and fitted on {len(rows):,} of {len(given.views):,} rows (max_search_rows).")
-        if judging is not None:
-            n_judging = len(searched.known.labelled)
-            said.append(f"settings were judged by {n_judging:,} of {sizes[0]:,} labels (max_search_labels).")
-        self.status_ = " ".join([*describe_search(data, scalings, chosen, self._groups), *said])
-        progress.log(self.status_)
-        progress.finish()
-        self.stage_seconds_ = progress.seconds
-        for name in ("_rule", "_plain", "_versions", "changed_"):  # of updates of an earlier fit
+        run = FitRun(make_random_state(self.random_state), count_threads(self.n_jobs), self, self.verbose)
+        before = self._search if self.warm_start else None
+        rows = sample_rows(given, params.options, run.rng, before)
+        check_search_memory(params, given, rows, run.n_threads)
+        search = prepare_search(params, given, rows, run, self.get_params(), before)
+        self._search = search.state
+        self._publish(fit_average(search, run.n_threads, stacklevel=5), search)
+        for name in ("_is_plain", "_plain", "_versions", "changed_"):  # of updates of an earlier fit
             self.__dict__.pop(name, None)
         self._forget_places()
         self._finish_labels(sources)
@@ -417,293 +318,41 @@ class AnchorViewClassifier(TwoSpeeds):
 
     def _make_plain(self) -> FSSMSC:
         chosen = {"on_empty": self.on_empty, "unlabelled": self.unlabelled, "n_jobs": self.n_jobs, **self.best_params_}
-        return FSSMSC(**chosen, random_state=self._seed)
+        assert self._search is not None
+        return FSSMSC(**chosen, random_state=self._search.seed)
 
-    def _estimate_from(self, X: Any, y: Any, n_threads: int, count: bool) -> MemoryEstimate:
-        options, given = make_options(self.search_options), self._read_input(X, y, None)
-        rows = self._sample(given, options, make_random_state(0))
-        return estimate_search(self._search_sizes(given, rows, options, n_threads, count=count))
-
-    def _estimate_sizes(self, sizes: FitSizes) -> MemoryEstimate:
-        options, n_rows, n_labelled = make_options(self.search_options), sizes.n_rows, sizes.n_labelled
-        is_sampled = n_rows - n_labelled > max(options.max_search_rows, options.n_sampled)
-        fit = replace(
-            sizes,
-            n_rows=n_labelled + options.n_sampled if is_sampled else n_rows,
-            n_landmarks=min(int(np.max(self._landmark_counts())), n_rows),
-            reads_products=True,
-        )
-        n_scalings = len(options.dense_scalings) if self.scaling is None else len(np.atleast_1d(self.scaling))
-        n_judging = min(n_labelled, options.max_search_labels)
-        is_copied = is_sampled or n_judging < n_labelled
-        n_folds = self.n_splits * (self.n_repeats or 1)
-        widths, codes = [sizes.n_features] * n_scalings, usual_codes(n_scalings, fit.n_landmarks, fit.itemsize)
-        return estimate_search(SearchSizes(fit, n_rows, widths, n_judging, n_folds, is_copied, options, codes))
-
-    def _check_memory(self, given: FitInput, rows: Rows | None, options: SearchOptions, n_threads: int) -> None:
-        """Refuse a fit for which there is too little memory; codes are looked at only where they could matter."""
-        available = available_memory(n_threads)
-        needed = estimate_search(self._search_sizes(given, rows, options, n_threads, count=False))
-        if available is not None and _CLEARLY_ENOUGH * needed.total > available >= needed.total:
-            needed = estimate_search(self._search_sizes(given, rows, options, n_threads, count=True))
-        check_memory(needed, available, SEARCH_REMEDY)
-
-    def _search_sizes(
-        self, given: FitInput, rows: Rows | None, options: SearchOptions, n_threads: int, *, count: bool
-    ) -> SearchSizes:
-        """Return the sizes of a search; `count` the non-zeros of codes on some rows, or take the usual number."""
-        step = 1 if rows is None else max(1, len(given.views) // len(rows))
-        some = given.views if step == 1 else given.views[::step]
-        scalings = self._scalings(some, options)
-        kinds = [[s] * len(some.sizes) if isinstance(s, str) else list(s) for s in scalings]
-        views = [input_sizes(some, kind, len(kinds) > 1) for kind in kinds]
-        n_rows, known = len(given.views) if rows is None else len(rows), given.known
-        n_labelled, n_classes = len(known.labelled), len(known.classes)
-        n_landmarks = min(int(np.max(self._landmark_counts())), max(n_rows // 3, min(n_rows, 2 * n_classes)))
-        fit = FitSizes(
-            **(views[0] | {"n_rows": n_rows, "n_scaled": max(each["n_scaled"] for each in views)}),
-            n_landmarks=n_landmarks,
-            n_components=n_classes,
-            n_labelled=n_labelled,
-            n_threads=n_threads,
-            reads_products=True,
-        )
-        n_judging = min(n_labelled, options.max_search_labels)
-        n_folds = self.n_splits * (self.n_repeats or (2 if n_labelled < options.few_labels else 1))
-        is_copied = rows is not None or n_judging < n_labelled
-        widths = [each["n_scaled"] for each in views]
-        codes = usual_codes(len(kinds), n_landmarks, fit.itemsize)
-        if count:
-            codes = count_codes(some, kinds, n_landmarks, options, n_threads)
-        return SearchSizes(fit, len(given.views), widths, n_judging, n_folds, is_copied, options, codes)
-
-    def _sample(self, given: FitInput, options: SearchOptions, rng: np.random.RandomState) -> Rows | None:
-        """Return the rows that the search looks at; None if it looks at all."""
-        usable = np.ones(len(given.views), dtype=bool) if given.empty is None else ~given.empty
-        if given.weights is not None:
-            usable &= given.weights > 0
-        touched = None if given.known.pairs is None else given.known.pairs.touched()
-        rows = draw_rows(given.known.class_ids >= 0, usable, touched, options, rng)
-        before = getattr(self, "_sampled", None)
-        if not self.warm_start or rows is None or before is None or before[-1] >= len(given.views):
-            return rows
-        # The data may be others: the fingerprint of the rows tells. Labels that came since must not be left out.
-        return before if np.isin(given.known.labelled, before).all() else rows
-
-    def _judging_rows(self, given: FitInput, options: SearchOptions) -> Rows | None:
-        """Return the rows by which settings are judged: all but labelled ones above a number of labels; None if all.
-
-        More labels would tell no more of a setting. Those left out are heard in the fits.
-        """
-        labelled = given.known.labelled
-        kept = labelled[some_of_each(given.known.class_ids[labelled], options.max_search_labels)]
-        if len(kept) == len(labelled):
-            return None
-        return np.union1d(np.flatnonzero(given.known.class_ids < 0), kept)
-
-    def _with_all_labels(self, data: SearchData, given: FitInput) -> SearchData:
-        """Return the data of a search, for the same fits on more rows."""
-        rows, class_ids = self._labelled(given)
-        return SearchData(
-            views=given.views,
-            present=given.present,
-            weights=given.weights,
-            rows=rows,
-            class_ids=class_ids,
-            n_classes=data.n_classes,
-            n_landmarks=data.n_landmarks,
-            other_n_landmarks=data.other_n_landmarks,
-            default_scaling=data.default_scaling,
-            folds=[],
-            seed=data.seed,
-            n_threads=data.n_threads,
-            options=data.options,
-            report=data.report,
-            sample_weights=given.sample_weight,
-            pairs=self._pairs(given),
-        )
-
-    def _embed_rows(self, ensemble: Ensemble, setting: Setting) -> Matrix:
-        """Set what `transform` needs, codes and embedding of one setting; return the votes of the rows."""
-        self._set_embedding(ensemble, setting)
-        self.codes_ = ensemble.data.code_set(setting).codes
-        self.embedding_ = self._embed(self.codes_)
-        return ensemble.votes()
-
-    def _embed_all_rows(self, ensemble: Ensemble, setting: Setting, given: FitInput, n_threads: int) -> Matrix:
-        """Do the same for all rows, block by block, where the ensemble knows some of them."""
-        self._set_embedding(ensemble, setting)
-        stack = CodeStack(len(self.landmarks_))
-        votes = count_votes(
-            self._groups,
-            given.views,
-            given.present,
-            len(self.classes_),
-            n_threads,
-            kept=stack,
-            encoder=ensemble.data.code_set(setting).encoder,
-        )
-        self.codes_ = stack.codes()
-        blocks = row_blocks(len(given.views), 4096)  # SciPy would hold a copy of all codes in double precision
-        self.embedding_ = np.concatenate([self._embed(self.codes_[block]) for block in blocks])
-        return votes
-
-    def _set_embedding(self, ensemble: Ensemble, setting: Setting) -> None:
-        """Set what `transform` needs: scaling, landmarks and encoder of one setting, and its embedding."""
-        data = ensemble.data
-        source, code_set = data.source(setting), data.code_set(setting)
-        self._scaler, self._encoder, self.landmarks_ = source.scaler, code_set.encoder, source.landmarks
-        self.landmark_embedding_ = ensemble.embedding(setting, data.told())
-        self._n_features_out = len(self.landmark_embedding_)
-
-    def _read_labels(self, given: FitInput, probabilities: Matrix) -> None:
-        """Set the labels of the rows, and what is to be said of the constraints."""
-        known, pairs = given.known, self._pairs(given)
-        if pairs is not None:
-            rows, class_ids = self._labelled(given)
-            labels = np.full(len(given.views), -1, dtype=np.intp)
-            labels[rows] = class_ids
-            probabilities = settle_pairs(probabilities, labels, pairs, given.sample_weight)
-        self._label_rows(given, probabilities)
-        self.constraint_conflicts_ = known.conflicts
-        self.constraint_violations_ = None if known.pairs is None else count_violations(self.labels_, known.pairs)
-
-    def _judge_labels(
-        self, fitted: FitInput, rows: Rows | None, n_rows: int, source: Representation, n_threads: int
-    ) -> None:
-        """Judge every label by models that have not seen it, on the rows that were fitted."""
-        labelled = fitted.known.labelled
-        class_ids = fitted.known.class_ids[labelled]
-        judge = make_label_judge(source, labelled, class_ids, fitted.weights, n_threads)
-        verdicts = None if judge is None else judge.judge(class_ids)
-        self._keep_verdicts(fitted.known, labelled if rows is None else rows[labelled], verdicts, n_rows)
-
-    def _summarise(self, judgements: list[Judgement], chosen: list[tuple[Judgement, float]]) -> None:
-        """Set the search as a table, its best settings, and those that are averaged."""
-        self.cv_results_ = cv_results(judgements)
-        best = judgements[0]
+    def _publish(self, fitted: FittedAverage, search: Search) -> None:
+        """Set the attributes of a fit, and warn if a good part of the labels could not be judged."""
+        given, estimate = fitted.given, fitted.estimate
+        self._publish_model(fitted.model)
+        self.codes_, self.embedding_ = fitted.codes, fitted.embedded
+        self._label_rows(given, fitted.top)
+        self._keep_verdicts(given.known, fitted.judged_rows, fitted.verdicts, len(given.views))
+        self._publish_held_out(fitted.held_out)
+        weights, progress = search.view_weights, search.progress
+        self.chosen_ = {"view_weights": None if weights is None else list(weights)}
+        self.cv_results_ = cv_results(fitted.judgements)
+        best = fitted.judgements[0]
         self.best_index_, self.best_setting_ = 0, best.setting.parameters()
-        ours = next((judgement for judgement in judgements if judgement.setting.head in FOR_FSSMSC), None)
+        ours = next((judgement for judgement in fitted.judgements if judgement.setting.head in FOR_FSSMSC), None)
         self.best_params_ = (ours or best).setting.for_fssmsc()
         self.best_params_score_ = float("nan") if ours is None else ours.accuracy
-        self.averaged_ = [{**judgement.setting.parameters(), "weight": weight} for judgement, weight in chosen]
+        self.averaged_ = [{**judgement.setting.parameters(), "weight": weight} for judgement, weight in fitted.chosen]
+        self.best_score_, self.best_score_interval_ = estimate.score, estimate.interval
+        self.interrupted_, self._report, self.status_ = fitted.was_interrupted, fitted.report, fitted.report.describe()
+        warn_unjudged(estimate, stacklevel=6)
+        progress.log(self.status_)
+        progress.finish()
+        self.stage_seconds_ = progress.seconds
 
-    def _landmark_counts(self) -> list[Any]:
-        """Numbers of landmarks to try, at least one."""
-        counts: list[Any] = np.atleast_1d(np.asarray(self.n_landmarks)).tolist()
-        return counts or [0]
+    def _restore(self, before: dict[str, Any]) -> None:
+        """Put the estimator back as it was, but for what was judged: a later fit may go on from there."""
+        super()._restore(before | ({} if self._search is None else {"_search": self._search}))
 
-    def _scalings(self, views: Views, options: SearchOptions) -> list[Scaling]:
-        """Return the scalings to try, at least one."""
-        if self.scaling is None:
-            return scalings_to_try(views, options)
-        if isinstance(self.scaling, str):
-            listed = [self.scaling]
-        elif isinstance(self.scaling, Iterable) and not isinstance(self.scaling, Mapping):
-            listed = list(self.scaling)
-        else:
-            listed = []
-        if not listed:
-            raise ValueError(f"scaling must be a name, a sequence of names to try, or None; got {self.scaling!r}.")
-        return list(dict.fromkeys(one_name(resolve_scaling(views, scaling)) for scaling in listed))
+    def _estimate_from(self, X: Any, y: Any, n_threads: int, count: bool) -> MemoryEstimate:
+        params, given = SearchParameters.of(self), self._read_input(X, y, None)
+        rows = sample_rows(given, params.options, make_random_state(0))
+        return estimate_search_data(params, given, rows, n_threads, count=count)
 
-    def _search_data(
-        self,
-        given: FitInput,
-        options: SearchOptions,
-        default_scaling: Scaling,
-        progress: Progress,
-        outcomes: list[Outcome],
-        rng: np.random.RandomState,
-    ) -> SearchData:
-        n_classes, weights = len(given.known.classes), given.sample_weight
-        rows, class_ids = self._labelled(given)
-        seed = int(rng.randint(2**31 - 1))
-        counts = np.ones(len(rows)) if weights is None else weights[rows]
-        n_repeats = self.n_repeats or (2 if counts.sum() < options.few_labels else 1)
-        can_be_hidden = np.where(counts > 0, class_ids, -1)
-        folds = [fold for _ in range(n_repeats) for fold in split_labels(can_be_hidden, self.n_splits, rng)]
-        if not folds:
-            raise ValueError(
-                "AnchorViewClassifier needs at least two labels in one class, to choose its settings by "
-                "cross-validation. Label more rows, or use FSSMSC."
-            )
-        sizes = [count_landmarks(number, given.n_counted, n_classes, outcomes) for number in self._landmark_counts()]
-        data = SearchData(
-            views=given.views,
-            present=given.present,
-            weights=given.weights,
-            rows=rows,
-            class_ids=class_ids,
-            n_classes=n_classes,
-            n_landmarks=sizes[0],
-            other_n_landmarks=[size for size in dict.fromkeys(sizes) if size != sizes[0]],
-            default_scaling=default_scaling,
-            folds=folds,
-            seed=seed,
-            n_threads=count_threads(self.n_jobs),
-            options=options,
-            report=lambda judgement: self._announce(judgement, data, progress),
-            sample_weights=weights,
-            pairs=self._pairs(given),
-        )
-        told = given.known.class_ids, weights, given.known.pairs
-        fingerprint = data_fingerprint(given.views, given.present, *told, self.get_params())
-        if self.warm_start and getattr(self, "_data_fingerprint", None) == fingerprint:
-            data.judged, data.folds, data.seed = self._judged, self._folds, self._seed
-        self._data_fingerprint, self._judged = fingerprint, data.judged
-        self._folds, self._seed = data.folds, data.seed
-        return data
-
-    def _pairs(self, given: FitInput) -> ResolvedPairs | None:
-        """Return the pairs between rows that count."""
-        pairs, weights = given.known.pairs, given.sample_weight
-        return pairs if pairs is None or weights is None else pairs.without(weights == 0)
-
-    def _labelled(self, given: FitInput) -> tuple[Rows, ClassIds]:
-        """Return the labelled rows that count, and their classes; rows of weight 0 do if a class has no others."""
-        class_ids, weights, n_classes = given.known.class_ids, given.sample_weight, len(given.known.classes)
-        rows = given.known.labelled
-        counted = rows if weights is None else rows[weights[rows] > 0]
-        n_counted = len(np.unique(class_ids[counted]))
-        if n_counted < 2:
-            few = " of positive weight" if n_counted < n_classes else ""
-            raise ValueError(
-                f"{type(self).__name__} needs labels of at least two classes; got {n_counted} class(es){few}. "
-                "This solver needs samples of at least 2 classes in the data."
-            )
-        without = np.isin(class_ids[rows], class_ids[counted], invert=True)
-        rows = np.union1d(counted, rows[without])
-        return rows, class_ids[rows]
-
-    def _announce(self, judgement: Judgement, data: SearchData, progress: Progress) -> None:
-        """Tell the user, and callbacks, of a setting that was judged."""
-        if self.verbose:
-            n_fits = self.n_averaged * (2 if data.options.second_fit else 1)
-            progress.log("%s", progress_line(judgement, data.judged, data.planned, n_fits))
-        if progress.end_task():
-            raise StopSearch
-
-    def _search(self, data: SearchData, base: Setting, scalings: list[Scaling], outcomes: list[Outcome]) -> None:
-        """Judge settings, until all are judged or the user has had enough."""
-        self.interrupted_ = False
-        try:
-            search(data, base, scalings)
-        except StopSearch:
-            outcomes.append(Outcome.STOPPED_BY_CALLBACK)
-        except (KeyboardInterrupt, SystemError) as error:
-            if not isinstance(as_interrupt(error), KeyboardInterrupt) or not data.judged:
-                raise
-            self.interrupted_ = True
-            outcomes.append(Outcome.INTERRUPTED)
-            warnings.warn(
-                f"The search was interrupted after {len(data.judged)} settings; the best of these are used. "
-                "Fit again with warm_start=True to go on.",
-                UserWarning,
-                stacklevel=5,
-            )
-
-    def _read_classes(self, views: Views, present: Presence, n_threads: int) -> Matrix:
-        if self._is_plain:
-            return read_by_rule(self, self._rule, views, present, n_threads)
-        return settle(count_votes(self._groups, views, present, len(self.classes_), n_threads), self._temperature)
+    def _estimate_sizes(self, sizes: FitSizes) -> MemoryEstimate:
+        return estimate_search_sizes(SearchParameters.of(self), sizes)

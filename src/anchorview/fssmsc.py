@@ -2,74 +2,30 @@
 
 from __future__ import annotations
 
-import warnings
 from collections.abc import Sequence
 from dataclasses import asdict
 from typing import Any, Self
 
 import numpy as np
 import numpy.typing as npt
-from sklearn.exceptions import ConvergenceWarning
 
-from .core.arrays import Matrix, Presence
-from .core.checks import (
-    COUNT,
-    SHARED,
-    WEIGHT_OR_AUTO,
-    Mark,
-    Names,
-    Number,
-    OneOf,
-    Rule,
-    check_parameters,
-    make_random_state,
-)
+from .core.checks import check_parameters, make_random_state
 from .core.progress import as_interrupt, with_callbacks
-from .cost.estimate import REMEDY, MemoryEstimate
-from .cost.sizes import FitSizes
+from .cost.sizes import REMEDY, FitSizes, MemoryEstimate
 from .data.reading import ColumnGroups
-from .data.views import Views
 from .engine.blocks import count_threads
 from .engine.sources.dask_tasks import WorkerWatch
 from .features.auto import FOR_SPARSE, ScalingChoice
-from .features.view_weights import ViewWeightsChoice, ViewWeightsRule
+from .features.view_weights import ViewWeightsChoice
 from .fitting.memory import estimate_from_data, estimate_from_sizes
-from .fitting.parameters import FitParameters
-from .fitting.pipeline import FitRun, Fitted, fit_model
-from .fitting.report import FitReport
+from .fitting.pipeline import Fitted, fit_model
+from .fitting.spec import RULES_OF_FIT, FitParameters, FitRun
 from .label_loop.updating import UpdatedLabels
-from .readers.choice import ReadersRule
-from .readers.clusters import ClusterCentres
 from .readers.label_sources import read_label_sources
-from .readers.nearest import LabelledNeighbours
-from .solver.completion import complete_products
-from .solvers import SolverParameters, SolverRule, resolve_solver
-from .supervision.conflicts import count_violations
+from .solvers import SolverParameters, resolve_solver
 from .supervision.constraints import Constraints
-from .tuning.readings import Readings
 
 __all__ = ["FSSMSC"]
-
-_RULES: dict[str, Rule] = {
-    **SHARED,
-    "n_clusters": Number(1, integer=True, optional=True, or_text=("auto",)),
-    "n_landmarks": COUNT,
-    "scaling": Names(),
-    "view_weights": ViewWeightsRule(),
-    "landmarks": OneOf(("kmeans", "random"), or_array=True),
-    "l1": WEIGHT_OR_AUTO,
-    "ridge": WEIGHT_OR_AUTO,
-    "must_link_weight": WEIGHT_OR_AUTO,
-    "coupling": WEIGHT_OR_AUTO,
-    "class_balance": OneOf((None, "balanced")),
-    "relabel": Number(0.5, 1, optional=True),
-    "on_empty": OneOf(("error", "drop")),
-    "unlabelled": Mark(),
-    "solver": SolverRule(),
-    "readers": ReadersRule(),
-    "n_neighbors": Number(1, integer=True, or_text=("auto",)),
-    "memory_limit": Number(0, optional=True),
-}
 
 
 class FSSMSC(UpdatedLabels):
@@ -109,7 +65,7 @@ class FSSMSC(UpdatedLabels):
         than chance a logistic regression on the view alone finds hidden labels; the power is chosen by
         cross-validation on the labels, and is 0 unless another does clearly better. Copies of a view count together as
         much as one view. None is the same weight for all; so is "auto", but for copies, without labels. Not chosen
-        with given landmarks, nor in the paper's units.
+        with given landmarks, the scaling "none", or the paper's units.
     landmarks : {"kmeans", "random"} or ndarray of shape (m, n_features), default="kmeans"
         Centres of k-means, a random sample of rows, or given landmarks in the scaled feature space.
     l1 : float or "auto", default="auto"
@@ -172,7 +128,7 @@ class FSSMSC(UpdatedLabels):
     confidence_ : ndarray of shape (n_rows,)
         Probability of that class, calibrated on labels that were held out; 1 for labelled rows. Where some classes have
         a single label, others may have none: the confidence of rows that are unlike all labelled ones is then lower
-        than their probability (docs/confidence.md).
+        than their probability (docs/lab/confidence.md).
     classes_ : ndarray
         The labelled classes, sorted.
     held_out_ : HeldOutLabels or None
@@ -310,7 +266,6 @@ class FSSMSC(UpdatedLabels):
         self.verbose = verbose
 
     status_: str
-    _rule: LabelledNeighbours | ClusterCentres | Readings
 
     def __sklearn_tags__(self) -> Any:
         """Tell scikit-learn that labels are optional, and whether sparse input is fine."""
@@ -382,9 +337,10 @@ class FSSMSC(UpdatedLabels):
             raise as_interrupt(error)  # noqa: B904  (an error that is no interrupt is raised as it was)
 
     def _fit(self, X: Any, y: Any, sample_weight: Any, constraints: Constraints | None, label_source: Any) -> Self:
-        check_parameters(self, _RULES)
-        rng, workers = make_random_state(self.random_state), WorkerWatch()
+        check_parameters(self, RULES_OF_FIT)
+        rng = make_random_state(self.random_state)
         given = self._read_input(X, y, sample_weight, constraints)
+        workers = WorkerWatch() if given.views.is_on_cluster else None
         sources = read_label_sources(label_source, given.known.class_ids >= 0, given.views.ids)
         run = FitRun(rng, count_threads(self.n_jobs), self, self.verbose)
         self._publish(fit_model(FitParameters.of(self), given, run), workers, stacklevel=5)
@@ -392,28 +348,23 @@ class FSSMSC(UpdatedLabels):
         self._finish_labels(sources)
         return self
 
-    def _publish(self, fitted: Fitted, workers: WorkerWatch, stacklevel: int) -> Self:
+    def _publish(self, fitted: Fitted, workers: WorkerWatch | None, stacklevel: int) -> Self:
         """Set the attributes of a fit, and warn those so many calls above of what went wrong."""
         prepared, given, result, settled = fitted.prepared, fitted.given, fitted.result, fitted.prepared.settled
-        known, plan, on_cluster = given.known, prepared.plan, given.views.is_on_cluster
-        report = fitted.report.with_lost(workers.describe()) if on_cluster else fitted.report
-        self._warn(report, stacklevel + 1)
+        plan, on_cluster = prepared.plan, given.views.is_on_cluster
+        report = fitted.report if workers is None else fitted.report.with_lost(workers.describe())
+        report.warn(type(self).__name__, stacklevel + 1)
         self._prepared, self._report, self.status_ = prepared, report, report.describe()
-        self._scaler, self._encoder, self._rule = prepared.source.scaler, result.encoder, fitted.rule
-        self.landmarks_, self.landmark_embedding_ = prepared.source.landmarks, result.embedding
-        self._n_features_out = len(result.embedding)
+        self._publish_model(fitted.model)
         self.codes_ = result.codes
-        self._publish_classes(known.classes if len(known.classes) else np.arange(plan.n_components))
         review = fitted.review
         self.relabelled_ = review.relabelled
         self._keep_verdicts(review.known, review.known.labelled, review.verdicts, len(given.views))
         self._publish_held_out(fitted.held_out)
-        self._set_labels(given, fitted.top)
+        self._label_rows(given, fitted.top)
         self.embedding_ = fitted.embedded
         if on_cluster:
             self.embedding_ = fitted.embedded.to_dask() if plan.embedding_on_cluster else fitted.embedded[:]
-        self.constraint_conflicts_ = known.conflicts
-        self.constraint_violations_ = None if known.pairs is None else count_violations(self.labels_, known.pairs)
         choice = prepared.choice
         self.chosen_ = {"scaling": plan.scaling, **asdict(settled.asked), "readers": tuple(choice.inference.split("+"))}
         self.chosen_["n_neighbors"] = choice.n_votes
@@ -428,39 +379,9 @@ class FSSMSC(UpdatedLabels):
         self.stage_seconds_ = fitted.progress.seconds
         return self
 
-    def _warn(self, report: FitReport, stacklevel: int) -> None:
-        name = type(self).__name__
-        for outcome in report.failures:
-            warnings.warn(f"{name} {outcome.value}", ConvergenceWarning, stacklevel=stacklevel)
-        for outcome in report.warned:
-            warnings.warn(f"{name}: {outcome.value}", UserWarning, stacklevel=stacklevel)
-        if report.lost_workers:
-            warnings.warn(f"{name}: {report.lost_workers}", UserWarning, stacklevel=stacklevel)
-
     def _estimate_sizes(self, sizes: FitSizes) -> MemoryEstimate:
         return estimate_from_sizes(FitParameters.of(self), sizes)
 
     def _estimate_from(self, X: Any, y: Any, n_threads: int, count: bool) -> MemoryEstimate:
         rng = make_random_state(0 if self.random_state is None else self.random_state)
         return estimate_from_data(FitParameters.of(self), self._read_input(X, y, None), rng, n_threads, count)
-
-    def _read_classes(self, views: Views, present: Presence, n_threads: int) -> Matrix:
-        return read_by_rule(self, self._rule, views, present, n_threads)
-
-
-def read_by_rule(model: Any, rule: Any, views: Views, present: Presence, n_threads: int) -> Matrix:
-    """Return the class probabilities of rows by what reads the labels of a single model."""
-    if not isinstance(rule, Readings):
-        found: Matrix = rule.read(model._transform(views, present, n_threads), n_threads)
-        return found
-    n_embedded = 0 if rule.neighbours is None else model._n_features_out
-
-    def read(products: Matrix, present: Presence) -> Matrix:
-        if not n_embedded:
-            return rule.votes(complete_products(products, present, model._encoder))
-        codes = model._encoder.encode(products, present)
-        votes = rule.votes(complete_products(products, present, model._encoder, codes))
-        return np.hstack([model._embed(codes), votes])
-
-    both = model._map_products(views, present, n_threads, read)
-    return rule.settle(both[:, n_embedded:], both[:, :n_embedded].astype(model._scaler.dtype), n_threads)

@@ -16,13 +16,14 @@ from sklearn.utils.validation import check_is_fitted
 
 from .core.arrays import Mask, Matrix, Presence, Rows, column_slices
 from .core.checks import check_number, make_random_state
-from .core.ticker import Ticker
+from .core.progress import Ticker
 from .data.labels import encode_labels
 from .data.validation import column_of
 from .data.views import Views
 from .engine.blocks import count_threads, map_blocks
 from .features.products import ViewCrossProducts
 from .features.scaling import check_finite
+from .model.predicting import predict_rows
 from .solver.codes import code_gram, stack_codes
 from .solver.registry import SOLVERS
 from .solvers import resolve_solver
@@ -163,7 +164,7 @@ def measure_views(
         before, after = (given[is_labelled][judged] == truth[judged] for given in (labels, without))
         drop[number] = _mean(before) - _mean(after)
     rebuilt = np.where(squares > 0, squares - left_over, 0.0)
-    total, weights = float(np.maximum(rebuilt, 0).sum()), model._scaler.view_weights
+    total, weights = float(np.maximum(rebuilt, 0).sum()), model._model.embedder.scaler.view_weights
     return ViewImportance(
         names=list(model.view_names_),
         reconstruction=rebuilt / np.where(squares > 0, squares, 1.0),
@@ -227,24 +228,26 @@ def _mean(values: Mask) -> float:
 
 def _encode(model: Any, views: Views, present: Presence, n_threads: int) -> sparse.csr_array:
     """Codes of rows that have these views."""
-    cross = ViewCrossProducts(views, model._scaler, model.landmarks_, cache_bytes=0, present=present)
+    fitted = model._model.embedder
+    cross = ViewCrossProducts(views, fitted.scaler, fitted.landmarks, cache_bytes=0, present=present)
 
     def encode(block: slice) -> sparse.csr_array:
-        return model._encoder.encode(cross.read(block), cross.present_in(block))
+        return fitted.encoder.encode(cross.read(block), cross.present_in(block))
 
-    return stack_codes(map_blocks(encode, cross.blocks, n_threads), len(model.landmarks_))
+    return stack_codes(map_blocks(encode, cross.blocks, n_threads), len(fitted.landmarks))
 
 
 def _label(model: Any, views: Views, present: Presence, n_threads: int) -> npt.NDArray[Any]:
     """Labels of rows that have these views."""
-    labels: npt.NDArray[Any] = model.classes_[model._class_ids(views, present, n_threads)]
+    labels: npt.NDArray[Any] = model.classes_[predict_rows(model._model, views, present, "class_ids", n_threads)]
     return labels
 
 
 def _rebuild(model: Any, views: Views, number: int, codes: sparse.csr_array) -> tuple[float, float]:
     """Return ‖X_v‖² and ‖X_v − Z U_v‖² = ‖X_v‖² − 2⟨X_v U_vᵀ, Z⟩ + ⟨ZᵀZ, U_v U_vᵀ⟩, so that a sparse view stays so."""
-    landmarks = model.landmarks_[:, column_slices(model._scaler.sizes)[number]]
-    alone = model._scaler.of_view(number)
+    fitted = model._model.embedder
+    landmarks = fitted.landmarks[:, column_slices(fitted.scaler.sizes)[number]]
+    alone = fitted.scaler.of_view(number)
     cross = ViewCrossProducts(views.select([views.names[number]]), alone, landmarks, cache_bytes=0)
     inner = sum(float(codes[block].multiply(cross.read(block)).sum()) for block in cross.blocks)
     wide = landmarks.astype(np.float64)

@@ -10,6 +10,7 @@ import pytest
 
 from anchorview import ADMM, FSSMSC, ActiveSet, AnchorViewClassifier, load
 from anchorview.app.former_names import translate_fitted, translate_parameters, translate_setting
+from anchorview.readers.spread import SpreadReader
 
 DATA = Path(__file__).parent / "data"
 SHARED = {"max_iter": 5, "tol": 0.1, "units": "data", "omit": ("l1",)}
@@ -44,8 +45,8 @@ def test_what_has_todays_names_stays() -> None:
 
 
 def test_settings_of_a_search() -> None:
-    old, new = {"head": "graph", "l1": 0.2}, {"head": "spread", "l1": 0.2}
-    assert translate_setting(old) == new and translate_setting({"head": "poisson"}) == {"head": "poisson"}
+    old, new = {"head": "graph", "l1": 0.2}, {"head": "spread", "l1": 0.2, "units": "paper"}  # the first had no units
+    assert translate_setting(old) == new and translate_setting({"head": "poisson"})["head"] == "poisson"
     table = {"param_head": np.array(["graph", "embedding"]), "params": [old, {"head": "embedding"}], "belief": [1, 2]}
     found = translate_fitted(
         {
@@ -58,7 +59,9 @@ def test_settings_of_a_search() -> None:
     )
     assert found["best_setting_"] == new and found["averaged_"] == [{**new, "weight": 1.0}]
     assert found["cv_results_"]["param_head"].tolist() == ["spread", "embedding"]
-    assert found["cv_results_"]["params"] == [new, {"head": "embedding"}] and found["cv_results_"]["belief"] == [1, 2]
+    assert found["cv_results_"]["params"] == [new, {"head": "embedding", "units": "paper"}] and found["cv_results_"][
+        "belief"
+    ] == [1, 2]
     assert FSSMSC(**found["best_params_"]).solver.units == "paper" and found["best_params_"]["readers"] == ("knn",)
     assert "view_importance_" not in found
 
@@ -70,7 +73,7 @@ def test_kept_files_have_the_names_of_today(version: int) -> None:
     assert plain.readers == plain.chosen_["readers"] == ("knn",)
     assert plain.solver.get_params() == ActiveSet().get_params()
     assert set(tuned.get_params()) == set(AnchorViewClassifier().get_params())
-    heads = {expert.setting.head for group in tuned._groups for expert in group.experts()}
-    assert "spread" in heads | set(tuned.cv_results_["param_head"])
-    assert "graph" not in heads | set(tuned.cv_results_["param_head"])
+    assert "spread" in tuned.cv_results_["param_head"] and "graph" not in tuned.cv_results_["param_head"]
+    assert "shrunk_loss" in tuned.cv_results_ and "belief" not in tuned.cv_results_
+    assert any(isinstance(member.reader, SpreadReader) for member in tuned._model.members)
     FSSMSC(**tuned.best_params_)

@@ -324,12 +324,13 @@ def test_methods_are_not_replaced(name: str, whole: bytes, path: Path) -> None:
     refuse(path, forge(whole, lambda manifest, members: fields(manifest).update({name: 1})), "is no fitted attribute")
 
 
-def test_parameters_and_what_was_left_out(whole: bytes, path: Path) -> None:
+def test_parameters_and_classes_that_cannot_be(whole: bytes, path: Path) -> None:
     def change(**changes: Any) -> bytes:
         return forge(whole, lambda manifest, members: manifest["model"]["object"][1].update(changes))
 
     refuse(path, change(parameters={"nonsense": 1}), "nonsense")
-    refuse(path, change(left_out=["classes_"]), "cannot do without .'classes_'")
+    refuse(path, forge(whole, lambda manifest, members: manifest["classes"].update(Model=99)), "'Model' of version 99")
+    refuse(path, forge(whole, lambda manifest, members: manifest["classes"].update(Other=1)), "'Other' of version 1")
     refuse(
         path,
         forge(whole, lambda manifest, members: manifest.update({"class": "AnchorViewClassifier"})),

@@ -24,7 +24,6 @@ from anchorview.plotting import plot_summary
 from support.models import KINDS, N_ROWS, SHORT, fitted, labels, made, quick, search
 
 DATA = Path(__file__).parent / "data"
-KEPT = ("fssmsc", "fssmsccv")  # a file of each for every format version
 
 
 def rows_of(X: Any, rows: slice) -> Any:
@@ -150,9 +149,9 @@ def test_no_array_has_a_row_for_each_row_of_the_fit(kind: str, tmp_path: Path) -
 
 def test_shared_parts_are_stored_once_and_stay_shared(tmp_path: Path) -> None:
     save(fitted("search")[0], tmp_path / "model")
-    back = load(tmp_path / "model")
-    assert any(group.scaler is back._scaler for group in back._groups)
-    assert back._encoder.grams.complete is back._encoder.gram
+    back = load(tmp_path / "model")._model
+    assert any(branch.scaler is back.embedder.scaler for branch in back.branches)
+    assert back.embedder.encoder.grams.complete is back.embedder.encoder.gram
     back = fitted("plain")[0]
     save(back, tmp_path / "plain")
     with ZipFile(tmp_path / "plain") as archive:
@@ -273,7 +272,7 @@ def test_the_cache_folder_of_a_pipeline_is_not_in_the_file(tmp_path: Path) -> No
 # Files of earlier releases
 
 
-@pytest.mark.parametrize("name", [f"{kind}-{version}" for version in range(1, VERSION + 1) for kind in KEPT])
+@pytest.mark.parametrize("name", sorted(path.stem for path in DATA.glob("*.anchorview")))
 def test_files_of_earlier_releases_load(name: str) -> None:
     """Written by `python tests/support/keep_models.py` when its format version was new; never to be written again."""
     model = load(DATA / f"{name}.anchorview")
@@ -281,6 +280,12 @@ def test_files_of_earlier_releases_load(name: str) -> None:
         X = {view: kept[view] for view in model.view_names_}
         assert model.predict(X).tolist() == kept["labels"].tolist()
         np.testing.assert_allclose(model.predict_proba(X), kept["probabilities"], rtol=1e-4, atol=1e-6)
+
+
+def test_every_version_has_its_files() -> None:
+    kept = {path.stem for path in DATA.glob("*.anchorview")}
+    assert {f"{kind}-{version}" for version in range(1, VERSION + 1) for kind in ("fssmsc", "fssmsccv")} <= kept
+    assert {f"joined-{version}" for version in range(2, VERSION + 1)} <= kept
 
 
 def test_the_manifest_tells_what_is_in_the_file(tmp_path: Path) -> None:

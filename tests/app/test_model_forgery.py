@@ -23,13 +23,16 @@ from sklearn.preprocessing import OneHotEncoder
 from anchorview import ModelFileError, TableViews, load, save
 from anchorview.app.model_arrays import describe_array
 from anchorview.app.model_rows import CHECKS
-from anchorview.base import OF_FITTED_ROWS
+from anchorview.fssmsc import FSSMSC
+from anchorview.model.model import names_of_rows
 from support.models import fitted, quick
 
 # Nothing that is stored is computed from these: how a fit went, step by step, and landmarks that the user gave, which
 # the next fit checks. The state of a random generator checks itself.
 RECORDS = ("objective_history_", "residual_history_", "random_state", "cv_results_")
 PARAMETERS = (".landmarks",)
+OF_ROWS = names_of_rows(FSSMSC)
+PLACES = {"_coordinates", "_kept", "_kept_plain"}  # rows by their codes, and what other labels need
 KINDS = ("text", "admm", "clusters", "gaps", "frame", "pairs", "auto", "pipeline", "weighted search", "text search")
 
 
@@ -132,10 +135,10 @@ def test_no_array_may_be_longer_or_shorter(kind: str, tmp_path: Path) -> None:
 
 
 def test_every_attribute_of_rows_has_a_check() -> None:
-    assert set(CHECKS) == set(OF_FITTED_ROWS)
+    assert set(CHECKS) == {*OF_ROWS, *PLACES}
 
 
-@pytest.mark.parametrize("name", OF_FITTED_ROWS)
+@pytest.mark.parametrize("name", OF_ROWS)
 def test_an_attribute_of_rows_that_was_taken_out(name: str, tmp_path: Path) -> None:
     save(fitted("plain")[0], tmp_path / "whole", rows=True)
     manifest, arrays = read(tmp_path / "whole")

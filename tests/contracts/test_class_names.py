@@ -102,7 +102,7 @@ def test_two_classes_as_truth_values(tmp_path: Path) -> None:
 
 def test_saved_models_and_written_predictions(tmp_path: Path) -> None:
     other = unfitted("default").fit(ROWS, code(NUMBERS, CODINGS["upside down"]))
-    assert other._class_order is not None
+    assert other._model.order is not None
     anchorview.save(other, tmp_path / "m.anchorview")
     loaded = anchorview.load(tmp_path / "m.anchorview")
     assert loaded.predict(NEW).tolist() == other.predict(NEW).tolist()

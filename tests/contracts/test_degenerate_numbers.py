@@ -12,9 +12,9 @@ from scipy import sparse
 
 from anchorview import ADMM, FSSMSC, AnchorViewClassifier, baselines
 from anchorview.features.text import _orthonormal
+from anchorview.readers.code_space import code_coordinates
 from anchorview.readers.graph import make_space
 from anchorview.readers.plane import map_to_plane
-from anchorview.readers.suggest import code_coordinates
 from anchorview.solver.spectrum import largest_curvature
 from anchorview.solver.trace_ratio import solve_trace_ratio
 

@@ -13,7 +13,7 @@ import pytest
 from tests.support.dense_codes import make_labels, make_views
 
 from anchorview import FSSMSC, ActiveSet, AnchorViewClassifier
-from anchorview.core import ticker
+from anchorview.core import progress
 from support.models import SHORT
 from support.settled import CHOSEN
 
@@ -57,7 +57,7 @@ def test_a_long_stage_says_how_many_blocks_are_done(
     caplog: pytest.LogCaptureFixture,
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    monkeypatch.setattr(ticker, "_EVERY", 0.0)  # every stage is long
+    monkeypatch.setattr(progress, "_EVERY", 0.0)  # every stage is long
     chosen = CHOSEN if kind is FSSMSC else {"scaling": "minmax", "n_repeats": 1, "search_options": SHORT}
     model = kind(n_landmarks=30, random_state=0, n_jobs=n_threads, verbose=True, **chosen)
     lines = messages(model, caplog)

@@ -49,3 +49,13 @@ def test_tested_versions_of_python_are_those_announced() -> None:
     assert tested is not None
     assert re.findall(r"3\.\d+", tested.group(1)) == announced
     assert PROJECT["project"]["requires-python"] == f">={announced[0]}"
+
+
+def test_readme_is_short_and_works_on_pypi() -> None:
+    readme = (ROOT / "README.md").read_text()
+    assert len(readme.split()) <= 700
+    links = re.findall(r"\]\(([^)\s]+)\)|(?:src|srcset)=\"([^\"]+)\"", readme)
+    assert [link for pair in links for link in pair if link and not link.startswith("https://")] == []
+    assert not re.search(
+        r"\bformer\b|\b(?=[0-9a-f]*\d)(?=[0-9a-f]*[a-f])[0-9a-f]{7,40}\b", readme
+    )  # no hash of a commit

@@ -14,7 +14,7 @@ from sklearn.pipeline import make_pipeline
 
 import anchorview
 from anchorview import FSSMSC, TableViews
-from anchorview.core.ticker import watch
+from anchorview.core.progress import watch
 from anchorview.data.text_models import TextModel, load_text_model
 from anchorview.data.text_vectors import encode_texts
 from support.command import invoke, quick, reviews, write_csv
@@ -128,7 +128,7 @@ def test_a_damaged_cache_is_a_warning(tmp_path: Path) -> None:
 
 def test_progress_is_told_while_texts_are_encoded(monkeypatch: pytest.MonkeyPatch) -> None:
     lines: list[str] = []
-    monkeypatch.setattr("anchorview.core.ticker._EVERY", 0.0)
+    monkeypatch.setattr("anchorview.core.progress._EVERY", 0.0)
     with watch(lines.append):
         encode_texts(counting([]), [f"text {number}" for number in range(600)])
     assert lines and "encoding texts: 1 of 3 blocks" in lines[0] and "left" in lines[0]

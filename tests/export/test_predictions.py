@@ -153,7 +153,7 @@ def test_a_work_that_is_killed_at_its_end(made: Any, tmp_path: Path, name: str, 
     assert result.exists() == (when == "before its parts are removed")
     assert len(list((tmp_path / f"{name}.parts").glob("part-*"))) == 5
     model = copy.copy(made.model)
-    model._iter_probabilities = None  # not to be called
+    model._iter_rows = None  # not to be called
     predict_to(model, made.stored, result, block_rows=40)
     found = np.load(result / "label.npy") if name == "out" else pq.read_table(result).column("label").to_pylist()
     np.testing.assert_array_equal(found, made.labels)

@@ -10,7 +10,7 @@ from scipy import sparse
 
 from anchorview import Views
 from anchorview.datasets import make_multiview_subspaces
-from anchorview.features.completed_products import CompletedProducts, complete_features
+from anchorview.features.products import CompletedProducts, complete_features
 from anchorview.features.representation import Representation, represent
 from anchorview.features.scaling import fit_scaling
 from anchorview.solver.elastic_net import ElasticNetEncoder

@@ -9,10 +9,9 @@ import numpy as np
 import pytest
 
 from anchorview import FSSMSC, Views, datasets
-from anchorview.features.products import ViewCrossProducts
+from anchorview.features.products import ViewCrossProducts, WatchedProducts
 from anchorview.features.representation import represent
 from anchorview.features.scaling import fit_scaling
-from anchorview.features.watched_products import WatchedProducts
 from anchorview.fitting import preparing
 from support.stores import CountingRows
 

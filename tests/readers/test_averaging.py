@@ -5,9 +5,8 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from anchorview.readers.averaging import average_temperature, settle, temper
-from anchorview.readers.temperature import log_loss
-from anchorview.tuning.selection import select
+from anchorview.readers.temperature import average_temperature, log_loss, temper, votes_to_probabilities
+from anchorview.tuning.search import select
 
 RNG = np.random.RandomState(0)
 
@@ -28,9 +27,9 @@ def test_the_choice_is_at_least_as_good_as_its_first_members() -> None:
 def test_all_experts_choose_and_those_of_the_given_labels_say_how_likely() -> None:
     first = np.array([[6.0, 3.0, 1.0], [8.0, 1.0, 1.0]])
     second = np.array([[0.0, 9.0, 1.0], [9.0, 0.5, 0.5]])
-    found = settle(np.stack([first, second]), 1.0)
+    found = votes_to_probabilities(np.stack([first, second]), 1.0)
     np.testing.assert_allclose(found, [[0.3, 0.6, 0.1], [0.8, 0.1, 0.1]])
-    sharper = settle(np.stack([first, second]), 0.5)
+    sharper = votes_to_probabilities(np.stack([first, second]), 0.5)
     np.testing.assert_allclose(sharper.sum(axis=1), 1)
     assert (sharper.max(axis=1) > found.max(axis=1)).all()
 

@@ -11,6 +11,7 @@ from hypothesis import strategies as st
 from scipy import sparse
 
 from anchorview import FSSMSC, AnchorViewClassifier, Views
+from anchorview.readers.base import class_probabilities
 from anchorview.readers.nearest import RULES, calibrate_on_seen, keep_labelled
 from support.models import SHORT
 from support.settled import CHOSEN
@@ -83,10 +84,10 @@ def test_the_rule_itself(seed: int, rule: str, dtype: type, n_neighbors: int, lo
     class_ids = np.concatenate([np.arange(3), rng.integers(3, size=22)])
     model = calibrate_on_seen(keep_labelled(labelled.astype(dtype), class_ids, rule, n_neighbors))
     rows = np.vstack([labelled, labelled + 10.0**log_scale * rng.normal(size=(25, 4))]).astype(dtype)
-    whole = model.read(rows)
+    whole = class_probabilities(model, rows)
     blocks = model.probabilities(model.evidence(rows, 2, block_entries=50 * 7))
     np.testing.assert_allclose(whole, blocks, rtol=8 * np.finfo(dtype).eps)  # NumPy's logarithm knows where a row lies
-    alone = np.concatenate([model.read(rows[number : number + 1]) for number in range(len(rows))])
+    alone = np.concatenate([class_probabilities(model, rows[number : number + 1]) for number in range(len(rows))])
     np.testing.assert_allclose(whole, alone, atol=1e-6)
 
 

@@ -15,7 +15,7 @@ from hypothesis import strategies as st
 
 from anchorview.core.arrays import squared_norms, unit_rows
 from anchorview.readers import candidates as module
-from anchorview.readers.candidates import Rivals, group_rows, may_pay
+from anchorview.readers.candidates import CandidateFilter, is_worthwhile, split_rows
 from anchorview.readers.nearest import RULES, LabelledNeighbours, keep_labelled
 
 Array = npt.NDArray[Any]
@@ -26,7 +26,7 @@ _ENTRIES = 2**20
 def always_in_groups(size: int = 8) -> Iterator[None]:
     """Groups of a few rows, whatever that costs."""
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(group_rows, "__defaults__", (size,))
+        patch.setattr(split_rows, "__defaults__", (size,))
         patch.setattr(module, "_MIN_GROUPS", 0)
         patch.setattr(module, "_MIN_LABELLED", 0)
         patch.setattr(module, "_WORTH", 1.0)
@@ -74,8 +74,8 @@ def test_the_nearest_of_each_class_is_a_rival(problem: tuple[Array, Array, Array
     labelled, class_ids, rows = (problem[0] + 10**shift) * 10**scale, np.sort(problem[1]), problem[2] * 10**scale
     starts = np.flatnonzero(np.diff(class_ids, prepend=-1))
     squared = squared_distances(rows, labelled)
-    groups = group_rows(rows, 8)
-    for group, among in zip(groups, Rivals(labelled, starts).of(rows, groups), strict=True):
+    groups = split_rows(rows, 8)
+    for group, among in zip(groups, CandidateFilter(labelled, starts).of(rows, groups), strict=True):
         np.testing.assert_array_equal(np.unique(class_ids[among]), np.unique(class_ids))
         for class_id in np.unique(class_ids):
             own, left = np.flatnonzero(class_ids == class_id), among[class_ids[among] == class_id]
@@ -88,15 +88,15 @@ def test_the_nearest_of_all_are_rivals(problem: tuple[Array, Array, Array], coun
     labelled, _, rows = problem
     squared = squared_distances(rows, labelled)
     nearest = np.argsort(squared, axis=1, kind="stable")[:, :count]  # of rows equally near the first
-    groups = group_rows(rows, 8)
-    for group, among in zip(groups, Rivals(labelled, None, count).of(rows, groups), strict=True):
+    groups = split_rows(rows, 8)
+    for group, among in zip(groups, CandidateFilter(labelled, None, count).of(rows, groups), strict=True):
         assert np.isin(nearest[group], among).all()
 
 
 def test_every_row_is_in_one_group() -> None:
     rows = np.random.default_rng(0).normal(size=(500, 3))
     rows[100:200] = rows[0]
-    groups = group_rows(rows, 8)
+    groups = split_rows(rows, 8)
     np.testing.assert_array_equal(np.sort(np.concatenate(groups)), np.arange(500))
     assert max(map(len, groups)) in (100, 101)  # those that are the same cannot be told apart
     assert sorted(map(len, groups))[-2] <= 8
@@ -107,18 +107,20 @@ def test_far_classes_and_rows_are_ruled_out() -> None:
     own = rows[squared_norms(rows - labelled[0]) < 0.1]  # of one class
     order = np.argsort(class_ids, kind="stable")
     class_ids = class_ids[order]
-    few = Rivals(labelled[order], np.flatnonzero(np.diff(class_ids, prepend=-1))).of(own, [np.arange(len(own))])[0]
+    few = CandidateFilter(labelled[order], np.flatnonzero(np.diff(class_ids, prepend=-1))).of(
+        own, [np.arange(len(own))]
+    )[0]
     counts = np.bincount(class_ids[few])
     assert counts[0] > 100  # its own class: all of it is near
     assert counts[1:].min() >= 1 and counts[1:].max() < 20
-    assert set(class_ids[Rivals(labelled[order], None, 5).of(own, [np.arange(len(own))])[0]]) == {0}
+    assert set(class_ids[CandidateFilter(labelled[order], None, 5).of(own, [np.arange(len(own))])[0]]) == {0}
 
 
 def test_numbers_too_large_to_compare_rule_out_nothing() -> None:
     labelled = 1e200 * np.random.default_rng(0).normal(size=(20, 3))
     with np.errstate(over="ignore", invalid="ignore"):
-        assert len(Rivals(labelled, np.array([0, 10])).of(labelled, [np.arange(4)])[0]) == 20
-        assert len(Rivals(labelled, None, 2).of(labelled, [np.arange(4)])[0]) == 20
+        assert len(CandidateFilter(labelled, np.array([0, 10])).of(labelled, [np.arange(4)])[0]) == 20
+        assert len(CandidateFilter(labelled, None, 2).of(labelled, [np.arange(4)])[0]) == 20
 
 
 # What is said of rows stays the same
@@ -196,7 +198,7 @@ def test_without_clusters_all_labelled_rows_are_compared() -> None:
     rng = np.random.default_rng(0)
     model = keep_labelled(rng.normal(size=(1200, 12)), np.arange(1200) % 3, "nearest", 5)
     rows = rng.normal(size=(17_000, 12))
-    assert may_pay(len(rows), 1200)
+    assert is_worthwhile(len(rows), 1200)
     np.testing.assert_array_equal(model.evidence(rows), by_all(model, rows))
 
 

@@ -9,6 +9,7 @@ import numpy.typing as npt
 import pytest
 
 from anchorview.core.arrays import unit_rows
+from anchorview.readers.base import class_probabilities
 from anchorview.readers.clusters import ClusterCentres, fit_clusters
 
 Array = npt.NDArray[Any]
@@ -23,9 +24,9 @@ def clustered(n_rows: int = 90) -> tuple[Array, Array]:
 def test_clusters_by_angle() -> None:
     rows, truth = clustered()
     model = fit_clusters(rows, 3, np.random.RandomState(0))
-    found = model.evidence(rows).argmax(axis=1)
+    found = model.scores(rows).argmax(axis=1)
     assert len({(a, b) for a, b in zip(truth, found, strict=True)}) == 3
-    probabilities = model.probabilities(model.evidence(rows))
+    probabilities = class_probabilities(model, rows)
     np.testing.assert_allclose(probabilities.sum(axis=1), 1)
     assert probabilities.max(axis=1).mean() > 0.95
 
@@ -35,7 +36,7 @@ def test_evidence_of_clusters_is_minus_the_squared_distance() -> None:
     model = ClusterCentres(rng.normal(size=(4, 3)), 1.0)
     rows = rng.normal(size=(20, 3))
     expected = -((unit_rows(rows)[:, None] - model.centres) ** 2).sum(axis=2)
-    np.testing.assert_allclose(model.evidence(rows), expected, atol=1e-12)
+    np.testing.assert_allclose(model.scores(rows), expected, atol=1e-12)
 
 
 @pytest.mark.parametrize("weighted", [False, True])
@@ -43,7 +44,7 @@ def test_the_temperature_is_the_mean_squared_distance_within_clusters(weighted: 
     rows, _ = clustered()
     weights = np.random.default_rng(1).integers(1, 4, size=len(rows)).astype(float) if weighted else None
     model = fit_clusters(rows, 3, np.random.RandomState(0), weights)
-    expected = np.average(-model.evidence(rows).max(axis=1), weights=weights)
+    expected = np.average(-model.scores(rows).max(axis=1), weights=weights)
     assert model.temperature == pytest.approx(expected, rel=1e-6)
 
 
@@ -58,7 +59,7 @@ def test_clusters_do_not_depend_on_anything_but_the_seed() -> None:
 def test_clusters_of_identical_rows_and_of_zeros_are_finite() -> None:
     for rows in (np.ones((5, 2)), np.zeros((5, 2)), np.vstack([np.zeros((2, 2)), np.eye(2)])):
         model = fit_clusters(rows, 2, np.random.RandomState(0))
-        assert np.isfinite(model.probabilities(model.evidence(rows))).all()
+        assert np.isfinite(class_probabilities(model, rows)).all()
         assert model.temperature > 0
 
 

@@ -8,8 +8,9 @@ import numpy as np
 import pytest
 from scipy import sparse
 
-from anchorview.readers.graph import FittedRows, GraphHead, make_graph, make_space, propagate, share_scores
+from anchorview.readers.graph import FittedRows, make_graph, make_space
 from anchorview.readers.poisson import solve_potential
+from anchorview.readers.spread import SpreadReader, propagate, share_scores
 
 RNG = np.random.RandomState(0)
 
@@ -71,7 +72,7 @@ def test_a_row_of_the_fit_keeps_its_shares_and_a_new_one_takes_the_mean() -> Non
     shares = np.array([[0.9, 0.1], [0.2, 0.8], [0.5, 0.5]], np.float32)
     space = make_space(landmarks)
     rows = FittedRows(space, space.coordinates(landmarks @ landmarks.T))
-    head = GraphHead(shares)
+    head = SpreadReader(shares)
     np.testing.assert_allclose(head.scores(rows.weights(landmarks @ landmarks.T)), share_scores(shares), atol=1e-3)
     middle = np.exp(head.scores(rows.weights(np.array([[5.0, 0.0]]) @ landmarks.T)))[0]
     assert 0.2 < middle[0] < 0.9

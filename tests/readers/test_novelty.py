@@ -12,7 +12,8 @@ from sklearn.metrics import roc_auc_score
 from anchorview import FSSMSC, AnchorViewClassifier
 from anchorview.core.arrays import unit_rows
 from anchorview.metrics import expected_calibration_error
-from anchorview.readers.held_out import calibrate, settle_votes
+from anchorview.readers.base import class_probabilities
+from anchorview.readers.held_out import calibrate, calibrate_votes
 from anchorview.readers.nearest import RULES, calibrate_on_seen, keep_labelled
 from anchorview.readers.temperature import Mistakes, choose_temperature
 from support.fits import solve
@@ -63,12 +64,12 @@ def test_the_farther_the_less_sure(rule: str, n_neighbors: int) -> None:
     hidden = unit_rows(np.eye(5)[class_ids] + 0.15 * rng.normal(size=(45, 5)))
     model = keep_labelled(labelled, class_ids, rule, n_neighbors)
     if rule == "knn":
-        model = settle_votes(model, model.logits(model.evidence(hidden)), class_ids)
+        model = calibrate_votes(model, model.logits(model.evidence(hidden)), class_ids)
     else:
         model = calibrate_on_seen(model)
     away = np.linspace(0, 1, 12)[:, None]
     path = unit_rows((1 - away) * np.eye(5)[0] + away * (0.3 * np.eye(5)[0] + np.eye(5)[4]))
-    probabilities = model.read(path)
+    probabilities = class_probabilities(model, path)
     assert (probabilities.argmax(axis=1) == 0).all()
     sure = probabilities.max(axis=1)
     assert (np.diff(sure[2:]) < 0).all()
@@ -97,7 +98,7 @@ def test_the_doubt_has_the_least_log_loss_on_hidden_rows(noise: float) -> None:
         logits = np.log(np.exp(evidence) + doubt)
         probabilities = softmax(logits / choose_temperature(logits, class_ids, Mistakes()), axis=1)
         losses[doubt] = -np.log(probabilities[np.arange(60), class_ids]).mean()
-    assert settle_votes(model, evidence, class_ids).doubt == pytest.approx(min(losses, key=losses.__getitem__))
+    assert calibrate_votes(model, evidence, class_ids).doubt == pytest.approx(min(losses, key=losses.__getitem__))
 
 
 def test_doubles_of_labelled_rows_do_not_make_all_others_doubtful() -> None:
@@ -108,8 +109,8 @@ def test_doubles_of_labelled_rows_do_not_make_all_others_doubtful() -> None:
     apart = unit_rows(np.eye(4)[class_ids] + 0.1 * rng.normal(size=(60, 4)))
     model = keep_labelled(labelled, class_ids, "knn", 5)
     hidden, hidden_ids = np.vstack([labelled, labelled, apart]), np.tile(class_ids, 3)
-    model = settle_votes(model, model.logits(model.evidence(hidden)), hidden_ids)
-    assert model.read(apart).max(axis=1).mean() > 0.9
+    model = calibrate_votes(model, model.logits(model.evidence(hidden)), hidden_ids)
+    assert class_probabilities(model, apart).max(axis=1).mean() > 0.9
 
 
 def test_votes_decide_as_before(part: Any) -> None:

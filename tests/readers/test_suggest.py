@@ -12,7 +12,7 @@ from threadpoolctl import threadpool_limits
 from anchorview import FSSMSC, Views
 from anchorview.datasets import hide_labels, make_multiview_subspaces
 from anchorview.readers.code_space import code_coordinates
-from anchorview.readers.row_groups import spread_out
+from anchorview.readers.group_tree import spread_out
 from anchorview.readers.suggest import suggest_rows
 from support.settled import CHOSEN
 

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from anchorview.readers import nearest
-from anchorview.readers.top_two import TopTwo, runner_up
+from anchorview.readers.base import TopTwo, runner_up
 
 
 def test_it_is_the_best_of_the_others_in_every_block() -> None:

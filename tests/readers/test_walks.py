@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from anchorview.readers.graph import make_graph
-from anchorview.readers.walks import sum_walks
+from anchorview.readers.spread import sum_walks
 
 RNG = np.random.RandomState(0)
 

@@ -8,8 +8,7 @@ import numpy as np
 import pytest
 from sklearn.utils import Bunch
 
-from anchorview.solver.completion import complete_products
-from anchorview.solver.elastic_net import ElasticNetEncoder
+from anchorview.solver.elastic_net import ElasticNetEncoder, complete_products
 from anchorview.solver.grams import PatternGrams
 
 SIZES = [6, 5, 7]

@@ -27,6 +27,10 @@ def main() -> None:
     views = Views({"words": sparse.csr_array(words), "numbers": numbers}, mask=mask)
     plain = FSSMSC(n_landmarks=12, scaling=["lsa", "standard"], readers="knn", random_state=0)
     keep("fssmsc", plain.fit(views, text_labels()), {"words": words, "numbers": numbers})
+    joined = FSSMSC(
+        n_landmarks=12, scaling=["lsa", "standard"], readers=("nearest", "linear", "poisson"), random_state=0
+    )
+    keep("joined", joined.fit(views, text_labels()), {"words": words, "numbers": numbers})  # from version 2 on
     whole = {"words": words, "numbers": numbers}
     keep("fssmsccv", search(scaling="minmax", n_averaged=8).fit(whole, text_labels()), whole)
 

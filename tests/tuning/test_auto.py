@@ -10,7 +10,7 @@ from sklearn.utils import Bunch
 
 from anchorview import FSSMSC, Constraints, Views
 from anchorview.datasets import hide_labels
-from anchorview.tuning.auto import SAMPLE_LANDMARKS, SAMPLE_ROWS, Asked, LabelledRows, _sample, _scalings, choose
+from anchorview.tuning.auto import SAMPLE_LANDMARKS, SAMPLE_ROWS, AutoRequest, LabelledRows, _sample, _scalings, choose
 
 
 def blobs(n_rows: int = 400, n_classes: int = 4, seed: int = 0) -> tuple[np.ndarray, np.ndarray]:
@@ -27,9 +27,9 @@ def units() -> Any:
     return Bunch(views=Views([np.hstack([rows, loud])]), target=target, y=hide_labels(target, 0.15, random_state=0))
 
 
-def asked(**changes: Any) -> Asked:
+def asked(**changes: Any) -> AutoRequest:
     usual: dict[str, Any] = {"scaling": ["auto"], "l1": 0.1, "ridge": None, "must_link_weight": None}
-    return Asked(**{**usual, "inference": None, "n_votes": None, "units": "data", **changes})
+    return AutoRequest(**{**usual, "inference": None, "n_votes": None, "units": "data", **changes})
 
 
 def rows_of(data: Any, **changes: Any) -> LabelledRows:
@@ -153,7 +153,7 @@ def test_classes_without_a_clear_answer_take_a_vote() -> None:
     model = FSSMSC(n_landmarks=100, random_state=0).fit([rows], y)
     assert model.chosen_["readers"][0] == "knn" and f"knn of {model.chosen_['n_neighbors']}" in model.status_
     few = FSSMSC(n_landmarks=100, n_neighbors=3, random_state=0).fit([rows], y)
-    assert few.chosen_["n_neighbors"] == 3 and few._rule.neighbours.n_neighbors == 3
+    assert few.chosen_["n_neighbors"] == 3 and few._model.members[-1].reader.n_neighbors == 3
 
 
 def test_labels_on_both_sides_of_a_plane_ask_for_a_linear_reading() -> None:

@@ -34,9 +34,9 @@ def add(data: SearchData, head: str, right: Any, scaling: str = "minmax", **chan
     return setting
 
 
-def beliefs(data: SearchData, *, with_rule: bool = True, inference: str | None = None) -> dict[str, float]:
+def losses(data: SearchData, *, with_rule: bool = True, inference: str | None = None) -> dict[str, float]:
     joined = join(data, "minmax", forms_of(inference), with_rule=with_rule)
-    return {"+".join(setting.head for setting in each.parts): each.belief for each in joined}
+    return {"+".join(setting.head for setting in each.parts): each.shrunk_loss for each in joined}
 
 
 def test_readings_that_err_on_different_rows_are_better_together(data: SearchData) -> None:
@@ -44,7 +44,7 @@ def test_readings_that_err_on_different_rows_are_better_together(data: SearchDat
     add(data, "nearest", np.where(part < 7, 0.7, 0.3))  # as sure as it is right
     add(data, "features", np.where(part < 3, 0.3, 0.7))
     add(data, "poisson", np.where(part < 7, 0.7, 0.3))  # errs where the nearest does
-    found = beliefs(data)
+    found = losses(data)
     assert set(found) == {"nearest", "nearest+features", "nearest+poisson", "nearest+features+poisson"}
     assert found["nearest+features"] < found["nearest"] - 0.05
     assert found["nearest+poisson"] == pytest.approx(found["nearest"], abs=0.05)
@@ -62,8 +62,8 @@ def test_the_best_of_each_kind_takes_part(data: SearchData) -> None:
 
 def test_what_was_not_judged_takes_no_part(data: SearchData) -> None:
     add(data, "features", 0.8)
-    assert beliefs(data) == {}
-    assert set(beliefs(data, with_rule=False, inference="linear")) == {"features"}
+    assert losses(data) == {}
+    assert set(losses(data, with_rule=False, inference="linear")) == {"features"}
     assert join(data, "standard", forms_of(None), with_rule=True) == []
 
 

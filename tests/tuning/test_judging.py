@@ -33,7 +33,7 @@ def test_prior_doubt_is_that_of_the_head_and_of_each_change(some_digits: Any, n_
     for head in losses:
         assert prior_doubt(data, replace(default, head=head)) == pytest.approx(share * losses[head])
     assert prior_doubt(data, replace(default, scaling="l2")) == pytest.approx(share * 0.1)
-    assert prior_doubt(data, replace(default, ridge=3.0, l1=0.05)) == pytest.approx(share * 0.2)
+    assert prior_doubt(data, replace(default, ridge=1.0, l1=0.05)) == pytest.approx(share * 0.2)
     assert prior_doubt(data, replace(default, head="spread", n_landmarks=40)) == pytest.approx(share * 0.1)
 
 
@@ -46,24 +46,24 @@ def test_a_judgement_is_made_of_hidden_labels_and_prior_doubt(some_digits: Any) 
     assert found.loss == pytest.approx(log_loss(found.held_out, truth).mean())
     assert found.accuracy == (found.held_out.argmax(axis=1) == truth).mean()
     weight = data.n_judged / (data.n_judged + 20)
-    assert found.belief == pytest.approx(weight * found.loss + (1 - weight) * OPTIONS.prior_losses["features"])
+    assert found.shrunk_loss == pytest.approx(weight * found.loss + (1 - weight) * OPTIONS.prior_losses["features"])
 
 
-def judged(setting: Setting, belief: float) -> Judgement:
-    return Judgement(setting, belief, 0.5, (0.5,), 1.0, 0.0, belief, np.empty((0, 2)))
+def judged(setting: Setting, shrunk_loss: float) -> Judgement:
+    return Judgement(setting, shrunk_loss, 0.5, (0.5,), 1.0, 0.0, shrunk_loss, np.empty((0, 2)))
 
 
 def test_the_search_goes_on_with_what_did_best(some_digits: Any) -> None:
     """A scaling is as good as its best setting; one that was not tried comes last."""
     data = with_judged_rows(some_digits, 5)
-    beliefs = {
+    losses = {
         Setting("l2", 60, head="features"): 0.9,
         Setting("l2", 60, head="knn"): 0.3,
         Setting("minmax", 60, head="features"): 0.1,
         Setting("minmax", 60, head="knn"): 0.8,
         Setting("standard", 60, head="spread"): 0.2,
     }
-    data.judged = {setting: judged(setting, belief) for setting, belief in beliefs.items()}
+    data.judged = {setting: judged(setting, shrunk_loss) for setting, shrunk_loss in losses.items()}
     scalings = ["symmetric", "l2", "minmax", "standard"]
     assert _best(data, scalings, 2) == ["minmax", "standard"]
     assert _best(data, scalings, 9) == ["minmax", "standard", "l2", "symmetric"]

@@ -13,7 +13,7 @@ from sklearn.metrics import roc_auc_score
 import anchorview
 from anchorview import FSSMSC, AnchorViewClassifier
 from anchorview.datasets import hide_labels, make_multiview_subspaces
-from anchorview.tuning.leave_one_out import LeaveOneOut, fit_moments, make_ridge_space
+from anchorview.tuning.label_quality import LeaveOneOut, fit_moments, make_ridge_space
 from support.settled import SETTLED
 
 pytestmark = pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")

@@ -11,15 +11,16 @@ from anchorview.data.labels import split_labels
 from anchorview.datasets import hide_labels, make_multiview_subspaces
 from anchorview.features.representation import represent
 from anchorview.features.scaling import fit_scaling
-from anchorview.readers.averaging import average_temperature
-from anchorview.readers.graph import make_graph, propagate
-from anchorview.readers.temperature import AnyClass, NearOne, choose_temperature
-from anchorview.tuning.ensemble import Ensemble
-from anchorview.tuning.heads import fit_linear_head, fit_neighbour_head
+from anchorview.fitting.ensemble import Ensemble
+from anchorview.readers.graph import make_graph
+from anchorview.readers.linear import fit_linear
+from anchorview.readers.plain_neighbours import fit_plain_neighbours
+from anchorview.readers.spread import propagate
+from anchorview.readers.temperature import AnyClass, NearOne, average_temperature, choose_temperature
 from anchorview.tuning.judging import judge
 from anchorview.tuning.options import SearchOptions
+from anchorview.tuning.search import select
 from anchorview.tuning.search_data import SearchData
-from anchorview.tuning.selection import select
 from anchorview.tuning.settings import Setting
 
 HEADS = ("nearest", "knn", "embedding", "codes", "features", "spread")
@@ -88,14 +89,14 @@ def test_judgements_of_weighted_rows_are_those_of_repeated_ones(made: Any, parts
         assert found.split_accuracies == pytest.approx(expected.split_accuracies, abs=1e-9)
         assert found.temperature == pytest.approx(expected.temperature, rel=1e-2)  # regressions stop at 1e-3
         assert found.loss == pytest.approx(expected.loss, rel=1e-2)
-        assert found.belief == pytest.approx(expected.belief, rel=1e-2)
+        assert found.shrunk_loss == pytest.approx(expected.shrunk_loss, rel=1e-2)
         assert found.loss != pytest.approx(other.loss, rel=1e-2)
     chosen = [[(data.judged[setting], 1.0) for setting in tried] for data in (weighted, twice)]
     first = np.concatenate([[0], np.cumsum(counts)[:-1]])
     votes = []
     for data, members in zip((weighted, twice), chosen, strict=True):
         ensemble = Ensemble(data)
-        ensemble.add(members, data.told())
+        ensemble.add(members, data.visible())
         votes.append(ensemble.votes()[0])
     np.testing.assert_allclose(votes[0], votes[1][first], atol=0.03)
 
@@ -116,7 +117,7 @@ def test_a_row_of_weight_zero_is_not_there(made: Any, parts: Any) -> None:
         judge(data, tried)
         ensemble = Ensemble(data)
         members = [(data.judged[setting], 1.0) for setting in tried]
-        ensemble.add(members, data.told())
+        ensemble.add(members, data.visible())
         ensemble.add_sure_rows(members)
         votes.append(ensemble.votes())
     for setting in tried:
@@ -134,11 +135,11 @@ def test_neighbours_of_weighted_rows(rule: str) -> None:
     rows, class_ids, queries = rng.normal(size=(20, 3)), np.arange(20) % 3, rng.normal(size=(15, 3))
     counts = rng.integers(1, 4, size=20)
     repeated = np.repeat(np.arange(20), counts)
-    weighted = fit_neighbour_head(rows, class_ids, rule, 5, counts.astype(float)).scores(queries)
-    expected = fit_neighbour_head(rows[repeated], class_ids[repeated], rule, 5).scores(queries)
+    weighted = fit_plain_neighbours(rows, class_ids, rule, 5, counts.astype(float)).scores(queries)
+    expected = fit_plain_neighbours(rows[repeated], class_ids[repeated], rule, 5).scores(queries)
     np.testing.assert_allclose(weighted, expected, atol=1e-9)
-    plain = fit_neighbour_head(rows, class_ids, rule, 5).scores(queries)
-    np.testing.assert_allclose(fit_neighbour_head(rows, class_ids, rule, 5, np.ones(20)).scores(queries), plain)
+    plain = fit_plain_neighbours(rows, class_ids, rule, 5).scores(queries)
+    np.testing.assert_allclose(fit_plain_neighbours(rows, class_ids, rule, 5, np.ones(20)).scores(queries), plain)
 
 
 def test_regressions_of_weighted_rows() -> None:
@@ -146,9 +147,9 @@ def test_regressions_of_weighted_rows() -> None:
     rows, class_ids = rng.normal(size=(60, 4)), rng.integers(3, size=60)
     counts = rng.integers(1, 4, size=60)
     repeated = np.repeat(np.arange(60), counts)
-    weighted = fit_linear_head(rows, class_ids, 3, 1.0, counts.astype(float)).scores(rows)
+    weighted = fit_linear(rows, class_ids, 3, 1.0, counts.astype(float)).scores(rows)
     np.testing.assert_allclose(
-        weighted, fit_linear_head(rows[repeated], class_ids[repeated], 3, 1.0).scores(rows), atol=1e-2
+        weighted, fit_linear(rows[repeated], class_ids[repeated], 3, 1.0).scores(rows), atol=1e-2
     )
 
 

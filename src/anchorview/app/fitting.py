@@ -15,8 +15,8 @@ import numpy as np
 
 from ..classifier import AnchorViewClassifier
 from ..core.no_space import NoSpaceError
-from ..core.ticker import watch
-from ..cost.estimate import MemoryEstimate
+from ..core.progress import watch
+from ..cost.sizes import MemoryEstimate
 from ..data.column_kinds import USED
 from ..data.validation import find_present
 from ..files.sources import import_extra, name_of
@@ -111,7 +111,7 @@ def make_model(settings: RunSettings, data: RunData) -> Any:
 def fit_to_data(model: Any, data: RunData) -> None:
     """Fit; what the data are to blame for is an error of the data."""
     with _blaming_the_data(None if data.file is None else RowPlaces(data.file, len(data.views))):
-        model.fit(data.views, _labels_of(data))
+        model.fit(data.views, _labels_of(data), label_source=data.labels.label_source)
 
 
 def _labels_of(data: RunData) -> Any:

@@ -16,8 +16,8 @@ from ..core.arrays import Matrix
 from ..core.files import check_output, replacing
 from ..files.csv_cells import mark_text
 from ..readers.audit import AUDITED, audit_order, next_audit_rows
+from ..readers.group_tree import make_group_tree
 from ..readers.label_sources import UNKNOWN
-from ..readers.row_groups import group_rows
 from ..readers.suggest import make_queue
 from .label_studio import make_tasks
 
@@ -109,7 +109,7 @@ def suggested(rows: Iterable[dict[str, Any]], n_rows: int, coordinates: Matrix) 
     drawn = next_audit_rows(order, np.where(given, UNKNOWN, ""), n_rows, is_open)
     n_classes = len({row["label"] for row in listed if row.get("label") is not None})
     queue = make_queue(
-        group_rows(coordinates),
+        make_group_tree(coordinates),
         coordinates,
         doubt,
         is_open,

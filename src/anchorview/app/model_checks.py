@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, get_args
 
 import numpy as np
 
@@ -10,20 +10,31 @@ from ..features.dense import DenseScaler
 from ..features.directions import Directions
 from ..features.scaling import ViewsScaler
 from ..features.text import LSA_COMPONENTS, TextScaler
+from ..model.model import Branch, Embedder, Member, Model
+from ..readers.base import Space
 from ..readers.clusters import ClusterCentres
-from ..readers.graph import FittedRows, GraphHead
+from ..readers.graph import FittedRows, GraphSpace
+from ..readers.linear import FoldedReader, LinearReader
 from ..readers.nearest import RULES, LabelledNeighbours
-from ..readers.poisson import PoissonHead
+from ..readers.plain_neighbours import PlainNeighbours
+from ..readers.poisson import PoissonReader
+from ..readers.spread import SpreadReader
 from ..solver.admm.step import ReplayEncoder
 from ..solver.elastic_net import ElasticNetEncoder
 from ..solver.grams import PatternGrams
-from ..tuning.experts import Expert, ExpertGroup
-from ..tuning.heads import LinearHead, NeighbourHead, WeightedNeighbours
-from ..tuning.readings import GraphReading, LinearReading, Readings
-from ..tuning.settings import WITHOUT_CODES, Setting
 from .model_rows import check_rows
 from .model_steps import check_steps
 from .model_values import check_floats, is_count, is_float, is_number, require
+
+READERS = (
+    LabelledNeighbours,
+    PlainNeighbours,
+    ClusterCentres,
+    LinearReader,
+    FoldedReader,
+    SpreadReader,
+    PoissonReader,
+)
 
 
 def check_model(model: Any, *, rows: bool = True) -> None:
@@ -53,41 +64,101 @@ def _check_estimator(estimator: Any) -> None:
     require(all(is_count(size) for size in sizes) and estimator.n_features_in_ == sum(sizes), "view_sizes_")
     for features, size in zip(estimator._view_features, sizes, strict=True):
         require(features is None or len(features) == size, "_view_features")
-    _check_codes(estimator._scaler, estimator.landmarks_, estimator._encoder, sizes)
-    check_floats(
-        estimator.landmark_embedding_, (estimator._n_features_out, len(estimator.landmarks_)), "landmark_embedding_"
-    )
-    order = getattr(estimator, "_class_order", None)
-    require(order is None or _is_order(order, n_classes), "_class_order")
-    if hasattr(estimator, "_groups"):
-        require(is_number(estimator._temperature), "_temperature")
-        for group in estimator._groups:
-            if "_rule" not in vars(estimator):  # else of an earlier answer, which may know fewer classes
-                _check_group(group, sizes, n_classes)
-        if "_kept_plain" in vars(estimator):
-            _check_estimator(estimator._kept_plain)
-    if hasattr(estimator, "_rule") or not hasattr(estimator, "_groups"):
-        rule, n_landmarks = estimator._rule, len(estimator.landmarks_)
-        if isinstance(rule, Readings):
-            _check_readings(rule, n_landmarks, n_classes)
-            rule = rule.neighbours
-        if rule is not None:
-            _check_rule(rule, len(estimator.landmark_embedding_), n_classes)
+    model: Any = getattr(estimator, "_model", None)
+    require(isinstance(model, Model), "_model")
+    _check_whole(model, sizes, n_classes)
+    require(np.array_equal(model.classes, estimator.classes_), "classes of the model")
+    require(np.array_equal(model.embedder.landmarks, estimator.landmarks_), "landmarks_")
+    require(np.array_equal(model.embedder.embedding, estimator.landmark_embedding_), "landmark_embedding_")
+    require(len(model.embedder.embedding) == estimator._n_features_out, "_n_features_out")
+    if "_kept_plain" in vars(estimator):
+        _check_estimator(estimator._kept_plain)
 
 
-def _check_readings(readings: Readings, n_landmarks: int, n_classes: int) -> None:
-    """Check what reads labels off the products with the landmarks."""
-    require(is_number(readings.temperature) and readings.temperature > 0, "temperature")
-    require(isinstance(readings.on_products, tuple) and len(readings.on_products) > 0, "readings")
-    for reading in readings.on_products:
-        require(isinstance(reading, LinearReading | GraphReading), "reading")
-        require(is_number(reading.temperature) and reading.temperature > 0, "temperature")
-        if isinstance(reading, LinearReading):
-            check_floats(reading.space.weights, (n_landmarks, n_classes), "weights")
-            check_floats(reading.intercept, (n_classes,), "intercept")
-        else:
-            _check_fitted_rows(reading.rows, n_landmarks)
-            check_floats(reading.potential, (len(reading.rows.points), n_classes), "potential")
+def _check_whole(model: Model, sizes: list[int], n_classes: int) -> None:
+    """Check all that predictions need."""
+    embedder = model.embedder
+    require(isinstance(embedder, Embedder), "embedder")
+    _check_codes(embedder.scaler, embedder.landmarks, embedder.encoder, sizes)
+    check_floats(embedder.embedding, (None, len(embedder.landmarks)), "embedding of the landmarks")
+    require(model.order is None or _is_order(model.order, n_classes), "order of the classes")
+    require(isinstance(model.branches, tuple) and len(model.branches) > 0, "branches")
+    for branch in model.branches:
+        _check_branch(branch, sizes, n_classes)
+    if model.temperature is None:
+        members = model.members
+        require(len(model.branches) == len(members) == 1 and members[0].reader.reads == "embedding", "temperature")
+    else:
+        require(is_number(model.temperature) and model.temperature > 0, "temperature")
+
+
+def _check_branch(branch: Any, sizes: list[int], n_classes: int) -> None:
+    """Check members that share a scaling and landmarks."""
+    require(isinstance(branch, Branch) and isinstance(branch.members, tuple), "branch")
+    _check_scaler(branch.scaler, sizes)
+    check_floats(branch.landmarks, (None, sum(branch.scaler.sizes)), "landmarks")
+    if branch.completer is not None:
+        _check_codes(branch.scaler, branch.landmarks, branch.completer, sizes)
+    for member in branch.members:
+        require(isinstance(member, Member) and isinstance(member.reader, READERS), "reader")
+        require(is_number(member.weight) and isinstance(member.saw_guesses, bool), "weight of a member")
+        _check_reader(member.reader, _width(member, branch, sizes), n_classes)
+
+
+def _width(member: Member, branch: Branch, sizes: list[int]) -> int:
+    """Return how many numbers the reader of a member reads of a row."""
+    reads, n_landmarks = member.reader.reads, _length(branch.landmarks, "landmarks")
+    require(reads in get_args(Space), "what a reader reads")
+    if reads == "features":
+        return sum(branch.scaler.sizes)
+    if reads == "products":
+        return n_landmarks
+    if reads == "graph":
+        _check_fitted_rows(member.graph, n_landmarks)
+        return len(member.graph.points)  # type: ignore[union-attr]
+    _check_codes(branch.scaler, branch.landmarks, member.encoder, sizes)
+    if reads == "unit_codes":
+        require(member.embedding is None, "embedding")
+        return n_landmarks
+    check_floats(member.embedding, (None, n_landmarks), "embedding")
+    return len(member.embedding)  # type: ignore[arg-type]
+
+
+def _check_reader(reader: Any, width: int, n_classes: int) -> None:
+    """Check what turns so many numbers of a row into scores of the classes."""
+    require(is_number(reader.temperature) and reader.temperature > 0, "temperature")
+    if isinstance(reader, LinearReader):
+        require(reader.reads in ("unit_embedding", "unit_codes", "features"), "what a regression reads")
+        _class_ids(reader.classes, n_classes)
+        require(reader.n_classes == n_classes and isinstance(reader.converged, bool), "n_classes")
+        check_floats(reader.coefficients, (len(reader.classes), width), "coefficients")
+        check_floats(reader.intercept, (len(reader.classes),), "intercept")
+    elif isinstance(reader, FoldedReader):
+        require(isinstance(reader.space, GraphSpace), "space")
+        check_floats(reader.space.weights, (width, n_classes), "weights")
+        check_floats(reader.intercept, (n_classes,), "intercept")
+    elif isinstance(reader, SpreadReader | PoissonReader):
+        shares = reader.shares if isinstance(reader, SpreadReader) else reader.potential
+        check_floats(shares, (width, n_classes), "shares")
+    elif isinstance(reader, ClusterCentres):
+        check_floats(reader.centres, (n_classes, width), "centres")
+    elif isinstance(reader, PlainNeighbours):
+        require(isinstance(reader.labelled, LabelledNeighbours), "labelled rows")
+        _check_neighbours(reader.labelled, width, n_classes)
+        if reader.weights is not None:
+            check_floats(reader.weights, (len(reader.labelled.class_ids),), "weights")
+    else:
+        _check_neighbours(reader, width, n_classes)
+
+
+def _check_neighbours(rule: Any, width: int, n_classes: int) -> None:
+    """Check labelled rows and their classes, which are in ascending order."""
+    require(rule.rule in RULES, "rule")
+    require(is_count(rule.n_neighbors) and is_number(rule.doubt), "n_neighbors")
+    check_floats(rule.reference, (None, width), "reference")
+    _class_ids(rule.class_ids, n_classes)
+    require(len(rule.class_ids) == _length(rule.reference, "reference"), "class_ids")
+    require(bool((np.diff(rule.class_ids) >= 0).all()), "order of class_ids")
 
 
 def _check_fitted_rows(rows: Any, n_landmarks: int) -> None:
@@ -156,73 +227,6 @@ def _check_directions(directions: Directions, n_terms: int, n_out: int) -> None:
     check_floats(directions.scale, (n_kept,), "scale")
     require(isinstance(row_of, np.ndarray) and row_of.dtype == np.int32 and row_of.shape == (n_terms,), "row_of")
     require(bool((row_of >= 0).all() and (row_of < n_kept).all()), "row_of")
-
-
-def _check_rule(rule: Any, n_components: int, n_classes: int) -> None:
-    """Check what reads labels off the embedding."""
-    require(is_number(rule.temperature) and rule.temperature > 0, "temperature")
-    if isinstance(rule, ClusterCentres):
-        check_floats(rule.centres, (n_classes, n_components), "centres")
-        return
-    require(isinstance(rule, LabelledNeighbours) and rule.rule in RULES, "rule")
-    require(is_count(rule.n_neighbors) and is_number(rule.doubt), "n_neighbors")
-    _check_reference(rule, n_components, n_classes)
-
-
-def _check_reference(rule: Any, n_components: int | None, n_classes: int) -> None:
-    """Check labelled rows and their classes, which are in ascending order."""
-    check_floats(rule.reference, (None, n_components), "reference")
-    _class_ids(rule.class_ids, n_classes)
-    require(len(rule.class_ids) == _length(rule.reference, "reference"), "class_ids")
-    require(bool((np.diff(rule.class_ids) >= 0).all()), "order of class_ids")
-
-
-def _check_group(group: Any, sizes: list[int], n_classes: int) -> None:
-    """Check experts that share a scaling and landmarks."""
-    require(isinstance(group, ExpertGroup), "group")
-    _check_scaler(group.scaler, sizes)
-    check_floats(group.landmarks, (None, sum(group.scaler.sizes)), "landmarks")
-    n_landmarks = _length(group.landmarks, "landmarks")
-    for encoder, experts in group.on_codes:
-        require(isinstance(encoder, ElasticNetEncoder), "encoder")
-        _check_codes(group.scaler, group.landmarks, encoder, sizes)
-        for expert in experts:
-            n_features = n_landmarks
-            if expert.embedding is not None:
-                check_floats(expert.embedding, (None, n_landmarks), "embedding")
-                n_features = len(expert.embedding)
-            _check_expert(expert, n_features, n_classes)
-    for expert in group.on_features:
-        _check_expert(expert, sum(group.scaler.sizes), n_classes)
-    if group.completion is not None:
-        require(isinstance(group.completion, tuple) and len(group.completion) == 2, "completion")
-        require(all(is_number(weight) and weight >= 0 for weight in group.completion), "completion")
-    if group.on_graph:
-        _check_fitted_rows(group.fitted_rows, n_landmarks)
-    for expert in group.on_graph:
-        _check_expert(expert, _length(group.fitted_rows.points, "points"), n_classes)
-
-
-def _check_expert(expert: Any, n_features: int, n_classes: int) -> None:
-    require(isinstance(expert, Expert) and isinstance(expert.setting, Setting), "expert")
-    require(is_number(expert.temperature) and is_number(expert.weight), "weight of an expert")
-    require(isinstance(expert.saw_sure_rows, bool), "expert")
-    require(expert.embedding is not None or expert.setting.head in ("codes", *WITHOUT_CODES), "embedding")
-    head = expert.head
-    if isinstance(head, LinearHead):
-        _class_ids(head.classes, n_classes)
-        require(head.n_classes == n_classes, "n_classes")
-        check_floats(head.coefficients, (len(head.classes), n_features), "coefficients")
-        check_floats(head.intercept, (len(head.classes),), "intercept")
-    elif isinstance(head, GraphHead | PoissonHead):
-        check_floats(head.shares if isinstance(head, GraphHead) else head.potential, (n_features, n_classes), "shares")
-    elif isinstance(head, WeightedNeighbours):
-        _check_reference(head, n_features, n_classes)
-        check_floats(head.weights, (len(head.class_ids),), "weights")
-        require(is_count(head.n_neighbors), "n_neighbors")
-    else:
-        require(isinstance(head, NeighbourHead), "head")
-        _check_rule(head.rule, n_features, n_classes)
 
 
 def _class_ids(array: Any, n_classes: int) -> None:

@@ -11,13 +11,13 @@ import importlib
 from dataclasses import dataclass
 from typing import Any
 
-from ..base import OF_FITTED_ROWS, OF_LABEL_LOOP
+from ..base import OF_LABEL_LOOP
 
 LAST_STEPS = ("FSSMSC", "AnchorViewClassifier")
 
-_SEARCH = ("_judged", "_folds", "_seed", "_sampled", "_data_fingerprint")  # what warm_start goes on from
 _OF_THIS_MACHINE = ("text_encoder", "text_cache", "image_encoder", "image_folder", "unreadable_")
-_NEVER = ("_left_out", "_metadata_request", "_stop_words_id", "_report", *OF_LABEL_LOOP)
+_PLACES = ("_coordinates", "_code_space", "_kept")  # rows by their codes, and what other labels need of them
+_NEVER = ("_metadata_request", "_stop_words_id", *OF_LABEL_LOOP)
 
 
 @dataclass(frozen=True)
@@ -28,8 +28,10 @@ class Storable:
     ----------
     module : str
         Where it is, imported when it is needed.
+    version : int
+        Of what is stored of it. When that changes it grows by one, and `former_models` learns to read the older one.
     rows : tuple of str
-        Attributes about the single rows of the fit, stored on demand.
+        Attributes that are stored only with the rows of the fit, besides those about single rows (`model.rows`).
     without : tuple of str
         Parameters and attributes that are never stored.
     times : tuple of str
@@ -38,6 +40,7 @@ class Storable:
     """
 
     module: str
+    version: int = 1
     rows: tuple[str, ...] = ()
     without: tuple[str, ...] = _NEVER
     times: tuple[str, ...] = ()
@@ -53,11 +56,14 @@ def _sklearn(**modules: str) -> dict[str, Storable]:
 
 
 TABLE: dict[str, Storable] = {
-    "FSSMSC": Storable("anchorview.fssmsc", OF_FITTED_ROWS, times=("stage_seconds_",)),
+    "FSSMSC": Storable("anchorview.fssmsc", 2, _PLACES, times=("stage_seconds_",)),
     "AnchorViewClassifier": Storable(
-        "anchorview.classifier", OF_FITTED_ROWS + _SEARCH, times=("stage_seconds_", "cv_results_.mean_fit_time")
+        "anchorview.classifier",
+        2,
+        (*_PLACES, "_kept_plain", "_search"),
+        times=("stage_seconds_", "cv_results_.mean_fit_time"),
     ),
-    "Judgement": Storable("anchorview.tuning.search_data", times=("seconds",)),
+    "Judgement": Storable("anchorview.tuning.search_data", 2, times=("seconds",)),
     "Pipeline": Storable("sklearn.pipeline", without=(*_NEVER, "memory")),  # a folder of pickles is not to be trusted
     # Encoders are named by the encoders of columns, with their fingerprints; folders are those of one machine.
     "TableViews": Storable("anchorview.data.table_views", without=(*_NEVER, *_OF_THIS_MACHINE)),
@@ -81,30 +87,29 @@ TABLE: dict[str, Storable] = {
         RowModel="solver.admm.step",
         Push="solver.admm.step",
         ReplayEncoder="solver.admm.step",
+        Model="model.model",
+        Branch="model.model",
+        Member="model.model",
+        Embedder="model.model",
         LabelledNeighbours="readers.nearest",
+        PlainNeighbours="readers.plain_neighbours",
         ClusterCentres="readers.clusters",
+        LinearReader="readers.linear",
+        FoldedReader="readers.linear",
+        SpreadReader="readers.spread",
+        PoissonReader="readers.poisson",
+        FittedRows="readers.graph",
+        GraphSpace="readers.graph",
         HeldOutLabels="readers.held_out_labels",
         CodeSpace="readers.code_space",
         KeptFit="fitting.kept_fit",
         Conflict="supervision.conflicts",
         Contradiction="supervision.conflicts",
         ConstraintViolations="supervision.conflicts",
-        ViewImportance="view_importance",  # in older files only
         ActiveSet="solvers",
         ADMM="solvers",
-        Expert="tuning.experts",
-        ExpertGroup="tuning.experts",
         Setting="tuning.settings",
-        FittedRows="readers.graph",
-        GraphSpace="readers.graph",
-        GraphHead="readers.graph",
-        PoissonHead="readers.poisson",
-        Readings="tuning.readings",
-        LinearReading="tuning.readings",
-        GraphReading="tuning.readings",
-        LinearHead="tuning.heads",
-        NeighbourHead="tuning.heads",
-        WeightedNeighbours="tuning.heads",
+        SearchState="fitting.searching",
     ),
     **_sklearn(
         CountVectorizer="feature_extraction.text",

@@ -17,19 +17,20 @@ from ..core.files import check_output, replacing
 from ..core.free_memory import available_memory
 from .model_arrays import describe_array, new_member, write_array
 from .model_checks import check_model
-from .model_classes import LAST_STEPS, RENAMED, storable_name
+from .model_classes import LAST_STEPS, RENAMED, TABLE, storable_name
 from .model_reading import MANIFEST, ModelFileError, array_name, open_model, read_arrays, read_manifest
 from .model_tree import TreeReader, TreeWriter
 
 __all__ = ["ModelFileError", "load", "save"]
 
 FORMAT = "anchorview model"
-VERSION = 2
+VERSION = 3
 
 # From a manifest of this version to one of the next, for files of older releases. When what is stored changes, VERSION
 # grows by one, the change gets its entry here, and a file of the old version is kept in tests/app/data.
 MIGRATIONS: dict[int, Callable[[dict[str, Any]], dict[str, Any]]] = {
     1: lambda manifest: manifest,  # what version 2 adds, symmetric matrices and `Directions`, version 1 has in full
+    2: lambda manifest: {**manifest, "classes": None},  # no versions of classes yet: read by `former_models`
 }
 
 
@@ -106,6 +107,7 @@ def save(
         "written_with": _versions(),
         "class": type(model).__name__,
         "rows": bool(rows),
+        "classes": dict(sorted(writer.classes.items())),
         "model": tree,
         "members": {name: describe_array(array) for name, array in members.items()},
     }
@@ -165,7 +167,8 @@ def load(path: str | os.PathLike[str], *, rows: bool = False, max_bytes: int | N
             archive = open_model(stream, limit)
             manifest = _upgrade(read_manifest(archive))
             arrays = read_arrays(archive, manifest)
-            model = TreeReader(arrays).read(manifest["model"])
+            _check_versions(manifest["classes"])
+            model = TreeReader(arrays, is_former=manifest["classes"] is None).read(manifest["model"])
             _check_loaded(model, manifest)
             if rows and not {"_kept", "_kept_plain"} & set(vars(_last_step(model))):
                 raise ModelFileError(
@@ -205,11 +208,10 @@ def _check_savable(model: Any, rows: bool) -> None:
             f"got {shorten(model)}."
         )
     check_is_fitted(last)
-    lost = [attribute for attribute in vars(last).get("_left_out", ()) if attribute not in vars(last)]
-    if rows and lost:
+    if rows and vars(last).get("_rows") is None:
         raise ValueError(
-            f"The model was itself loaded from a file without its rows, so rows=True cannot keep {', '.join(lost)}; "
-            "save it with rows=False, or fit it again."
+            "The model was itself loaded from a file without its rows, so rows=True cannot keep labels_, codes_ and "
+            "the like; save it with rows=False, or fit it again."
         )
 
 
@@ -241,6 +243,17 @@ def _upgrade(manifest: dict[str, Any]) -> dict[str, Any]:
         manifest = MIGRATIONS[version](manifest)
         version += 1
     return manifest
+
+
+def _check_versions(classes: dict[str, int] | None) -> None:
+    """Refuse what a newer release stores in another way than this one."""
+    for name, version in (classes or {}).items():
+        known = TABLE[name].version if name in TABLE else 0
+        if type(version) is not int or version > known:
+            raise ModelFileError(
+                f"holds a {name!r:.80} of version {version!r:.20}; this release reads up to {known}. "
+                "Upgrade: pip install --upgrade anchorview"
+            )
 
 
 def _check_loaded(model: Any, manifest: dict[str, Any]) -> None:

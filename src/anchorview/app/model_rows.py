@@ -9,6 +9,7 @@ import numpy as np
 from scipy import sparse
 
 from ..fitting.kept_fit import KeptFit
+from ..fitting.searching import SearchState
 from ..fssmsc import FSSMSC
 from ..readers.choice import COMBINATIONS
 from ..readers.code_space import CodeSpace
@@ -17,7 +18,6 @@ from ..readers.label_sources import SKIPPED, are_numbered, name_sources
 from ..supervision.conflicts import Conflict
 from ..tuning.search_data import Judgement
 from ..tuning.settings import Setting
-from .model_classes import TABLE
 from .model_values import check_floats, is_number, require
 
 _ALWAYS = ("labels_", "confidence_", "embedding_", "codes_", "_can_be_labelled", "_runner_up", "_ids")
@@ -25,22 +25,23 @@ _ALWAYS = ("labels_", "confidence_", "embedding_", "codes_", "_can_be_labelled",
 
 def check_rows(model: Any) -> None:
     """Raise a ValueError that names what does not fit; a model without its rows is left alone."""
-    known = vars(model)
-    there = [name for name in TABLE[type(model).__name__].rows if name in known]
-    if not there:
+    places = {name: value for name, value in vars(model).items() if name in CHECKS}
+    known = {**(vars(model).get("_rows") or {}), **places}
+    search = getattr(model, "_search", None)
+    if not known and search is None:
         return
+    require(all(name in CHECKS for name in known), "what is known of the rows")
     for name in _ALWAYS:
         require(name in known, name)
     n_rows = _length_of(model.labels_, "labels_")
     _can_be_labelled(model._can_be_labelled, model, n_rows)  # others are compared with it
-    for name in there:
-        if name in CHECKS:
-            CHECKS[name](known[name], model, n_rows)
+    for name in known:
+        CHECKS[name](known[name], model, n_rows)
     if known.get("held_out_") is not None:
         labelled = ~model._can_be_labelled
         require(bool(labelled[model.held_out_.rows].all()), "held_out_")
-    if "_judged" in known:
-        _check_search(model, n_rows)
+    if search is not None:
+        _check_search(search, None if getattr(model, "_is_plain", False) else len(model.classes_), n_rows)
 
 
 def _labels(labels: Any, model: Any, n_rows: int) -> None:
@@ -68,14 +69,14 @@ def _label_quality(quality: Any, model: Any, n_rows: int) -> None:
         quality.dtype == np.float64 and bool(((quality >= 0) & (quality <= 1 + 1e-6) | np.isnan(quality)).all()),
         "label_quality_",
     )
-    require("_likely_class_ids" in vars(model), "_likely_class_ids")
+    require("_likely_class_ids" in model._rows, "_likely_class_ids")
 
 
 def _likely_class_ids(class_ids: Any, model: Any, n_rows: int) -> None:
     _one_dimension(class_ids, n_rows, "_likely_class_ids")
     require(class_ids.dtype.kind == "i" and bool((class_ids >= -1).all()), "_likely_class_ids")
     require(bool((class_ids < len(model.classes_)).all()), "_likely_class_ids")
-    require("label_quality_" in vars(model), "label_quality_")
+    require("label_quality_" in model._rows, "label_quality_")
 
 
 def _label_source(numbers: Any, model: Any, n_rows: int) -> None:
@@ -133,12 +134,14 @@ def _held_out(held_out: Any, model: Any, n_rows: int) -> None:
 
 
 def _coordinates(places: Any, model: Any, n_rows: int) -> None:
-    space = vars(model).get("_code_space")
-    require(isinstance(space, CodeSpace), "_code_space")
-    directions = space.directions
-    require(isinstance(directions, np.ndarray) and directions.ndim == 2, "_code_space")
-    check_floats(directions, (len(model.landmarks_), directions.shape[1]), "_code_space")
-    check_floats(places, (n_rows, directions.shape[1]), "_coordinates")
+    require("_code_space" in vars(model), "_code_space")
+    _code_space(model._code_space, model, n_rows)
+    check_floats(places, (n_rows, model._code_space.directions.shape[1]), "_coordinates")
+
+
+def _code_space(space: Any, model: Any, n_rows: int) -> None:
+    require(isinstance(space, CodeSpace) and "_coordinates" in vars(model), "_code_space")
+    check_floats(space.directions, (len(model.landmarks_), None), "_code_space")
 
 
 def _kept(kept: Any, model: Any, n_rows: int) -> None:
@@ -194,30 +197,31 @@ CHECKS: dict[str, Callable[[Any, Any, int], None]] = {
     "_likely_class_ids": _likely_class_ids,
     "_label_source": _label_source,
     "_coordinates": _coordinates,
+    "_code_space": _code_space,
     "_kept": _kept,
     "_kept_plain": _kept_plain,
 }
 
 
-def _check_search(model: Any, n_rows: int) -> None:
-    """Check what `warm_start` goes on from."""
-    for name in ("_folds", "_seed", "_sampled", "_data_fingerprint"):
-        require(name in vars(model), name)
-    require(isinstance(model._seed, int | np.integer) and isinstance(model._data_fingerprint, str), "_seed")
-    if model._sampled is not None:
-        _row_numbers(model._sampled, n_rows, "_sampled")
-    require(isinstance(model._folds, list), "_folds")
-    for fold in model._folds:
-        _row_numbers(fold, n_rows, "_folds")
-    hidden = np.bincount(np.concatenate([np.zeros(0, np.intp), *model._folds]))
+def _check_search(search: Any, n_classes: int | None, n_rows: int) -> None:
+    """Check what `warm_start` goes on from; after an update there may be other classes than in the search."""
+    require(isinstance(search, SearchState), "_search")
+    require(isinstance(search.seed, int | np.integer) and isinstance(search.fingerprint, str), "seed")
+    if search.sampled is not None:
+        _row_numbers(search.sampled, n_rows, "sampled")
+    require(isinstance(search.folds, list), "folds")
+    for fold in search.folds:
+        _row_numbers(fold, n_rows, "folds")
+    hidden = np.bincount(np.concatenate([np.zeros(0, np.intp), *search.folds]))
     times = np.unique(hidden[hidden > 0])
-    require(len(times) <= 1, "_folds")  # every label is hidden as often as any other
+    require(len(times) <= 1, "folds")  # every label is hidden as often as any other
     n_judged = int(np.count_nonzero(hidden))
-    require(isinstance(model._judged, dict), "_judged")
-    for setting, judgement in model._judged.items():
-        require(isinstance(setting, Setting) and isinstance(judgement, Judgement), "_judged")
-        require(is_number(judgement.loss) and is_number(judgement.accuracy), "_judged")
-        _probabilities(judgement.held_out, n_judged, len(model.classes_), "_judged")
+    require(isinstance(search.judged, dict), "judged")
+    for setting, judgement in search.judged.items():
+        require(isinstance(setting, Setting) and isinstance(judgement, Judgement), "judged")
+        require(is_number(judgement.loss) and is_number(judgement.accuracy), "judged")
+        n_classes = np.shape(judgement.held_out)[-1] if n_classes is None else n_classes
+        _probabilities(judgement.held_out, n_judged, n_classes, "judged")
 
 
 def _probabilities(array: Any, n_rows: int, n_classes: int, what: str) -> None:

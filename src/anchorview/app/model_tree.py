@@ -19,9 +19,11 @@ import numpy.typing as npt
 from scipy import sparse
 from sklearn.base import BaseEstimator
 
-from .former_names import translate_fitted, translate_parameters, translate_setting
+from ..model.model import names_of_rows
+from .former_models import FORMER, upgrade_fitted, upgrade_judgement
+from .former_names import translate_parameters, translate_setting
 from .model_arrays import KINDS, check_dtype, parse_dtype
-from .model_classes import TABLE, class_named, storable_name
+from .model_classes import LAST_STEPS, TABLE, class_named, storable_name
 from .model_parameters import check_transformer_parameters
 
 _MANY = 32  # items of one type from which a list becomes an array
@@ -40,6 +42,7 @@ class TreeWriter:
 
     def __init__(self, rows: bool = False) -> None:
         self.arrays: list[npt.NDArray[Any]] = []
+        self.classes: dict[str, int] = {}  # those that were stored, and their versions
         self._rows = rows
         self._places: dict[Any, int] = {}  # of arrays, by content
         self._numbers: dict[int, int] = {}  # of objects, by identity
@@ -142,11 +145,13 @@ class TreeWriter:
 
     def _object(self, value: Any, where: str) -> Any:
         if isinstance(value, Enum):
+            self.classes[type(value).__name__] = TABLE[type(value).__name__].version
             return {"enum": [storable_name(type(value)), value.name]}
         if id(value) in self._numbers:
             return {"again": self._numbers[id(value)]}
         name = storable_name(type(value))
         assert name is not None
+        self.classes[name] = TABLE[name].version
         body = self._estimator(value, name, where) if isinstance(value, BaseEstimator) else self._fields(value, where)
         self._numbers[id(value)] = len(self._numbers)
         self._alive.append(value)
@@ -167,20 +172,19 @@ class TreeWriter:
             check_transformer_parameters(type(value), parameters)
         except ValueError as error:
             raise TypeError(f"{where}: {error}. Keep the model with pickle or joblib instead.") from None
+        of_rows = state.get("_rows") or {}
         fitted = {
             key: item
-            for key, item in state.items()
-            if key not in about.without and key not in given and "callback" not in key
+            for key, item in {**state, **of_rows}.items()
+            if key not in (*about.without, "_rows") and key not in given and "callback" not in key
         }
         fitted = _without_times(fitted, about.times)
-        known = fitted.keys() | set(state.get("_left_out", ()))
-        left_out = [] if self._rows else [key for key in about.rows if key in known]
+        left_out = () if self._rows else (*names_of_rows(type(value)), *about.rows)
         return {
             "parameters": {key: self.write(item, f"{where}.{key}") for key, item in sorted(parameters.items())},
             "fitted": {
                 key: self.write(item, f"{where}.{key}") for key, item in sorted(fitted.items()) if key not in left_out
             },
-            "left_out": left_out,
         }
 
 
@@ -204,10 +208,12 @@ class TreeReader:
     ----------
     arrays : sequence of ndarray
         What the tree refers to.
+    is_former : bool
+        Whether it was written before models were values (`former_models`).
     """
 
-    def __init__(self, arrays: Sequence[npt.NDArray[Any]]) -> None:
-        self._arrays = arrays
+    def __init__(self, arrays: Sequence[npt.NDArray[Any]], *, is_former: bool = False) -> None:
+        self._arrays, self._is_former = arrays, is_former
         self._whole: dict[int, npt.NDArray[Any]] = {}  # symmetric matrices that were read
         self._listed: dict[Any, list[str]] = {}  # texts that were read
         self._objects: list[Any] = []
@@ -305,7 +311,7 @@ class TreeReader:
         return self._objects[_index(number, len(self._objects))]
 
     def _object(self, body: Any) -> Any:
-        kind = class_named(body[0])
+        kind = FORMER[body[0]] if self._is_former and body[0] in FORMER else class_named(body[0])
         made = self._estimator(kind, body[1]) if issubclass(kind, BaseEstimator) else self._dataclass(kind, body[1])
         self._objects.append(made)
         return made
@@ -313,11 +319,15 @@ class TreeReader:
     def _dataclass(self, kind: type, body: dict[str, Any]) -> Any:
         if not is_dataclass(kind):
             raise ValueError(f"{kind.__name__} is stored in another way")
+        if self._is_former and kind.__name__ == "Judgement":
+            body = upgrade_judgement(body)
         known = {field.name for field in fields(kind) if field.init}
         if not body.keys() <= known:
             raise ValueError(f"{kind.__name__} has no {sorted(body.keys() - known)}")
         values = {name: self.read(item) for name, item in body.items()}
-        return kind(**(translate_setting(values) if kind.__name__ == "Setting" else values))
+        if self._is_former and kind.__name__ == "Setting":
+            values = translate_setting(values)
+        return kind(**values)
 
     def _estimator(self, kind: type, body: dict[str, Any]) -> Any:
         about = TABLE[kind.__name__]
@@ -325,7 +335,7 @@ class TreeReader:
         if about.without and set(parameters) & set(about.without):
             raise ValueError(f"{kind.__name__} is stored without {sorted(set(parameters) & set(about.without))}")
         check_transformer_parameters(kind, parameters)
-        made = kind(**translate_parameters(kind.__name__, parameters))
+        made = kind(**(translate_parameters(kind.__name__, parameters) if self._is_former else parameters))
         fitted: dict[str, Any] = {}
         for name, item in body["fitted"].items():
             if not name.isidentifier() or name.startswith("__") or not (name[0] == "_" or name[-1] == "_"):
@@ -333,12 +343,12 @@ class TreeReader:
             if callable(getattr(kind, name, None)):
                 raise ValueError(f"{name!r:.80} is a method of {kind.__name__}, and no fitted attribute")
             fitted[name] = self.read(item)
-        vars(made).update(translate_fitted(fitted))
-        left_out = body["left_out"]
-        if not set(left_out) <= set(about.rows):
-            raise ValueError(f"{kind.__name__} cannot do without {sorted(set(left_out) - set(about.rows))}")
-        if left_out:
-            made._left_out = tuple(left_out)
+        if self._is_former and kind.__name__ in LAST_STEPS:
+            fitted = upgrade_fitted(fitted)
+        of_rows = {name: fitted.pop(name) for name in names_of_rows(kind) if name in fitted}
+        vars(made).update(fitted)
+        if of_rows:
+            made._rows = of_rows
         return made
 
 

@@ -16,7 +16,7 @@ import numpy as np
 
 from ..core.arrays import Mask
 from ..core.partial_results import PartialResults
-from ..core.ticker import time_left, watch
+from ..core.progress import time_left, watch
 from ..data.table_views import TableViews, describe_columns
 from ..data.validation import find_present
 from ..data.views import Views

@@ -72,7 +72,7 @@ def predicted_labels(
     min_confidence : float
         Rows of which the model is less sure get no label either; their confidence tells.
     """
-    found = model._top_two(probabilities)
+    found = model._model.top_two(probabilities)
     labels, confidence = model.classes_[found.class_ids], np.where(has_none, 0.0, found.confidence)
     seconds, unsure = (found.seconds, found.second_confidence), has_none | (confidence < min_confidence)
     return _table(ids, _label_columns(labels, confidence, model.classes_, *seconds, unsure, has_none))

@@ -80,16 +80,18 @@ def unit_sparse_rows(rows: sparse.csr_array, *, copy: bool = True) -> sparse.csr
     return unit
 
 
-def softmax_rows(scores: Matrix) -> Matrix:
-    """Return the softmax of each row, as `scipy.special.softmax` does, which takes longer over a single row.
+def softmax_at(scores: Matrix, temperature: float) -> Matrix:
+    """Return the softmax of each row of scores / T.
 
     Examples
     --------
-    >>> softmax_rows(np.array([[0.0, np.log(3.0)]])).round(6)
+    >>> softmax_at(np.array([[0.0, 2 * np.log(3.0)]]), 2.0).round(6)
     array([[0.25, 0.75]])
     """
-    shifted = np.exp(scores - scores.max(axis=1, keepdims=True))
-    result: Matrix = shifted / shifted.sum(axis=1, keepdims=True)
+    result: Matrix = scores / temperature
+    result -= result.max(axis=1, keepdims=True)
+    np.exp(result, out=result)
+    result /= result.sum(axis=1, keepdims=True)
     return result
 
 

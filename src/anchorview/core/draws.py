@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from .arrays import Matrix, Rows, Weights
+from .arrays import ClassIds, Matrix, Rows, Weights
 
 
 def draw_weighted(rows: Rows, most: int, rng: np.random.RandomState, weights: Weights = None) -> tuple[Rows, Weights]:
@@ -57,3 +57,31 @@ def _split(weights: Matrix, most: int, start: float) -> tuple[np.ndarray, Rows]:
     points = (start + np.arange(left)) * (ends[-1] / left)  # evenly: no light row is met twice
     places = np.minimum(np.searchsorted(ends, points, side="right"), len(others) - 1)
     return is_sure, np.concatenate([np.flatnonzero(is_sure), others[np.unique(places)]])
+
+
+def subsample(rows: Rows, most: int, rng: np.random.RandomState) -> Rows:
+    """Return at most so many of the rows, drawn at random."""
+    return rows if len(rows) <= most else rng.choice(rows, max(most, 0), replace=False)
+
+
+def subsample_classes(class_ids: ClassIds, most: int) -> Rows:
+    """Return the places of about so many labels, ascending: of each class the same share, two at least if it has them.
+
+    The same of the same labels, always.
+
+    Examples
+    --------
+    >>> class_ids = np.repeat([0, 1, 2], [60, 30, 3])
+    >>> np.bincount(class_ids[subsample_classes(class_ids, 31)])
+    array([20, 10,  2])
+    >>> len(subsample_classes(class_ids, 93))
+    93
+    """
+    if len(class_ids) <= most:
+        return np.arange(len(class_ids))
+    rng, share = np.random.RandomState(0), most / len(class_ids)
+    kept = []
+    for number in np.unique(class_ids):
+        places = np.flatnonzero(class_ids == number)
+        kept.append(subsample(places, max(int(share * len(places)), 2), rng))
+    return np.sort(np.concatenate(kept))

@@ -9,8 +9,7 @@ import numpy.typing as npt
 from sklearn.base import clone
 
 from ..engine.blocks import count_threads
-from .estimate import MemoryEstimate
-from .sizes import FitSizes
+from .sizes import FitSizes, MemoryEstimate
 
 
 class MemoryEstimator:

@@ -16,20 +16,18 @@ from ..features.landmarks import FULL_SPACE_ENTRIES, FULL_SPACE_WORK, PROJECTION
 from ..features.products import CACHE_BYTES, block_rows
 from ..features.scaling import BLOCK_ROWS
 from ..features.text import LSA_COMPONENTS, PASS_ROWS
+from ..readers.choice import READ_GRAPH, READ_LABELS
 from ..readers.nearest import READ_ROWS
-from ..tuning.sampling import (
+from ..tuning.options import (
     JUDGED_FOLDS,
     JUDGED_GRAPH,
     JUDGED_LABELS,
     JUDGED_TOGETHER,
     MOST_LABELLED,
-    READ_GRAPH,
-    READ_LABELS,
     SAMPLE_LANDMARKS,
     SAMPLE_ROWS,
 )
-from .estimate import Items, MemoryEstimate, largest_stage
-from .sizes import INDEX, FitSizes
+from .sizes import INDEX, FitSizes, Items, MemoryEstimate, largest_stage
 
 _DISTANCES = 2**20  # that a thread holds when labels are read
 _FOUND = 52.0  # bytes of a row: the first two classes, how likely they are, its label, and the class it might have else

@@ -11,9 +11,8 @@ from dataclasses import dataclass, replace
 
 from ..tuning.options import SearchOptions
 from .code_bytes import CodeBytes
-from .estimate import Items, MemoryEstimate, largest_stage
 from .fit import block_bytes, distance_bytes, judge_bytes, landmark_items, scaling_items
-from .sizes import FitSizes
+from .sizes import FitSizes, Items, MemoryEstimate, largest_stage
 
 _OF_CODES = ("codes", "sums over codes", "blocks")
 _N_SETTINGS = 60  # that are judged

@@ -15,7 +15,7 @@ from sklearn.base import BaseEstimator, TransformerMixin
 from sklearn.utils.validation import check_is_fitted, validate_data
 
 from ..core.checks import check_choice, is_missing
-from ..core.ticker import Ticker
+from ..core.progress import Ticker
 from .column_encoders import CategoryEncoder, ColumnEncoder, ListEncoder, Part, Report, TextEncoder
 from .column_kinds import USED, ColumnKind, declared_kind, recognise
 from .columns import Column, table_columns

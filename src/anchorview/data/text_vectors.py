@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from ..core.ticker import Ticker
+from ..core.progress import Ticker
 from .column_encoders import Part, Report, expect_storage
 from .columns import Column
 from .text_models import AUTO, WORDLLAMA, TextModel, Vectors, is_same_encoder, load_text_model

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import dataclass
 from operator import iadd
 from typing import Any
 
@@ -11,14 +12,14 @@ import numpy.typing as npt
 from scipy import sparse
 from sklearn.utils.validation import check_array, validate_data
 
-from ..core.arrays import Mask, Rows, is_sparse
+from ..core.arrays import Mask, Presence, Rows, is_sparse
 from ..engine.blocks import reduce_rows
 from ..engine.sources.base import holds_sparse, is_stored
 from ..engine.sources.opening import is_delayed, is_path, stored_form
 from .annotated import paths_in, read_column
 from .reading import ColumnGroups, groups_in, is_annotated
 from .tables import has_levels, is_table
-from .view_errors import raise_other_features, raise_other_sizes
+from .view_errors import check_no_empty, raise_other_features, raise_other_sizes
 from .views import Views
 
 _BLOCK_CELLS = 2**22  # cells looked at together, so that memory stays small for wide views too
@@ -248,3 +249,21 @@ def _nan_rows(array: npt.NDArray[Any]) -> Rows:
             rows = start + np.flatnonzero(begins)
             missing.append(rows[np.isnan(array[rows]).all(axis=1)])
     return np.concatenate(missing) if missing else np.empty(0, dtype=np.intp)
+
+
+@dataclass(frozen=True)
+class RowChecks:
+    """What rows are checked for before they are read."""
+
+    drops_empty: bool  # rows without any view are no error
+    unscaled: bool  # features may be used as they are, so that fewer numbers are small enough
+
+    def find_present(self, views: Views) -> tuple[Presence, Mask | None]:
+        """Return which rows have which view, and which have none: an error that names them unless they are dropped."""
+        present = find_present(views)
+        if present is None or present.any(axis=1).all():
+            return present, None
+        if not self.drops_empty:
+            check_no_empty(present, views.ids)
+        empty: Mask = np.logical_not(present.any(axis=1))
+        return present, empty

@@ -22,7 +22,7 @@ from typing import Any, TypeVar
 from threadpoolctl import ThreadpoolController
 
 from ..core.arrays import Rows
-from ..core.ticker import Ticker
+from ..core.progress import Ticker
 
 T = TypeVar("T")
 R = TypeVar("R")

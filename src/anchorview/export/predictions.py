@@ -19,17 +19,6 @@ from ..engine.sources.base import StoredRows
 from .columns import Columns, as_plain, check_target, write_columns
 
 _SAMPLE = 1000  # rows of an array in memory that tell it from another
-_OF_MODEL = (
-    "classes_",
-    "_class_order",
-    "landmarks_",
-    "landmark_embedding_",
-    "_scaler",
-    "_encoder",
-    "_rule",
-    "_groups",
-    "_temperature",
-)
 
 
 def predict_to(
@@ -96,10 +85,10 @@ def predict_to(
     target = Path(path)
     folder = target.with_name(f"{target.name}.parts")
     check_target(target, overwrite or folder.exists())
-    views: Views = model._read_views(X, reset=False)
+    views: Views = model._read_new(X)
     work = {
         "rows": len(views),
-        "model": _key_of_model(model),
+        "model": content_key(model._model),
         "source": _key_of_rows(views),
         "block_rows": int(block_rows),
         "probabilities": bool(probabilities),
@@ -138,7 +127,7 @@ def _predict_block(model: Any, views: Views, block: slice, probabilities: bool) 
     """Return the columns of one block of rows."""
     rows = views[block]
     try:
-        chunks = list(model._iter_probabilities(rows))
+        chunks = list(model._iter_rows(rows, "probabilities"))
     except ValueError as error:
         where = f"In rows {block.start} to {block.stop - 1}, which are numbered from 0 here: "
         raise ValueError(where + str(error)) from error
@@ -146,17 +135,12 @@ def _predict_block(model: Any, views: Views, block: slice, probabilities: bool) 
     empty = np.concatenate([np.zeros(len(part), bool) if none is None else none for _, part, none in chunks])
     found[empty] = 1 / found.shape[1]
     columns = {} if rows.ids is None else {"id": as_plain(rows.ids)}
-    likeliest = model._top_two(found)
-    columns["label"] = as_plain(model._labels_of(likeliest.class_ids, empty))
+    likeliest = model._model.top_two(found)
+    columns["label"] = as_plain(model._model.labels(likeliest.class_ids, empty if model.on_empty == "drop" else None))
     columns["confidence"] = np.where(empty, 0.0, likeliest.confidence).astype(found.dtype)
     if probabilities:
         columns["probability"] = found
     return columns
-
-
-def _key_of_model(model: Any) -> str:
-    """Name a model by what its predictions depend on."""
-    return content_key([getattr(model, name) for name in _OF_MODEL if hasattr(model, name)])
 
 
 def _key_of_rows(views: Views) -> str:

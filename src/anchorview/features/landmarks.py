@@ -17,7 +17,7 @@ from scipy import sparse
 
 from ..core.arrays import ClassIds, Matrix, Presence, Rows, Weights, column_slices, group_equal
 from ..core.draws import draw_weighted
-from ..core.ticker import Ticker
+from ..core.progress import Ticker
 from ..data.views import Views
 from ..engine.blocks import iter_blocks, map_blocks, row_blocks, rows_of
 from .scaling import BLOCK_ROWS, ScaledRows, ViewsScaler

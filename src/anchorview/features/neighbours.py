@@ -18,8 +18,7 @@ import numpy as np
 
 from ..core.arrays import AnyMatrix, Matrix, Rows
 from ..engine.blocks import map_blocks, row_blocks
-from .distances import Distances, PointDistances, RowDistances
-from .ranking import AsComputed, Exact, Ranking
+from .ranking import AsComputed, Distances, Exact, PointDistances, Ranking, RowDistances
 
 
 def nearest_points(

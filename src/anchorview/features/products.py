@@ -1,23 +1,43 @@
 """What a solver works on: rows of E = Σ_v X_v U_vᵀ, from the users' arrays and the landmarks.
 
 Rows are scaled and multiplied in blocks; the scaled features are never held as a whole.
+
+E by rows, of which something is noted while the solver reads it: a later look would compute it again.
+
+E, and scaled rows, of which what a row lacks is filled in from its code: for what compares rows with one another.
 """
 
 from __future__ import annotations
 
 import threading
 import weakref
+from collections.abc import Callable
 from copy import copy
 from dataclasses import dataclass
 from functools import partial
 from typing import Any, Self
 
 import numpy as np
+from scipy import sparse
 
-from ..core.arrays import LONG, PARALLEL, Mask, Matrix, Presence, Rows, Weights, squared_norms, weight_present
+from ..core.arrays import (
+    LONG,
+    PARALLEL,
+    Mask,
+    Matrix,
+    Presence,
+    Rows,
+    Weights,
+    column_slices,
+    is_sparse,
+    squared_norms,
+    weight_present,
+)
 from ..core.kept_arrays import keep_array
 from ..data.views import Views
 from ..engine.blocks import one_blas_thread, row_blocks, rows_of
+from ..solver.elastic_net import ElasticNetEncoder, code_lengths, complete_products
+from ..solver.grams import row_grams
 from .scaling import BLOCK_ROWS, ScaledRows, ViewsScaler
 
 _FEW_ROWS = 16_384  # below this, smaller blocks keep all threads busy
@@ -201,3 +221,84 @@ class ViewCrossProducts:
                 with one_blas_thread():
                     self._compute_block(block)
         return float(sum(self._squares[block.start] for block in self.blocks))
+
+
+class WatchedProducts:
+    """E by rows, as `ViewCrossProducts` has it.
+
+    What `note` returns of a block and its rows of E, in the thread reading it, is kept.
+    """
+
+    def __init__(self, cross: ViewCrossProducts, note: Callable[[slice, Matrix], Any]) -> None:
+        self._cross, self._note = cross, note
+        self._noted: dict[int, Any] = {}  # by the first row of the block
+        self.n_rows, self.blocks, self.dtype = cross.n_rows, cross.blocks, cross.dtype
+
+    def read(self, block: slice) -> Matrix:
+        """Return the rows of one of the `blocks` of E."""
+        products = self._cross.read(block)
+        if block.start not in self._noted:
+            self._noted[block.start] = self._note(block, products)
+        return products
+
+    def noted(self, block: slice) -> Any:
+        """Return what was noted of one of the `blocks`; it is read if it was not yet."""
+        if block.start not in self._noted:
+            self.read(block)
+        return self._noted[block.start]
+
+    def take(self, rows: Rows) -> Matrix:
+        """Return rows of E by their numbers."""
+        return self._cross.take(rows)
+
+    def present_in(self, index: slice | Rows) -> Presence:
+        """Return which of some rows have which view; None, always, if every row has every view."""
+        return self._cross.present_in(index)
+
+    def squared_norm(self) -> float:
+        """Return Σ_v ‖X_v‖² over all rows."""
+        return self._cross.squared_norm()
+
+
+class CompletedProducts:
+    """E by rows, those that lack views completed by their codes."""
+
+    def __init__(self, cross: ViewCrossProducts, encoder: ElasticNetEncoder) -> None:
+        self._cross, self._encoder = cross, encoder
+        self.n_rows, self.blocks, self.dtype = cross.n_rows, cross.blocks, cross.dtype
+
+    def read(self, block: slice) -> Matrix:
+        """Return the rows of one of the `blocks` of E."""
+        return complete_products(self._cross.read(block), self._cross.present_in(block), self._encoder)
+
+    def take(self, rows: Rows) -> Matrix:
+        """Return rows of E by their numbers."""
+        return complete_products(self._cross.take(rows), self._cross.present_in(rows), self._encoder)
+
+
+def complete_features(
+    rows: ScaledRows, cross: Matrix, present: Presence, encoder: ElasticNetEncoder, landmarks: Matrix
+) -> ScaledRows:
+    """Return scaled rows, zero where they lack a view, with such dense views filled in from their codes.
+
+    Sparse views stay empty: filled in, they would not be sparse. `cross` are the rows of E.
+    """
+    if present is None or present.all():
+        return rows
+    assert encoder.grams is not None
+    codes = encoder.encode(cross, present)
+    lengths = np.zeros(len(cross))
+    for gram, places in row_grams(encoder.gram, encoder.grams, present):
+        part = sparse.csr_array(codes[places])
+        lengths[places] = code_lengths(cross[places], part, part @ gram)
+    parts = []
+    for covered, values in rows.parts:
+        if not is_sparse(values):
+            values = values.copy()
+            for number, columns in enumerate(column_slices(encoder.grams.sizes)):
+                lacking = np.flatnonzero(~present[:, number])
+                if covered.start <= columns.start and columns.stop <= covered.stop and len(lacking):
+                    filled = lengths[lacking, None] * (codes[lacking] @ landmarks[:, columns])
+                    values[lacking, columns.start - covered.start : columns.stop - covered.start] = filled
+        parts.append((covered, values))
+    return ScaledRows(parts, rows.n_rows, rows.n_features, rows.dtype)

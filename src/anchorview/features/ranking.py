@@ -1,4 +1,11 @@
-"""Which points are near: candidates by products of blocks, by one compiled kernel, and the nearest of them in order."""
+"""Which points are near: candidates by products of blocks, by one compiled kernel, and the nearest of them in order.
+
+Distances as the neighbour search needs them: from a block of rows to all others for the order, then exact ones.
+
+|q − p|² / 2 = |q|²/2 + (|p|²/2 − qᵀp): for one row q the order of the distances is that of |p|²/2 − qᵀp, its `halves`,
+which cost one product of matrices. Their rounding is that of the squares, so that the few that matter are computed
+anew from differences (`pairs`).
+"""
 
 from __future__ import annotations
 
@@ -7,11 +14,8 @@ from typing import Any, Protocol
 import numpy as np
 import numpy.typing as npt
 
-from ..core.arrays import Matrix, Rows
-from ..core.compiled import compiled
-from .distances import PointDistances, RowDistances
+from ..core.arrays import AnyMatrix, Matrix, Rows, as_dense, is_sparse, squared_norms
 
-_CHUNK = 64
 _MORE_CANDIDATES = 32  # than neighbours: above that, double precision
 
 
@@ -37,7 +41,9 @@ class AsComputed:
         """Return the points with the smallest `halves`."""
         values = self._part.halves(block, np.float32)
         index = np.empty((len(values), count), np.intp)
-        _list_smallest(values, count, np.zeros(len(values), values.dtype), index)
+        from .ranking_kernel import list_smallest  # loads numba
+
+        list_smallest(values, count, np.zeros(len(values), values.dtype), index)
         return index
 
     def nearest(self, block: slice, count: int, index: Rows, distances: Matrix) -> tuple[Rows, Matrix]:
@@ -67,7 +73,9 @@ class Exact:
         if self._single:
             values = self._halves(block, np.float32)
             index = np.full((len(values), min(count + _MORE_CANDIDATES, values.shape[1])), -1, dtype=np.intp)
-            most: int = _list_smallest(values, count, self._slack[block].astype(np.float32), index)
+            from .ranking_kernel import list_smallest  # loads numba
+
+            most: int = list_smallest(values, count, self._slack[block].astype(np.float32), index)
             if most <= index.shape[1]:
                 return index[:, :most]
         return _smallest(self._halves(block, np.float64), count, self._noise[block])
@@ -92,61 +100,6 @@ class Exact:
 
 
 # fastmath: else minima are not taken several at a time. Plain loops: numba takes seconds longer to compile slices.
-@compiled(fastmath={"nnan", "nsz"}, error_model="numpy")
-def _list_smallest(values: Any, count: int, slack: Any, index: Any) -> Any:
-    """Write the columns of each row's smallest values to `index`; return the largest number of them.
-
-    If `index` has room for `count` columns only, these are written, smallest value first, of ties the first. Else all
-    columns within the slack of the count-th smallest value are, ascending; if some row has more than there is room for,
-    that ends it. Most columns are looked at only once, by the minimum of their chunk; a last part of one always is.
-    """
-    n, room = values.shape[1], index.shape[1]
-    n_chunks, n_whole = (n + _CHUNK - 1) // _CHUNK, n // _CHUNK
-    most = count
-    best, columns = np.empty(count, values.dtype), np.empty(count, np.int64)
-    minima = np.empty(n_chunks, values.dtype)
-    for row in range(values.shape[0]):
-        minima[n_chunks - 1] = -np.inf
-        for chunk in range(n_whole):
-            start = chunk * _CHUNK
-            smallest = values[row, start]
-            for column in range(_CHUNK):
-                value = values[row, start + column]
-                smallest = value if value < smallest else smallest
-            minima[chunk] = smallest
-        for place in range(count):
-            best[place] = np.inf
-            columns[place] = 0
-        for chunk in range(n_chunks):
-            if minima[chunk] >= best[count - 1]:
-                continue
-            for column in range(chunk * _CHUNK, chunk * _CHUNK + _CHUNK if chunk < n_whole else n):
-                value = values[row, column]
-                if value < best[count - 1]:
-                    place = count - 1
-                    while place > 0 and value < best[place - 1]:
-                        best[place] = best[place - 1]
-                        columns[place] = columns[place - 1]
-                        place -= 1
-                    best[place] = value
-                    columns[place] = column
-        if room == count:
-            for place in range(count):
-                index[row, place] = columns[place]
-            continue
-        limit = best[count - 1] + slack[row]
-        listed = 0
-        for chunk in range(n_chunks):
-            if minima[chunk] > limit:
-                continue
-            for column in range(chunk * _CHUNK, chunk * _CHUNK + _CHUNK if chunk < n_whole else n):
-                if values[row, column] <= limit:
-                    if listed == room:
-                        return room + 1
-                    index[row, listed] = column
-                    listed += 1
-        most = listed if listed > most else most
-    return most
 
 
 def _smallest(distances: Matrix, count: int, noise: Matrix) -> Rows:
@@ -168,3 +121,113 @@ def _in_order(index: Rows, distances: Matrix, size: Matrix) -> Rows:
     rank = np.cumsum(np.diff(distances, axis=1) > noise, axis=1)
     rank = np.concatenate([np.zeros((len(rank), 1), dtype=rank.dtype), rank], axis=1)
     return np.take_along_axis(index, np.lexsort((index, rank), axis=1), axis=1)
+
+
+class Distances(Protocol):
+    """Distances from some rows (the queries) to some points."""
+
+    shape: tuple[int, int]  # number of queries, number of points
+
+    def halves(self, block: slice, dtype: npt.DTypeLike) -> Matrix:
+        """Return half the squared distances from a block of queries to all points, less a constant per query."""
+        ...
+
+    def pairs(self, block: slice, index: Rows) -> Matrix:
+        """Return the distances from a block of queries to some points each, from differences."""
+        ...
+
+
+class PointDistances:
+    """Euclidean distances from queries to points, in the precision of the points.
+
+    `half_squares` are |p|²/2, if they are known: for one query they take longer than all else.
+
+    Examples
+    --------
+    >>> distances = PointDistances(np.array([[0.0], [1.0], [5.0]]), np.array([[4.0]]))
+    >>> distances.pairs(slice(0, 1), np.array([[2, 1]]))
+    array([[1., 3.]])
+    """
+
+    def __init__(self, points: Matrix, queries: Matrix, half_squares: Matrix | None = None) -> None:
+        self.shape = len(queries), len(points)
+        self._points, self._queries = points, queries
+        self._half_squares = squared_norms(points) / 2 if half_squares is None else half_squares
+
+    def halves(self, block: slice, dtype: npt.DTypeLike) -> Matrix:
+        """Return |p|²/2 − qᵀp; `dtype` is that of the points."""
+        result: Matrix = self._queries[block] @ self._points.T
+        np.subtract(self._half_squares, result, out=result)
+        return result
+
+    def pairs(self, block: slice, index: Rows) -> Matrix:
+        """Return the distances, not squared."""
+        result: Matrix = np.linalg.norm(self._queries[block][:, None, :] - self._points[index], axis=2)
+        return result
+
+
+class RowDistances:
+    """Squared distances between the rows of one view, in double precision; 1 − inner product for "cosine".
+
+    For the latter rows are of unit length, or zero. With `centred`, distances are those of the rows less their own mean
+    μ, without filling the zeros of a sparse view: (x − μ_x 1)ᵀ(y − μ_y 1) = xᵀy − d μ_x μ_y.
+
+    Examples
+    --------
+    >>> distances = RowDistances(np.array([[0.0], [1.0], [5.0]]))
+    >>> distances.pairs(slice(0, 1), np.array([[2, 1]]))
+    array([[25.,  1.]])
+    """
+
+    def __init__(self, rows: AnyMatrix, metric: str = "euclidean", centred: bool = False) -> None:
+        self.shape = rows.shape[0], rows.shape[0]
+        self.is_sparse, self._metric = is_sparse(rows), metric
+        self._shift = None
+        if self.is_sparse:
+            self._shift = np.sqrt(rows.shape[1]) * np.asarray(rows.mean(axis=1)).ravel() if centred else None
+        elif metric == "euclidean":
+            rows = rows - rows.mean(axis=1, keepdims=True) if centred else rows
+            rows = rows - rows.mean(axis=0)  # far from the origin the products would round small distances away
+        self._rows = rows
+        self._factors: dict[Any, tuple[Any, Any]] = {}
+        self.squares = squared_norms(rows)
+        self._half_squares = self.squares / 2 if metric == "euclidean" else np.zeros(len(self.squares))
+
+    def prepare(self, dtype: npt.DTypeLike) -> None:
+        """Keep the factors of the products in a precision, so that threads do not each make them."""
+        if self.is_sparse:
+            self._factors[np.dtype(dtype)] = self._rows, self._rows.T.tocsr()
+        else:
+            rows = self._rows.astype(dtype, copy=False)
+            self._factors[np.dtype(dtype)] = rows, rows.T
+
+    def noise(self, dtype: npt.DTypeLike) -> Matrix:
+        """Return the rounding of each row's `halves`: those closer than that cannot be told apart."""
+        result: Matrix = (
+            float(np.finfo(dtype).eps) * (8 + np.sqrt(self._rows.shape[1])) * (self.squares + self.squares.max())
+        )
+        return result
+
+    def halves(self, block: slice, dtype: npt.DTypeLike) -> Matrix:
+        """Return half the distances in a precision that was prepared, but for the square of the row itself."""
+        rows, columns = self._factors[np.dtype(dtype)]
+        result = as_dense(rows[block] @ columns)
+        np.subtract(self._half_squares.astype(dtype, copy=False), result, out=result)
+        if self._shift is not None:
+            result += np.outer(self._shift[block], self._shift) - self._shift**2 / 2
+        return result
+
+    def pairs(self, block: slice, index: Rows) -> Matrix:
+        """Return the distances, squared."""
+        own, result = self._rows[block], np.empty(index.shape)
+        for rank in range(index.shape[1]):
+            other = self._rows[index[:, rank]]
+            if self._metric == "euclidean":
+                result[:, rank] = squared_norms(own - other)
+            elif self.is_sparse:
+                result[:, rank] = 1.0 - np.asarray(own.multiply(other).sum(axis=1)).ravel()
+            else:
+                result[:, rank] = 1.0 - np.einsum("ij,ij->i", own, other)
+        if self._shift is not None:
+            result = np.maximum(result - (self._shift[block][:, None] - self._shift[index]) ** 2, 0.0)
+        return result

@@ -18,7 +18,7 @@ from scipy import sparse
 
 from ..core.arrays import ClassIds, Mask, Matrix, Presence, Rows, Weights, is_sparse, squared_norms
 from ..core.checks import NotFiniteError
-from ..core.ticker import Ticker
+from ..core.progress import Ticker
 from ..data.view_errors import name_cell
 from ..data.views import Views
 from ..engine.blocks import map_blocks, rows_of
@@ -57,6 +57,13 @@ class ScaledRows:
                 else:
                     result += values @ matrix[columns]
         return result
+
+    def stacked(self) -> Any:
+        """Return the rows as one matrix: dense, or CSR if a view is sparse."""
+        if any(is_sparse(values) for _, values in self.parts):
+            parts = [sparse.csr_array(values) for _, values in self.parts]
+            return sparse.csr_array(sparse.hstack(parts, format="csr"))
+        return self.dense()
 
     def columns(self, columns: slice, projection: Matrix | None = None) -> Matrix:
         """Return the columns of one view as a dense array, or their product with a projection."""

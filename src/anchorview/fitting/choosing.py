@@ -17,8 +17,7 @@ from ..solvers import SolverParameters
 from ..tuning.options import POWERS, SearchOptions
 from ..tuning.settings import SPARSE_SCALINGS, Scaling, one_name
 from .given import FitInput
-from .parameters import FitParameters
-from .spec import Plan
+from .spec import FitParameters, Plan
 
 if TYPE_CHECKING:
     from ..tuning.auto import Choice
@@ -48,7 +47,7 @@ def choose_settings(
     params: FitParameters, given: FitInput, plan: Plan, rng: np.random.RandomState, n_threads: int
 ) -> tuple[ModelWeights, Choice]:
     """Choose what is "auto": the scaling, which goes into the plan, the weights, and what reads the labels."""
-    from ..tuning.auto import Asked, LabelledRows, choose, describe  # loads numba: not before a fit needs it
+    from ..tuning.auto import AutoRequest, LabelledRows, choose, describe  # loads numba: not before a fit needs it
 
     how = plan.how
     usual, is_auto = DEFAULTS[how.units], how.units == "data"
@@ -56,7 +55,7 @@ def choose_settings(
         getattr(usual, name) if value == "auto" else float(value)
         for name, value in ((name, getattr(params, name)) for name in asdict(usual))
     )
-    asked = Asked(
+    asked = AutoRequest(
         plan.asked_scaling,
         0.0 if "l1" in how.omit else l1,
         None if is_auto and params.ridge == "auto" else ridge,
@@ -70,7 +69,7 @@ def choose_settings(
     )
     known = given.known
     rows = LabelledRows(given.views, given.present, given.weights, given.sample_weight, known.class_ids, known.pairs)
-    seed = 0 if asked.is_settled else int(rng.randint(2**31 - 1))
+    seed = 0 if asked.is_complete else int(rng.randint(2**31 - 1))
     choice = choose(asked, one_name(plan.scaling), rows, seed, n_threads)
     kinds = choice.scaling
     plan.view_weights = choice.view_weights
@@ -83,16 +82,18 @@ def weigh_views(
     asked: ViewWeightsChoice, given: FitInput, scalings: Sequence[Scaling], seed: int, n_threads: int
 ) -> ViewWeights:
     """Return how much each view counts in a search: as given, or chosen as `FSSMSC` chooses it."""
-    from ..tuning.auto import Asked, LabelledRows, choose  # loads numba: not before a fit needs it
+    from ..tuning.auto import AutoRequest, LabelledRows, choose  # loads numba: not before a fit needs it
 
     views, known = given.views, given.known
     if asked is None or not isinstance(asked, str):
         return read_view_weights(views.names, asked)
-    if len(views.names) == 1:
-        return None
+    if len(views.names) == 1 or any("none" in scaling for scaling in scalings):
+        return None  # as in the plan of `FSSMSC`
     usual = DEFAULTS["data"]
     weights = usual.l1, usual.ridge, usual.must_link_weight
     copies = weigh_copies(views, given.present)
-    wanted = Asked(["auto"] * len(views.names), *weights, None, None, "data", view_weights=copies, weighs_views=True)
+    wanted = AutoRequest(
+        ["auto"] * len(views.names), *weights, None, None, "data", view_weights=copies, weighs_views=True
+    )
     rows = LabelledRows(views, given.present, given.weights, given.sample_weight, known.class_ids, known.pairs)
     return choose(wanted, scalings[0], rows, seed, n_threads, scalings).view_weights

@@ -7,10 +7,11 @@ from typing import Any
 
 import numpy as np
 
-from ..core.arrays import Mask, Presence, Rows, Weights
-from ..data.labels import number_by_appearance
+from ..core.arrays import Mask, Matrix, Presence, Rows, Weights
+from ..data.labels import check_weights, number_by_appearance
+from ..data.view_errors import check_no_empty_view
 from ..data.views import Views
-from ..supervision.known import Supervision
+from ..supervision.known import Supervision, read_supervision
 
 
 @dataclass(frozen=True)
@@ -46,3 +47,27 @@ class FitInput:
         numbers[kept] = np.arange(len(kept))
         classes, class_ids = number_by_appearance(self.known.classes[kept], numbers[class_ids], counted)
         return replace(self, known=replace(self.known, classes=classes, class_ids=class_ids))
+
+
+def read_known(
+    views: Views, present: Presence, empty: Mask | None, y: Any, sample_weight: Any, constraints: Any, unlabelled: Any
+) -> FitInput:
+    """Read and check labels, weights and pairs of rows."""
+    weights = given_weights = check_weights(sample_weight, len(views), views.ids)
+    counted = None if weights is None else weights > 0
+    known = read_supervision(y, constraints, views, empty, unlabelled, counted)
+    if present is not None:
+        check_no_empty_view(present, views.names, weights)
+        weights = _weigh_by_views(weights, present)
+    n_counted = len(views) if weights is None else int(np.count_nonzero(weights))
+    return FitInput(views, present, empty, weights, given_weights, known, n_counted)
+
+
+def _weigh_by_views(weights: Weights, present: Mask) -> Matrix:
+    """Combine the weights given with how much of each row is there.
+
+    A row's data term is V/|p| times that of its |p| present views (docs/method.md, "Missing views"); a weight of |p|/V
+    makes it count for what it has. Without it, rows with one view of six would count as much as the others.
+    """
+    share: Matrix = present.mean(axis=1, dtype=np.float64)
+    return share if weights is None else weights * share

@@ -17,15 +17,14 @@ from ..core.arrays import Mask, Matrix, Presence, Rows, Weights
 from ..data.views import Views
 from ..features.representation import Representation, landmark_gram
 from ..features.stored_products import StoredProducts
-from ..readers.kept_neighbours import GraphMembers
+from ..readers.graph_members import GraphMembers
 from ..solver.codes import Reduction
 from ..solver.grams import PatternGrams
 from ..solver.weights import ModelWeights
-from ..tuning.units import SettledWeights
+from ..tuning.units import PaperWeights
 from .given import FitInput
-from .parameters import FitParameters
 from .preparing import Prepared
-from .spec import make_plan
+from .spec import FitParameters, make_plan
 
 if TYPE_CHECKING:
     from ..features.scaling import ViewsScaler
@@ -144,7 +143,7 @@ def restore_fit(
         plan,
         choice,
         Representation(scaler, landmarks, grams, cross),
-        SettledWeights(weights, kept.nonzeros, asked, False),
+        PaperWeights(weights, kept.nonzeros, asked, False),
         kept.rng,
         None if kept.codes is None or kept.sums is None else (kept.codes, Reduction(*kept.sums)),
         None if kept.members is None or kept.considered is None else GraphMembers(kept.members, kept.considered),

@@ -3,18 +3,21 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from ..core.arrays import Matrix, Presence, Rows, Weights
+from ..core.draws import subsample_classes
 from ..core.progress import Progress
 from ..engine.blocks import even_size, iter_blocks, map_blocks, row_blocks, rows_of
 from ..engine.sources.dask_rows import DaskRows
+from ..features.products import WatchedProducts
 from ..features.representation import Representation
-from ..features.watched_products import WatchedProducts
+from ..model.model import Branch, Embedder, Member, Model, sort_classes
+from ..readers.base import TopTwo, class_probabilities
 from ..readers.clusters import ClusterCentres, fit_clusters
 from ..readers.held_out import (
     calibrate,
@@ -26,27 +29,23 @@ from ..readers.held_out import (
 )
 from ..readers.held_out_labels import HeldOutLabels
 from ..readers.nearest import READ_ROWS, LabelledNeighbours, keep_labelled, likeliest
-from ..readers.top_two import TopTwo
+from ..readers.temperature import temper
 from ..solver.codes import Codes, embed_codes, map_codes
-from ..solver.completion import complete_products
 from ..solver.coverage import cover_result
 from ..solver.disk_codes import DiskCodeStack
-from ..solver.elastic_net import ElasticNetEncoder
+from ..solver.elastic_net import ElasticNetEncoder, complete_products
 from ..solver.problem import CrossProducts, Problem
 from ..solver.result import Encoder, SolverResult
 from ..solver.trace_ratio import not_embedded
 from ..supervision.known import Supervision
-from ..tuning.readings import Readings, sum_votes_of_block
-from ..tuning.sampling import some_of_each
 from ..tuning.settings import split_inference
 from .given import FitInput
 from .preparing import Prepared, vote_bytes
 
 if TYPE_CHECKING:
     from ..readers.kept_neighbours import KeptNeighbours
-    from ..tuning.reading_fits import ProductReadings
+    from ..readers.product_readers import ProductReaders
 
-Rule = LabelledNeighbours | ClusterCentres | Readings
 # Labelled rows that other rows are compared with, at most. Where classes overlap no labelled row can be left out, and
 # time is rows times labels. In the k dimensions of an embedding neighbours come nearer by the k-th root of their number
 # only: of six times as many, in ten dimensions, by a sixth.
@@ -71,25 +70,25 @@ def note_on_compared(known: Supervision, weights: Weights, inference: str) -> li
     return [f"Rows are compared with about {MAX_READ:,} of {n_rows:,} labelled ones."]
 
 
-def fit_product_readers(
+def read_products(
     prepared: Prepared, given: FitInput, rng: np.random.RandomState, n_threads: int
-) -> ProductReadings | None:
+) -> ProductReaders | None:
     """Fit the readers of E, which need no codes; None if there are none."""
     names = split_inference(prepared.choice.inference)[1]
     if not names or len(given.known.classes) < 2:  # nothing to tell apart
         return None
-    from ..tuning.reading_fits import fit_product_readings, keep_labels  # loads numba
+    from ..readers.product_readers import fit_product_readers, keep_labels  # loads numba
 
     rows, source, weights = reference_rows(given.known, given.weights), prepared.source, prepared.settled.weights
     if prepared.encoded is not None:  # as a fit would, which has read no block yet
         source = replace(source, cross=source.cross.computed_anew())
     labelled = keep_labels(rows, given.known.class_ids[rows], given.weights, prepared.params.class_balance)
     encoder = ElasticNetEncoder(source.grams.complete, weights.ridge, weights.l1, source.grams)  # as the solver's
-    return fit_product_readings(names, source, labelled, rng, n_threads, encoder=encoder, members=prepared.members)
+    return fit_product_readers(names, source, labelled, rng, n_threads, encoder=encoder, members=prepared.members)
 
 
 def keep_neighbours(
-    prepared: Prepared, product_readers: ProductReadings | None, given: FitInput, n_threads: int
+    prepared: Prepared, product_readers: ProductReaders | None, given: FitInput, n_threads: int
 ) -> KeptNeighbours | None:
     """Return the rows' neighbours in the graph, or room for them; None if there is no graph, or none can be kept."""
     graph = None if product_readers is None else product_readers.graph
@@ -101,13 +100,13 @@ def keep_neighbours(
     assert members is not None
     is_part = before is not None and before.is_whole and np.isin(before.members.rows, members.rows).all()
     if before is not None and is_part:
-        return before.moved_to(members, graph.rows, n_threads)
-    return KeptNeighbours.empty(len(given.views), members, graph.rows.points.shape[1])
+        return before.moved_to(members, graph, n_threads)
+    return KeptNeighbours.empty(len(given.views), members, graph.points.shape[1])
 
 
 def watch_products(
     source: Representation,
-    product_readers: ProductReadings | None,
+    product_readers: ProductReaders | None,
     present: Presence,
     neighbours: KeptNeighbours | None = None,
 ) -> CrossProducts:
@@ -117,7 +116,7 @@ def watch_products(
     """
     if product_readers is None or present is not None or not vote_bytes("linear", product_readers.labelled.n_classes):
         return source.cross
-    return WatchedProducts(source.cross, partial(sum_votes_of_block, product_readers.readings, neighbours))
+    return WatchedProducts(source.cross, partial(product_readers.votes_of_block, neighbours))
 
 
 def solve(
@@ -172,38 +171,75 @@ def embed_all(codes: Codes, embedding: Matrix, dtype: Any, blocks: Sequence[slic
     return embedded
 
 
-def fit_rule(
+@dataclass(frozen=True, eq=False)
+class FittedReaders:
+    """What reads the labels of a fit.
+
+    Parameters
+    ----------
+    of_embedding : LabelledNeighbours, ClusterCentres or None
+        What reads the embedding, with its temperature.
+    of_products : ProductReaders or None
+        What reads products with the landmarks.
+    temperature : float or None
+        Of their mean; None if the embedding is read alone.
+    """
+
+    of_embedding: LabelledNeighbours | ClusterCentres | None
+    of_products: ProductReaders | None = None
+    temperature: float | None = None
+
+
+def fit_readers(
     prepared: Prepared,
     given: FitInput,
     problem: Problem,
     result: SolverResult,
     embedded: Any,
-    product_readers: ProductReadings | None,
+    of_products: ProductReaders | None,
     rng: np.random.RandomState,
-) -> tuple[Rule, HeldOutLabels | None]:
-    """Return what reads the labels of embedded rows, its confidence set on held-out labels, and these labels."""
+) -> tuple[FittedReaders, HeldOutLabels | None]:
+    """Return what reads the labels, its confidence set on held-out labels, and these labels."""
     known, weights, choice, balance = given.known, given.weights, prepared.choice, prepared.params.class_balance
     if len(known.classes) == 0:
-        return fit_clusters(embedded, problem.n_components, rng, weights), None
+        return FittedReaders(fit_clusters(embedded, problem.n_components, rng, weights)), None
     rows = reference_rows(known, weights)
     name = split_inference(choice.inference)[0]
-    if product_readers is None:
+    if of_products is None:
         name = name or "nearest"
-    rule, shares = None, None
+    of_embedding, shares = None, None
     if name is not None:
-        read = rows[some_of_each(known.class_ids[rows], MAX_READ)]
+        read = rows[subsample_classes(known.class_ids[rows], MAX_READ)]
         votes = keep_labelled(rows_of(embedded, read), known.class_ids[read], name, choice.n_votes)
-        if product_readers is None:
-            return calibrate(votes, problem, result, known, rows, balance)
+        if of_products is None:
+            calibrated, held_out = calibrate(votes, problem, result, known, rows, balance)
+            return FittedReaders(calibrated), held_out
         logits, judged = held_out_logits(votes, problem, result, known, rows, balance)
-        rule = set_confidence(votes, logits, known.class_ids[judged])
-        shares = held_out_shares(rule, logits)
-    assert product_readers is not None
-    from ..tuning.reading_fits import join_readings  # loads numba
+        of_embedding = set_confidence(votes, logits, known.class_ids[judged])
+        shares = held_out_shares(of_embedding, logits)
+    assert of_products is not None
+    from ..readers.product_readers import average_readers  # loads numba
 
-    readings, shares = join_readings(rule, shares, product_readers)
+    temperature, shares = average_readers(shares, of_products)
     judged = rows[rows_to_judge(known.class_ids[rows])]
-    return readings, held_out_labels(judged, known, shares)
+    return FittedReaders(of_embedding, of_products, temperature), held_out_labels(judged, known, shares)
+
+
+def build_model(prepared: Prepared, given: FitInput, result: SolverResult, readers: FittedReaders) -> Model:
+    """Return all that predictions need."""
+    source, encoder, known = prepared.source, result.encoder, given.known
+    embedder = Embedder(source.scaler, source.landmarks, encoder, result.embedding)
+    members = []
+    if readers.of_products is not None:
+        graph = readers.of_products.graph
+        for reader in readers.of_products.readers:
+            members.append(Member(reader, graph=graph if reader.reads == "graph" else None))
+    if readers.of_embedding is not None:
+        members.append(Member(readers.of_embedding, encoder=encoder, embedding=result.embedding))
+    completer = None if readers.of_products is None else encoder
+    branch = Branch(source.scaler, source.landmarks, tuple(members), completer)
+    classes, order = sort_classes(known.classes if len(known.classes) else np.arange(prepared.plan.n_components))
+    return Model((branch,), readers.temperature, classes, order, embedder)
 
 
 def weigh_held_out(held_out: HeldOutLabels | None, given: FitInput) -> HeldOutLabels | None:
@@ -213,8 +249,8 @@ def weigh_held_out(held_out: HeldOutLabels | None, given: FitInput) -> HeldOutLa
     return replace(held_out, weights=given.sample_weight[held_out.rows])
 
 
-def read_rows(
-    rule: Rule,
+def label_rows(
+    readers: FittedReaders,
     embedded: Any,
     cross: CrossProducts,
     codes: Codes,
@@ -222,9 +258,11 @@ def read_rows(
     n_threads: int,
     neighbours: KeptNeighbours | None = None,
 ) -> TopTwo:
-    """Return the likeliest classes of each row of the fit."""
-    if not isinstance(rule, Readings):
-        return likeliest(rule.read, embedded, n_threads)
+    """Return the likeliest classes of each row of the fit, whose embedding, and perhaps votes, are known."""
+    of_products, temperature = readers.of_products, readers.temperature
+    if of_products is None or temperature is None:
+        assert readers.of_embedding is not None
+        return likeliest(readers.of_embedding, embedded, n_threads)
 
     def votes_of(block: slice) -> Matrix:
         if isinstance(cross, WatchedProducts):
@@ -232,15 +270,17 @@ def read_rows(
             return votes
         present = cross.present_in(block)
         if neighbours is not None:
-            return sum_votes_of_block(rule.on_products, neighbours, block, cross.read(block))
+            return of_products.votes_of_block(neighbours, block, cross.read(block))
         known = None if present is None else rows_of(codes, block)
-        return rule.votes(complete_products(cross.read(block), present, encoder, known))
+        return of_products.votes(complete_products(cross.read(block), present, encoder, known))
 
     def read(numbers: slice, n_threads: int = 1) -> TopTwo:
         blocks = cross.blocks[numbers]  # together: of many rows most labelled ones can be left out (`candidates`)
         rows = slice(blocks[0].start, blocks[-1].stop)
         votes = np.concatenate(map_blocks(votes_of, blocks, n_threads))
-        return TopTwo.of(rule.settle(votes, embedded[rows], n_threads))
+        if readers.of_embedding is not None:
+            votes = votes + class_probabilities(readers.of_embedding, embedded[rows], n_threads)
+        return TopTwo.of(temper(votes, temperature))
 
     n_blocks, most = len(cross.blocks), max(1, READ_ROWS // max(1, cross.blocks[0].stop))
     parts = row_blocks(n_blocks, even_size(n_blocks, most, n_threads))

@@ -7,15 +7,13 @@ from dataclasses import replace
 import numpy as np
 
 from ..core.free_memory import available_memory
-from ..cost.estimate import MemoryEstimate
 from ..cost.fit import estimate_memory
-from ..cost.sizes import FitSizes, fit_sizes, may_move, state_itemsize
+from ..cost.sizes import FitSizes, MemoryEstimate, fit_sizes, may_move, state_itemsize
 from ..solvers import resolve_solver
 from .choosing import choose_settings, count_scalings, count_tried
 from .given import FitInput
-from .parameters import FitParameters
 from .preparing import fit_planned_scaling, measure, represent_rows
-from .spec import make_plan
+from .spec import FitParameters, make_plan
 
 
 def estimate_from_sizes(params: FitParameters, sizes: FitSizes) -> MemoryEstimate:

@@ -7,49 +7,37 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
-from sklearn.base import BaseEstimator
 
 from ..core.free_memory import available_memory
 from ..core.progress import Progress
-from ..cost.estimate import check_memory
 from ..cost.fit import estimate_memory
-from ..cost.sizes import fit_sizes
+from ..cost.sizes import check_memory, fit_sizes
 from ..engine.blocks import one_blas_thread
+from ..model.model import Model
+from ..readers.base import TopTwo
 from ..readers.held_out_labels import HeldOutLabels
-from ..readers.top_two import TopTwo
 from ..solver.result import SolverResult
 from .choosing import count_tried
 from .cluster_count import USUAL, count_clusters
 from .given import FitInput
 from .learning import (
-    Rule,
+    build_model,
     embed_all,
-    fit_product_readers,
-    fit_rule,
+    fit_readers,
     keep_neighbours,
+    label_rows,
     note_on_compared,
-    read_rows,
+    read_products,
     solve,
     watch_products,
     weigh_held_out,
 )
-from .parameters import FitParameters
 from .preparing import Prepared, prepare
 from .report import FitReport
 from .reviewing import LabelReview, correct_labels, correct_on, review_labels
-from .spec import count_components, make_plan
+from .spec import FitParameters, FitRun, count_components, make_plan
 
 _COUNTED_ROWS = 3000  # by which clusters are counted
-
-
-@dataclass(frozen=True, eq=False)
-class FitRun:
-    """How a fit is run: its random numbers, threads, and whom it tells of its progress."""
-
-    rng: np.random.RandomState
-    n_threads: int = 1
-    estimator: BaseEstimator | None = None  # whose callbacks are told
-    verbose: bool = False
 
 
 @dataclass(frozen=True, eq=False)
@@ -58,8 +46,8 @@ class Fitted:
 
     prepared: Prepared  # scaling, landmarks, settings and codes, for other labels of the same rows
     given: FitInput  # with labels corrected, if that was asked for
+    model: Model  # all that predictions need
     result: SolverResult
-    rule: Rule  # what reads the labels
     embedded: Any  # rows of the fit
     top: TopTwo  # their likeliest classes
     held_out: HeldOutLabels | None
@@ -145,7 +133,7 @@ def _learn(prepared: Prepared, given: FitInput, review: LabelReview | None, run:
     progress.begin_round()
     given.views.check_unchanged()
     with one_blas_thread(), progress.watch():
-        product_readers = fit_product_readers(prepared, given, rng, n_threads)
+        product_readers = read_products(prepared, given, rng, n_threads)
         neighbours = keep_neighbours(prepared, product_readers, given, n_threads)
         cross = watch_products(source, product_readers, given.present, neighbours)
         problem, result = solve(prepared, given, cross, n_threads, progress)
@@ -157,8 +145,8 @@ def _learn(prepared: Prepared, given: FitInput, review: LabelReview | None, run:
     # Block by block: SciPy would hold a copy of all codes in double precision.
     embedded = embed_all(codes, result.embedding, source.scaler.dtype, source.cross.blocks, n_threads)
     with one_blas_thread(), progress.watch():
-        rule, held_out = fit_rule(prepared, given, problem, result, embedded, product_readers, rng)
-        top = read_rows(rule, embedded, cross, codes, result.encoder, n_threads, neighbours)
+        readers, held_out = fit_readers(prepared, given, problem, result, embedded, product_readers, rng)
+        top = label_rows(readers, embedded, cross, codes, result.encoder, n_threads, neighbours)
         if review is None:
             review = review_labels(given, source, n_threads)  # only now, where E of the rows is known from the solver
     encoded = None if result.sums is None else (result.encoded, result.sums)
@@ -167,8 +155,8 @@ def _learn(prepared: Prepared, given: FitInput, review: LabelReview | None, run:
     return Fitted(
         replace(prepared, given=given, encoded=encoded, members=members, neighbours=neighbours),
         given,
+        build_model(prepared, given, result, readers),
         result,
-        rule,
         embedded,
         top,
         weigh_held_out(held_out, given),

@@ -15,21 +15,20 @@ import numpy as np
 
 from ..core.free_memory import give_back
 from ..core.progress import Outcome, Progress
-from ..cost.estimate import MemoryEstimate, check_memory
 from ..cost.fit import estimate_memory
-from ..cost.sizes import FitSizes, fit_sizes, state_itemsize
+from ..cost.sizes import FitSizes, MemoryEstimate, check_memory, fit_sizes, state_itemsize
 from ..features.representation import Representation, represent
 from ..features.scaling import ViewsScaler, fit_scaling
 from ..solver.weights import ModelWeights
 from ..tuning.settings import split_inference
-from ..tuning.units import DENSE, SettledWeights, settle_weights
+from ..tuning.units import DENSE, PaperWeights, to_paper_weights
 from .choosing import choose_settings
 from .given import FitInput
-from .parameters import FitParameters
-from .spec import Plan
+from .spec import FitParameters, Plan
 
 if TYPE_CHECKING:
-    from ..readers.kept_neighbours import GraphMembers, KeptNeighbours
+    from ..readers.graph_members import GraphMembers
+    from ..readers.kept_neighbours import KeptNeighbours
     from ..solver.codes import Codes, Reduction
     from ..tuning.auto import Choice
 
@@ -46,7 +45,7 @@ class Prepared:
     plan: Plan
     choice: Choice
     source: Representation
-    settled: SettledWeights
+    settled: PaperWeights
     rng: np.random.RandomState  # as it is now, for those who learn from other labels
     encoded: tuple[Codes, Reduction] | None = None  # codes without coupling and their sums, once they are known
     members: GraphMembers | None = None  # rows of the graph, if one reads the labels
@@ -114,7 +113,7 @@ def measure(
     choice: Choice,
     sizes: FitSizes,
     available: int | None,
-) -> tuple[SettledWeights, MemoryEstimate]:
+) -> tuple[PaperWeights, MemoryEstimate]:
     """Turn weights into the paper's, on some rows, and return what the fit needs with codes as sparse as theirs."""
     settled, cross = _weigh(params, source, asked, given, plan), source.cross
     sizes = replace(
@@ -137,12 +136,12 @@ def vote_bytes(inference: str, n_classes: int) -> int:
 
 def _weigh(
     params: FitParameters, source: Representation, asked: ModelWeights, given: FitInput, plan: Plan
-) -> SettledWeights:
+) -> PaperWeights:
     """Turn weights into the paper's, and keep codes sparse, or say what dense ones cost."""
     how = plan.how
     is_free = how.units == "data" and params.l1 == "auto" and params.ridge == "auto" and "l1" not in how.omit
     counted = replace(asked, l1=0.0) if "l1" in how.omit else asked
-    settled = settle_weights(source, counted, how.units, given.weights, is_free=is_free)
+    settled = to_paper_weights(source, counted, how.units, given.weights, is_free=is_free)
     if settled.was_dense and is_free:
         plan.outcomes.append(Outcome.DENSE_CODES_MENDED)
     elif settled.was_dense:

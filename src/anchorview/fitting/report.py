@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+import warnings
 from dataclasses import dataclass, replace
+
+from sklearn.exceptions import ConvergenceWarning
 
 from ..core.progress import Outcome
 
@@ -24,6 +27,7 @@ class FitReport:
     notes: tuple[str, ...] = ()
     stops_early: bool = False  # the solver ends after its rounds on purpose
     lost_workers: str = ""  # of a cluster; empty if none was lost
+    opening: tuple[str, ...] = ()  # said before the outcomes: what was searched
 
     @property
     def failures(self) -> tuple[Outcome, ...]:
@@ -47,5 +51,14 @@ class FitReport:
 
     def describe(self) -> str:
         """Return a summary in words."""
-        said = dict.fromkeys([*(outcome.value for outcome in self.outcomes), *self.notes])
+        said = dict.fromkeys([*self.opening, *(outcome.value for outcome in self.outcomes), *self.notes])
         return " ".join([*said, *filter(None, [self.lost_workers])])
+
+    def warn(self, name: str, stacklevel: int) -> None:
+        """Warn the user of an estimator, so many calls above, of what went wrong."""
+        for outcome in self.failures:
+            warnings.warn(f"{name} {outcome.value}", ConvergenceWarning, stacklevel=stacklevel)
+        for outcome in self.warned:
+            warnings.warn(f"{name}: {outcome.value}", UserWarning, stacklevel=stacklevel)
+        if self.lost_workers:
+            warnings.warn(f"{name}: {self.lost_workers}", UserWarning, stacklevel=stacklevel)

@@ -16,9 +16,8 @@ from ..readers.wrong_labels import LabelVerdicts
 from ..supervision.known import Supervision
 from .choosing import choose_settings
 from .given import FitInput
-from .parameters import FitParameters
 from .preparing import fit_planned_scaling, represent_rows
-from .spec import make_plan
+from .spec import FitParameters, make_plan
 
 if TYPE_CHECKING:
     from ..tuning.label_quality import LabelJudge

@@ -1,24 +1,46 @@
-"""What a fit is going to do, settled and checked before any long computation."""
+"""What a fit is asked to do, how it is run, and what it is going to do, checked before any long computation."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, fields
 
 import numpy as np
 import numpy.typing as npt
+from sklearn.base import BaseEstimator
 
+from ..core.checks import COUNT, SHARED, WEIGHT_OR_AUTO, Mark, Names, Number, OneOf, Rule
 from ..core.progress import Outcome
-from ..features.auto import read_scaling, suit_views
+from ..features.auto import ScalingChoice, read_scaling, suit_views
 from ..features.landmarks import check_landmarks
 from ..features.view_copies import weigh_copies
-from ..features.view_weights import ViewWeights, read_view_weights
-from ..readers.choice import OF_PRODUCTS, resolve_readers
+from ..features.view_weights import ViewWeights, ViewWeightsChoice, ViewWeightsRule, read_view_weights
+from ..readers.choice import OF_PRODUCTS, ReadersRule, resolve_readers
 from ..solver.registry import SOLVERS, Solver
-from ..solvers import SolverParameters, resolve_solver
+from ..solvers import SolverParameters, SolverRule, resolve_solver
 from .cluster_count import USUAL
 from .given import FitInput
-from .parameters import FitParameters
+
+RULES_OF_FIT: dict[str, Rule] = {  # what the parameters of `FSSMSC` may be
+    **SHARED,
+    "n_clusters": Number(1, integer=True, optional=True, or_text=("auto",)),
+    "n_landmarks": COUNT,
+    "scaling": Names(),
+    "view_weights": ViewWeightsRule(),
+    "landmarks": OneOf(("kmeans", "random"), or_array=True),
+    "l1": WEIGHT_OR_AUTO,
+    "ridge": WEIGHT_OR_AUTO,
+    "must_link_weight": WEIGHT_OR_AUTO,
+    "coupling": WEIGHT_OR_AUTO,
+    "class_balance": OneOf((None, "balanced")),
+    "relabel": Number(0.5, 1, optional=True),
+    "on_empty": OneOf(("error", "drop")),
+    "unlabelled": Mark(),
+    "solver": SolverRule(),
+    "readers": ReadersRule(),
+    "n_neighbors": Number(1, integer=True, or_text=("auto",)),
+    "memory_limit": Number(0, optional=True),
+}
 
 
 @dataclass
@@ -66,9 +88,10 @@ def make_plan(params: FitParameters, given: FitInput) -> Plan:
         outcomes.append(Outcome.SINGLE_FEATURE)
     if not by_name and "lsa" not in scaling:  # whose number of features is known once it is fitted
         check_landmarks(np.asarray(params.landmarks), sum(views.sizes))
-    # The paper has no such weights; and given landmarks are in a space that has some.
-    weighs_views = params.view_weights == "auto" if isinstance(params.view_weights, str) else False
-    weighs_views = weighs_views and by_name and how.units == "data" and len(views.names) > 1
+    # The paper has no such weights, given landmarks are in a space that has some, and features that are left as they
+    # are have the lengths that the user wants.
+    weighs_views = isinstance(params.view_weights, str) and by_name and how.units == "data" and "none" not in asked
+    weighs_views = weighs_views and len(views.names) > 1
     view_weights = weigh_copies(views, given.present) if weighs_views else None
     if params.view_weights is not None and not isinstance(params.view_weights, str):
         view_weights = read_view_weights(views.names, params.view_weights)
@@ -144,3 +167,39 @@ def _count_given(given: npt.NDArray[np.generic], n_components: int) -> int:
     if len(given) < n_components:
         raise ValueError(f"{len(given)} landmarks are fewer than the {n_components} clusters.")
     return len(given)
+
+
+@dataclass(frozen=True, eq=False)
+class FitParameters:
+    """What a fit is asked to do, by the names and defaults of `FSSMSC`, which documents and checks them."""
+
+    n_clusters: int | str | None = None
+    n_landmarks: int = 500
+    scaling: ScalingChoice = "auto"
+    view_weights: ViewWeightsChoice = "auto"
+    landmarks: str | npt.ArrayLike = "kmeans"
+    l1: float | str = "auto"
+    ridge: float | str = "auto"
+    must_link_weight: float | str = "auto"
+    coupling: float | str = "auto"
+    class_balance: str | None = None
+    relabel: float | None = None
+    solver: str | SolverParameters = "active_set"
+    readers: str | Sequence[str] = "auto"
+    n_neighbors: int | str = "auto"
+    memory_limit: float | None = None
+
+    @classmethod
+    def of(cls, estimator: object) -> FitParameters:
+        """Return those of an estimator."""
+        return cls(**{each.name: getattr(estimator, each.name) for each in fields(cls)})
+
+
+@dataclass(frozen=True, eq=False)
+class FitRun:
+    """How a fit is run: its random numbers, threads, and whom it tells of its progress."""
+
+    rng: np.random.RandomState
+    n_threads: int = 1
+    estimator: BaseEstimator | None = None  # whose callbacks are told
+    verbose: bool = False

@@ -10,18 +10,18 @@ import numpy.typing as npt
 from sklearn.utils.validation import check_is_fitted
 
 from ..base import MultiViewClassifier
-from ..core.arrays import ClassIds, Matrix, Presence, Rows
+from ..core.arrays import ClassIds, Matrix, Rows
 from ..core.checks import Number
 from ..data.views import Views
 from ..engine.blocks import count_threads
+from ..model.model import OfRows
 from ..readers.audit import AUDITED, audit_order, next_audit_rows
 from ..readers.code_space import CodeSpace, fit_code_space
+from ..readers.group_tree import GroupTree, make_group_tree
 from ..readers.label_sources import RANDOM, SUGGESTED, UNKNOWN, name_sources
-from ..readers.novel_features import draw_some, telling_features
+from ..readers.novel_features import distinguishing_features, draw_some
 from ..readers.novelty import NEW, NovelGroup, NoveltyModel, fit_novelty, group_novel_rows
-from ..readers.row_groups import RowGroups, group_rows
 from ..readers.suggest import LabelQueue, Suggestion, check_request, make_queue, restrict
-from ..solver.codes import Codes
 
 _UNSURE = 0.8  # a label with a smaller probability is in doubt for itself, not only as one of many
 
@@ -33,24 +33,20 @@ class ExploredRows(MultiViewClassifier):
     labels change.
     """
 
-    _label_source: npt.NDArray[np.int8]
+    _label_source = OfRows["npt.NDArray[np.int8]"]()
     _coordinates: Matrix | None = None  # of the rows of the fit, in `_code_space`
     _code_space: CodeSpace | None = None
-    _row_groups: RowGroups | None = None
+    _row_groups: GroupTree | None = None
     _novelty: tuple[NoveltyModel | None, Matrix | None] | None = None  # of these labels
 
     @property
     def label_source_(self) -> npt.NDArray[np.str_]:
         """Where the label of each row comes from: "random", "suggested", "import" …, "" for rows without one."""
         check_is_fitted(self)
-        if "_label_source" not in self.__dict__ and "_can_be_labelled" in self.__dict__:  # of an older file
+        if "_label_source" not in (self.__dict__.get("_rows") or {"_label_source"}):  # of an older file
             is_labelled = ~self._can_be_labelled & np.isin(self.labels_, self.classes_) & (self.confidence_ == 1)
             return np.where(is_labelled, UNKNOWN, "")
         return name_sources(self._label_source)
-
-    def _codes_without_labels(self) -> Codes:
-        """Return codes that no label has moved."""
-        return self.codes_
 
     def _forget_places(self) -> None:
         """Forget what is known of rows that are no longer those of the fit."""
@@ -73,14 +69,14 @@ class ExploredRows(MultiViewClassifier):
     def _places_of_rows(self) -> Matrix:
         """Return coordinates of the rows of the fit, alike where rows use the same landmarks."""
         if self._coordinates is None or self._code_space is None:
-            codes = self._codes_without_labels()
-            self._code_space = fit_code_space(codes)
-            self._coordinates = self._code_space.coordinates(codes).astype(np.float32)
+            # Copies of the model have these codes only: they are to answer as it does.
+            self._code_space = fit_code_space(self.codes_)
+            self._coordinates = self._code_space.coordinates(self.codes_).astype(np.float32)
         return self._coordinates
 
-    def _groups_of_rows(self) -> RowGroups:
+    def _groups_of_rows(self) -> GroupTree:
         if self._row_groups is None:
-            self._row_groups = group_rows(self._places_of_rows())
+            self._row_groups = make_group_tree(self._places_of_rows())
         return self._row_groups
 
     def _given_class_ids(self) -> ClassIds:
@@ -247,33 +243,20 @@ class ExploredRows(MultiViewClassifier):
         >>> bool(new[digits.target >= 8].mean() > 3 * new[digits.target < 8].mean())
         True
         """
-        check_is_fitted(self)
-        views = self._read_views(X, reset=False)
-        judged = [part for _, part, _ in self._iter_chunks(views, self._largest_probabilities)]
+        views = self._read_new(X)
+        judged = [shares.max(axis=1) for _, shares, _ in self._iter_rows(views, "probabilities")]
         return self._novelty_of_new(views, np.concatenate(judged))
-
-    def _largest_probabilities(self, views: Views, present: Presence, n_threads: int) -> Matrix:
-        largest: Matrix = self._read_classes(views, present, n_threads).max(axis=1)
-        return largest
 
     def _novelty_of_new(self, X: Any, confidence: Matrix) -> Matrix:
         """Return the novelty of new rows whose labels have been predicted with this confidence."""
         model = self._novelty_of_rows()[0]
         if model is None:
             raise ValueError("Novelty needs labels of at least two classes, and rows without a label.")
-        views = self._read_views(X, reset=False)
-        placed = np.concatenate([part for _, part, _ in self._iter_chunks(views, self._place)])
-        return model.novelty(placed.astype(np.float32), confidence, count_threads(self.n_jobs))
-
-    def _place(self, views: Views, present: Presence, n_threads: int) -> Matrix:
-        """Return coordinates of new rows."""
         space = self._code_space
         assert space is not None  # set with the coordinates of the rows
-
-        def place(products: Matrix, present: Presence) -> Matrix:
-            return space.coordinates(self._encoder.encode(products, present))
-
-        return self._map_products(views, present, n_threads, place)
+        views = self._read_new(X)
+        placed = np.concatenate([space.coordinates(codes) for _, codes, _ in self._iter_rows(views, "codes")])
+        return model.novelty(placed.astype(np.float32), confidence, count_threads(self.n_jobs))
 
     @property
     def novel_groups_(self) -> list[NovelGroup]:
@@ -297,7 +280,7 @@ class ExploredRows(MultiViewClassifier):
             return group
         rng = np.random.RandomState(0)
         inside, every = (draw_some(rows, rng) for rows in (group.rows, np.arange(len(views))))
-        return replace(group, features=telling_features(views.names, views[inside].arrays, views[every].arrays))
+        return replace(group, features=distinguishing_features(views.names, views[inside].arrays, views[every].arrays))
 
     def _views_of_fit(self) -> Views | None:
         """Return the features of the fit; None if they are not here."""

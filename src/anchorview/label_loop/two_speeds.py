@@ -30,11 +30,22 @@ _MOST_VERSIONS = 10  # each holds what it says of the rows, and its embedding
 _GROWTH = 1.2  # times the labels of the last search, from which a new one is worth its time
 # What predictions and rows of a plain model are; the rest of the tuned one, such as `cv_results_`, is of its search.
 _OF_PLAIN = (
-    "classes_", "_class_order", "labels_", "confidence_", "held_out_", "label_quality_", "_likely_class_ids", "codes_",
-    "embedding_", "landmarks_", "landmark_embedding_", "_n_features_out", "_scaler", "_encoder", "_rule",
-    "_can_be_labelled", "_runner_up", "constraint_conflicts_", "constraint_violations_", "_label_source", "status_",
-    "stage_seconds_", "_audit", "_curve", "_novelty", "_coordinates", "_code_space", "_row_groups",
-)  # fmt: skip
+    "_model",
+    "_rows",
+    "classes_",
+    "landmarks_",
+    "landmark_embedding_",
+    "_n_features_out",
+    "constraint_violations_",
+    "status_",
+    "stage_seconds_",
+    "_audit",
+    "_curve",
+    "_novelty",
+    "_coordinates",
+    "_code_space",
+    "_row_groups",
+)
 
 
 @dataclass(frozen=True)
@@ -101,17 +112,12 @@ class TwoSpeeds(LabelLoop):
     _fitted_input: FitInput  # rows and labels of the last answer
     _plain: UpdatedLabels | None = None
     _kept_plain: UpdatedLabels  # from a file
-    _rule: Any
+    _is_plain: bool = False  # whether a plain model answers
     _versions: tuple[tuple[ModelVersion, dict[str, Any]], ...] = ()
 
     def _make_plain(self) -> UpdatedLabels:
         """Return an unfitted plain model with the best settings of the search."""
         raise NotImplementedError
-
-    @property
-    def _is_plain(self) -> bool:
-        """Whether a plain model answers."""
-        return "_rule" in self.__dict__
 
     def _input_of_fit(self) -> FitInput:
         given: FitInput | None = self.__dict__.get("_fitted_input")
@@ -185,9 +191,9 @@ class TwoSpeeds(LabelLoop):
                 plain = plain.update(y, constraints=constraints, label_source=named)
             self._plain, self._fitted_input = plain, now
             self._answer_by(plain)
-            is_open = ~labelled & before["_can_be_labelled"]
+            is_open = ~labelled & before["_rows"]["_can_be_labelled"]
             self.changed_ = (
-                float(np.mean(self.labels_[is_open] != before["labels_"][is_open])) if is_open.any() else 0.0
+                float(np.mean(self.labels_[is_open] != before["_rows"]["labels_"][is_open])) if is_open.any() else 0.0
             )
             self._add_version("plain")
         except BaseException as error:
@@ -201,6 +207,7 @@ class TwoSpeeds(LabelLoop):
         for name in _OF_PLAIN:
             if name in plain.__dict__:
                 self.__dict__[name] = plain.__dict__[name]
+        self._is_plain = True
 
     def refit(self, *, background: bool = False) -> Any:
         """Search anew with the labels of the last update.

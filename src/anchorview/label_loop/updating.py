@@ -14,11 +14,10 @@ from ..data.views import Views
 from ..engine.blocks import count_threads
 from ..engine.sources.dask_tasks import WorkerWatch
 from ..fitting.kept_fit import KeptFit, keep_fit, restore_fit, rows_without_features
-from ..fitting.parameters import FitParameters
-from ..fitting.pipeline import FitRun, Fitted, fit_labels
+from ..fitting.pipeline import Fitted, fit_labels
 from ..fitting.preparing import Prepared
+from ..fitting.spec import FitParameters, FitRun
 from ..readers.label_sources import read_label_sources
-from ..solver.codes import Codes
 from ..supervision.constraints import Constraints
 from .judging import LabelLoop
 
@@ -32,7 +31,7 @@ class UpdatedLabels(LabelLoop):
     _prepared: Prepared
     _kept: KeptFit
 
-    def _publish(self, fitted: Fitted, workers: WorkerWatch, stacklevel: int) -> Self:
+    def _publish(self, fitted: Fitted, workers: WorkerWatch | None, stacklevel: int) -> Self:
         raise NotImplementedError
 
     def update(
@@ -83,7 +82,7 @@ class UpdatedLabels(LabelLoop):
         given, before = prepared.given, dict(self.__dict__)
         weights = given.sample_weight if sample_weight is None else sample_weight
         try:
-            workers = WorkerWatch()
+            workers = WorkerWatch() if given.views.is_on_cluster else None
             now = self._read_labels_of(given.views, given.present, given.empty, y, weights, constraints)
             labelled = now.known.class_ids >= 0
             sources = read_label_sources(label_source, labelled, now.views.ids, self.label_source_)
@@ -91,9 +90,9 @@ class UpdatedLabels(LabelLoop):
                 prepared = prepared.without_codes()
             self._publish(fit_labels(prepared, now, self._make_run()), workers, stacklevel=3)
             self._finish_labels(sources)
-            is_open = ~labelled & before["_can_be_labelled"]
+            is_open = ~labelled & before["_rows"]["_can_be_labelled"]
             self.changed_ = (
-                float(np.mean(self.labels_[is_open] != before["labels_"][is_open])) if is_open.any() else 0.0
+                float(np.mean(self.labels_[is_open] != before["_rows"]["labels_"][is_open])) if is_open.any() else 0.0
             )
         except BaseException as error:
             self._restore(before)
@@ -123,16 +122,12 @@ class UpdatedLabels(LabelLoop):
         rows = self._labelled_rows()
         labels[rows] = self.labels_[rows].tolist()
         given = self._read_labels_of(views, kept.present, kept.empty, labels, kept.sample_weight, None)
-        return restore_fit(kept, given, FitParameters.of(self), self._scaler, self.landmarks_)
+        return restore_fit(kept, given, FitParameters.of(self), self._model.embedder.scaler, self.landmarks_)
 
     def _keep_rows(self) -> None:
         """Keep what other labels need of the rows of the fit, for a file."""
         self._kept = keep_fit(self._rows_of_fit(), dict(self.chosen_), dict(self.paper_weights_))
         self._places_of_rows()
-
-    def _codes_without_labels(self) -> Codes:
-        prepared: Prepared | None = self.__dict__.get("_prepared")
-        return self.codes_ if prepared is None or prepared.encoded is None else prepared.encoded[0]
 
     def _views_of_fit(self) -> Views | None:
         prepared: Prepared | None = self.__dict__.get("_prepared")

@@ -34,14 +34,14 @@ COPIES = 5  # of that product that are made to compare
 _WORTH = 0.5  # share of the labelled rows; looking at more of them saves little
 
 
-def group_rows(rows: Matrix, size: int = GROUP_ROWS) -> list[Rows]:
+def split_rows(rows: Matrix, size: int = GROUP_ROWS) -> list[Rows]:
     """Cut rows into groups of at most so many that lie together, and return the numbers of the rows of each.
 
     Rows that are the same stay together, however many.
 
     Examples
     --------
-    >>> [group.tolist() for group in group_rows(np.array([[0.0], [9.0], [1.0], [8.0]]), 2)]
+    >>> [group.tolist() for group in split_rows(np.array([[0.0], [9.0], [1.0], [8.0]]), 2)]
     [[0, 2], [1, 3]]
     """
     tree = cKDTree(rows, leafsize=size, balanced_tree=False)  # cuts through gaps, not through the middle row
@@ -55,7 +55,7 @@ def group_rows(rows: Matrix, size: int = GROUP_ROWS) -> list[Rows]:
     return groups
 
 
-class Rivals:
+class CandidateFilter:
     """Labelled rows of which some could be nearest to a row of a group.
 
     Parameters
@@ -71,11 +71,11 @@ class Rivals:
     --------
     >>> labelled = np.array([[0.0], [2.0], [9.0], [10.0]])
     >>> rows, group = np.array([[0.1], [0.2]]), np.array([0, 1])
-    >>> Rivals(labelled, np.array([0, 2])).of(rows, [group])  # the nearest of two classes
+    >>> CandidateFilter(labelled, np.array([0, 2])).of(rows, [group])  # the nearest of two classes
     [array([0, 2])]
-    >>> Rivals(labelled, None, 2).of(rows, [group])  # the nearest two
+    >>> CandidateFilter(labelled, None, 2).of(rows, [group])  # the nearest two
     [array([0, 1])]
-    >>> Rivals(labelled, None, 2).are_few(rows)
+    >>> CandidateFilter(labelled, None, 2).are_few(rows)
     True
     """
 
@@ -118,18 +118,18 @@ class Rivals:
 
     def are_few(self, sample: Matrix) -> bool:
         """Tell by one row in `EVERY` whether groups of all rows have few rivals: then these are worth finding."""
-        groups = group_rows(sample, GROUP_ROWS // EVERY)
+        groups = split_rows(sample, GROUP_ROWS // EVERY)
         some = groups[:: -(-len(groups) // _SAMPLE)]
         left = [len(self.of(sample, [group])[0]) * len(group) for group in some]  # one by one: each may be large
         return sum(left) <= _WORTH * len(self._points) * sum(map(len, some))
 
 
-def may_pay(n_rows: int, n_labelled: int) -> bool:
+def is_worthwhile(n_rows: int, n_labelled: int) -> bool:
     """Tell whether there are enough rows for narrow groups, and enough labelled ones for the time that groups take.
 
     Examples
     --------
-    >>> may_pay(100_000, 5000), may_pay(100_000, 100), may_pay(1000, 5000)
+    >>> is_worthwhile(100_000, 5000), is_worthwhile(100_000, 100), is_worthwhile(1000, 5000)
     (True, False, False)
     """
     return n_rows >= _MIN_GROUPS * GROUP_ROWS and n_labelled >= _MIN_LABELLED

@@ -15,6 +15,11 @@ COMBINATIONS: tuple[tuple[str, ...], ...] = (
     *((first, *others) for first in JOINABLE for others in (("linear",), ("poisson",), OF_PRODUCTS)),
 )
 
+READ_LABELS = 20_000  # of which the regression learns; it has at most as many coefficients a class as landmarks
+# Rows of a graph that reads labels: their neighbours cost half a second, and any other row 5,000 short distances; half
+# of them may be labelled, the others show where the rows are.
+READ_GRAPH = 5000
+
 
 class ReadersRule:
     """What the parameter `readers` may be: "auto", a name, or several that go together, in any order."""

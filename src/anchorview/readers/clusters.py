@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
-from scipy.special import softmax
 
 from ..core.arrays import Matrix, Weights, squared_norms, unit_rows
 from ..engine.blocks import one_blas_thread, rows_of
+from .base import Space
 
 
 @dataclass(frozen=True)
@@ -18,21 +18,13 @@ class ClusterCentres:
 
     centres: Matrix
     temperature: float
+    reads: ClassVar[Space] = "embedding"
 
-    def evidence(self, embedding: Matrix) -> Matrix:
+    def scores(self, rows: Matrix, n_threads: int = 1) -> Matrix:
         """Return minus the squared distance to each centre."""
-        rows = unit_rows(embedding.astype(np.float64))  # so that rows do not depend on those beside them
-        near = 2 * (rows @ self.centres.astype(np.float64).T) - squared_norms(self.centres)
-        result: Matrix = (near - squared_norms(rows)[:, None]).astype(embedding.dtype)
-        return result
-
-    def read(self, embedding: Matrix, n_threads: int = 1) -> Matrix:
-        """Return the cluster probabilities of embedded rows."""
-        return self.probabilities(self.evidence(embedding))
-
-    def probabilities(self, evidence: Matrix) -> Matrix:
-        """Softmax of the evidence."""
-        result: Matrix = softmax(evidence / self.temperature, axis=1)
+        unit = unit_rows(rows.astype(np.float64))  # so that rows do not depend on those beside them
+        near = 2 * (unit @ self.centres.astype(np.float64).T) - squared_norms(self.centres)
+        result: Matrix = (near - squared_norms(unit)[:, None]).astype(rows.dtype)
         return result
 
 

@@ -20,12 +20,11 @@ from scipy import sparse
 from ..core.arrays import ClassIds, Matrix, Rows, Weights, squared_norms
 from ..features.neighbours import nearest_points
 from .poisson import solve_potential
-from .walks import sum_walks
+from .spread import propagate
 
 N_NEIGHBORS = 10
 N_DIRECTIONS = 50
 _SAME = 1e-3  # distances below this part of the longest row are rounding: squares of float32 lose half the digits
-_LEFT = 1e-4  # part of the sum over walks that may be left out: far from labels there is little of it, and it decides
 
 
 @dataclass(frozen=True)
@@ -76,38 +75,6 @@ def make_graph(points: Matrix, n_threads: int = 1, row_weights: Weights = None) 
     root = sparse.diags_array(inverse_root)
     weighted = root @ graph @ sparse.diags_array(row_weights) @ root
     return sparse.csr_array(weighted.astype(np.float32)), inverse_root
-
-
-def propagate(
-    graph: sparse.csr_array, labels: Sequence[tuple[ClassIds, ClassIds]], n_classes: int, alpha: float
-) -> npt.NDArray[np.float32]:
-    """Spread labels along the edges: Σ_t α^t S^t Y, as far as it matters.
-
-    Parameters
-    ----------
-    labels : sequence of (rows, classes)
-        Several sets of labels, spread together.
-
-    Returns
-    -------
-    ndarray of shape (n_sets, n_rows, n_classes)
-        Shares of the classes; equal where no label arrives.
-    """
-    n = graph.shape[0]
-    seeds = np.zeros((n, len(labels), n_classes), np.float32)
-    for number, (rows, classes) in enumerate(labels):
-        seeds[rows, number, classes] = 1.0
-    spread = sum_walks(graph, seeds.reshape(n, -1), alpha, _LEFT)
-    shares = np.maximum(spread, 0, out=spread).reshape(n, len(labels), n_classes)  # below zero is what was left out
-    total = shares.sum(axis=2, keepdims=True)
-    shares = np.where(total > 0, shares / np.where(total > 0, total, 1), np.float32(1 / n_classes))
-    return np.ascontiguousarray(shares.transpose(1, 0, 2))
-
-
-def share_scores(shares: Matrix) -> Matrix:
-    """Turn shares of the classes into scores for a softmax."""
-    result: Matrix = np.log(shares + 1e-3)
-    return result
 
 
 @dataclass(frozen=True)
@@ -192,14 +159,3 @@ def join_rows(points: npt.NDArray[np.float32], space: GraphSpace, weights: Weigh
     both = sparse.vstack([alone, fitted.weights_at(points[others])], format="csr")
     every = sparse.csr_array(both[np.argsort(np.concatenate([members, others]))])
     return Graph(fitted, *make_graph(fitted.points, n_threads, weights[members]), members, every)
-
-
-@dataclass(frozen=True)
-class GraphHead:
-    """Spread labels of the rows of the graph; a new row takes their weighted mean."""
-
-    shares: npt.NDArray[np.float32]
-
-    def scores(self, features: Any) -> Matrix:
-        """Return one number per row and class, for weights of the rows of the graph."""
-        return share_scores(features @ self.shares)

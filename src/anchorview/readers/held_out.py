@@ -23,7 +23,7 @@ import numpy as np
 from scipy import sparse
 from scipy.special import softmax
 
-from ..core.arrays import ClassIds, Matrix, Rows
+from ..core.arrays import ClassIds, Matrix, Rows, softmax_at
 from ..data.labels import split_labels
 from ..solver.codes import code_gram
 from ..solver.coverage import cover_landmarks
@@ -130,13 +130,15 @@ def set_confidence(rule: LabelledNeighbours, logits: Matrix, class_ids: ClassIds
     if not len(class_ids):
         return calibrate_on_seen(rule)
     if rule.rule == "knn":
-        return settle_votes(rule, logits, class_ids)
+        return calibrate_votes(rule, logits, class_ids)
     return replace(rule, temperature=choose_temperature(logits, class_ids, Mistakes()))
 
 
 def held_out_shares(rule: LabelledNeighbours, logits: Matrix) -> Matrix:
     """Return the probabilities that a rule with its confidence set gives to the rows of `held_out_logits`."""
-    return rule.probabilities(logits) if rule.rule == "knn" else rule.tempered(logits)  # votes: doubt is not in yet
+    return (
+        rule.probabilities(logits) if rule.rule == "knn" else softmax_at(logits, rule.temperature)
+    )  # votes: doubt is not in yet
 
 
 def held_out_labels(judged: Rows, known: Supervision, probabilities: Matrix) -> HeldOutLabels | None:
@@ -147,7 +149,7 @@ def held_out_labels(judged: Rows, known: Supervision, probabilities: Matrix) -> 
     return HeldOutLabels(judged[order], known.class_ids[judged[order]], probabilities[order])
 
 
-def settle_votes(rule: LabelledNeighbours, logits: Matrix, class_ids: ClassIds) -> LabelledNeighbours:
+def calibrate_votes(rule: LabelledNeighbours, logits: Matrix, class_ids: ClassIds) -> LabelledNeighbours:
     """Return a rule of votes with the temperature and the doubt at which the log loss of such rows is least.
 
     Parameters

@@ -6,7 +6,6 @@ nearest of the old ones and of the new ones.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -17,38 +16,11 @@ from ..core.kept_arrays import keep_array
 from ..engine.blocks import map_blocks, row_blocks
 from ..features.neighbours import nearest_points
 from .graph import N_NEIGHBORS, FittedRows
+from .graph_members import GraphMembers
 
 _BLOCK = 16_384
 _ROUNDING = 1e-5  # of squared distances in single precision, in parts of the squares
 Floats = npt.NDArray[np.float32]
-
-
-@dataclass(frozen=True, eq=False)
-class GraphMembers:
-    """Rows of a graph, and the labelled rows that it was drawn for.
-
-    Attributes
-    ----------
-    rows : ndarray of int
-        Numbers of the rows in the graph, ascending.
-    labelled : ndarray of int
-        Labelled rows that were there when it was drawn: of many, only some are in the graph.
-    """
-
-    rows: Rows
-    labelled: Rows
-
-    def with_labelled(self, labelled: Rows) -> GraphMembers:
-        """Return the graph with rows whose labels came later.
-
-        Examples
-        --------
-        >>> members = GraphMembers(np.array([1, 4, 7]), np.array([1, 2]))
-        >>> members.with_labelled(np.array([1, 2, 3])).rows.tolist()
-        [1, 3, 4, 7]
-        """
-        new = np.setdiff1d(labelled, self.labelled)
-        return GraphMembers(np.union1d(self.rows, new), np.union1d(self.labelled, labelled))
 
 
 class KeptNeighbours:

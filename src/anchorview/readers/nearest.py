@@ -20,15 +20,15 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass, fields, replace
 from functools import cached_property, partial
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 
-from ..core.arrays import ClassIds, Matrix, Rows, squared_norms, unit_rows
+from ..core.arrays import ClassIds, Matrix, Rows, softmax_at, squared_norms, unit_rows
 from ..engine.blocks import even_size, iter_blocks, map_blocks, one_blas_thread, row_blocks
-from .candidates import COPIES, EVERY, TOGETHER, Rivals, group_rows, may_pay
+from .base import Reader, Space, TopTwo, class_probabilities
+from .candidates import COPIES, EVERY, TOGETHER, CandidateFilter, is_worthwhile, split_rows
 from .temperature import Mistakes, choose_temperature, spread
-from .top_two import TopTwo
 
 RULES = ("nearest", "euclidean", "knn", "paper")  # "paper" is "euclidean" from the codes of the joint problem
 _BLOCK_ENTRIES = 2**20  # similarities of one block: 4-8 MB
@@ -69,6 +69,7 @@ class LabelledNeighbours:
     n_neighbors: int
     temperature: float = 1.0
     doubt: float = 0.0
+    reads: ClassVar[Space] = "embedding"
 
     def _starts(self, among: Rows | slice = _ALL) -> Rows:
         return self._starts_of_all if among is _ALL else _starts(self.class_ids[among])
@@ -158,12 +159,14 @@ class LabelledNeighbours:
         return found[0] if len(found) == 1 else np.concatenate(found)
 
     def _of_part(self, embedding: Matrix, n_threads: int, entries: int) -> Matrix:
-        """Return the evidence for some rows: from the rivals of their groups if these are few, else from all."""
-        if may_pay(len(embedding), len(self.reference)):
+        """Return the evidence for some rows: from the candidates of their groups if these are few, else from all."""
+        if is_worthwhile(len(embedding), len(self.reference)):
             with one_blas_thread():
-                rivals = Rivals(self.reference, None if self.rule == "knn" else self._starts(), self.n_neighbors)
-                if rivals.are_few(self._unit(embedding[::EVERY])):
-                    return self._compare_groups(embedding, rivals, n_threads, entries)
+                candidates = CandidateFilter(
+                    self.reference, None if self.rule == "knn" else self._starts(), self.n_neighbors
+                )
+                if candidates.are_few(self._unit(embedding[::EVERY])):
+                    return self._compare_groups(embedding, candidates, n_threads, entries)
         return self._compare(embedding, n_threads, entries)
 
     def _compare(self, embedding: Matrix, n_threads: int, entries: int) -> Matrix:
@@ -182,14 +185,14 @@ class LabelledNeighbours:
         blocks = row_blocks(len(embedding), max(1, entries // len(self.reference)))
         return np.concatenate(map_blocks(of_block, blocks, n_threads))
 
-    def _compare_groups(self, embedding: Matrix, rivals: Rivals, n_threads: int, entries: int) -> Matrix:
-        """Return the same evidence, for each group of rows from its rivals."""
+    def _compare_groups(self, embedding: Matrix, candidates: CandidateFilter, n_threads: int, entries: int) -> Matrix:
+        """Return the same evidence, for each group of rows from its candidates."""
         rows = self._unit(embedding)
-        groups = group_rows(rows)
+        groups = split_rows(rows)
         result = np.empty((len(rows), self._n_classes), dtype=embedding.dtype)
 
         def of_groups(block: slice) -> None:
-            for group, among in zip(groups[block], rivals.of(rows, groups[block]), strict=True):
+            for group, among in zip(groups[block], candidates.of(rows, groups[block]), strict=True):
                 if self.rule == "knn":
                     result[group] = self._vote(rows[group], among, entries)
                 else:
@@ -229,21 +232,13 @@ class LabelledNeighbours:
         logits: Matrix = -((np.maximum(-evidence, 0.0) + self._floor) ** 0.25)
         return logits
 
-    def read(self, embedding: Matrix, n_threads: int = 1) -> Matrix:
-        """Return the class probabilities of embedded rows."""
-        return self.probabilities(self.evidence(embedding, n_threads))
+    def scores(self, rows: Matrix, n_threads: int = 1) -> Matrix:
+        """Return the logits of embedded rows, but for the temperature."""
+        return self.logits(self.evidence(rows, n_threads))
 
     def probabilities(self, evidence: Matrix) -> Matrix:
         """Class probabilities out of the evidence."""
-        return self.tempered(self.logits(evidence))
-
-    def tempered(self, logits: Matrix) -> Matrix:
-        """Class probabilities out of the logits."""
-        result: Matrix = logits / self.temperature
-        result -= result.max(axis=1, keepdims=True)
-        np.exp(result, out=result)
-        result /= result.sum(axis=1, keepdims=True)
-        return result
+        return softmax_at(self.logits(evidence), self.temperature)
 
 
 def _starts(class_ids: ClassIds) -> Rows:
@@ -261,13 +256,13 @@ def _centre(reference: Matrix) -> tuple[Matrix, Matrix]:
     return middle, np.vstack([2 * centred.T, -squared_norms(centred), -np.ones(len(centred))])
 
 
-def likeliest(read: Callable[[Matrix, int], Matrix], embedding: Any, n_threads: int) -> TopTwo:
+def likeliest(reader: Reader, embedding: Any, n_threads: int) -> TopTwo:
     """Return the likeliest classes of each row, without holding the probabilities of all classes and rows.
 
     Parameters
     ----------
-    read : callable
-        Returns the probabilities of embedded rows.
+    reader : Reader
+        Of embedded rows.
     embedding : ndarray of shape (n_rows, k), or rows on a cluster
         The rows.
     """
@@ -275,16 +270,16 @@ def likeliest(read: Callable[[Matrix, int], Matrix], embedding: Any, n_threads: 
     n_rows = embedding.shape[0]
     blocks = row_blocks(n_rows, even_size(n_rows, READ_ROWS, n_threads))
     if hasattr(embedding, "map_rows"):
-        parts = embedding.map_rows(partial(_read_labels, read=read))
+        parts = embedding.map_rows(partial(_read_labels, reader=reader))
     elif len(blocks) < n_threads:  # threads share a block
-        parts = (_read_labels(embedding[block], block, read, n_threads) for block in blocks)
+        parts = (_read_labels(embedding[block], block, reader, n_threads) for block in blocks)
     else:
-        parts = iter_blocks(lambda block: _read_labels(embedding[block], block, read), blocks, n_threads)
+        parts = iter_blocks(lambda block: _read_labels(embedding[block], block, reader), blocks, n_threads)
     return TopTwo.joined(parts, n_rows)
 
 
-def _read_labels(rows: Matrix, block: slice, read: Callable[[Matrix, int], Matrix], n_threads: int = 1) -> TopTwo:
-    return TopTwo.of(read(rows, n_threads))
+def _read_labels(rows: Matrix, block: slice, reader: Reader, n_threads: int = 1) -> TopTwo:
+    return TopTwo.of(class_probabilities(reader, rows, n_threads))
 
 
 def keep_labelled(embedding: Matrix, class_ids: ClassIds, rule: str, n_neighbors: int) -> LabelledNeighbours:

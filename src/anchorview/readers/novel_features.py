@@ -17,7 +17,7 @@ def draw_some(rows: Rows, rng: np.random.RandomState) -> Rows:
     return rows if len(rows) <= _MOST_ROWS else np.sort(rng.choice(rows, _MOST_ROWS, replace=False))
 
 
-def telling_features(
+def distinguishing_features(
     names: Sequence[str], inside: Sequence[AnyMatrix], every: Sequence[AnyMatrix]
 ) -> tuple[tuple[str, int, float], ...]:
     """Return the features that tell some rows from all, the most telling first: view, place, standard deviations.
@@ -32,7 +32,7 @@ def telling_features(
     Examples
     --------
     >>> every = np.array([[0.0, 1.0], [0.2, 1.1], [9.0, 0.9], [9.1, 1.0]])
-    >>> telling_features(["size"], [every[2:]], [every])[0][:2]
+    >>> distinguishing_features(["size"], [every[2:]], [every])[0][:2]
     ('size', 0)
     """
     found = []

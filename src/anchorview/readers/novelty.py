@@ -19,7 +19,6 @@ from scipy import sparse
 from ..core.arrays import ClassIds, Mask, Matrix, Rows
 from ..engine.blocks import one_blas_thread
 from ..features.landmarks import kmeans_labels
-from ..features.neighbours import nearest_points
 from .held_out_labels import HeldOutLabels
 from .unseen_classes import DensityRatio, fit_density_ratio, held_out_doubts, left_out_distances, percentile_ranks
 
@@ -188,6 +187,8 @@ def _raw_signs(
     members: Matrix, mass: Matrix, labelled: Matrix, rows: Matrix, confidence: Matrix, n_threads: int = 1
 ) -> tuple[Matrix, Matrix, Matrix]:
     """Return doubt, distance and lack of mass of rows."""
+    from ..features.neighbours import nearest_points  # loads numba
+
     points = np.ascontiguousarray(rows, dtype=np.float32)
     distance = nearest_points(labelled, points, 1, n_threads)[1][:, 0].astype(np.float64) ** 2 / 2
     index, far = nearest_points(members, points, _N_NEIGHBORS, n_threads)
@@ -206,6 +207,8 @@ class _Walk:
     """Walks over the neighbour graph of rows, of which the first have labels."""
 
     def __init__(self, points: Matrix, class_ids: ClassIds, n_threads: int) -> None:
+        from ..features.neighbours import nearest_points  # loads numba
+
         n = len(points)
         width = min(_N_NEIGHBORS + 1, n)
         index = nearest_points(points, points, width, n_threads)[0]

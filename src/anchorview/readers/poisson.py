@@ -12,14 +12,15 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 import numpy.typing as npt
 from scipy import sparse
 
 from ..core.arrays import ClassIds, Matrix, Rows
-from .walks import sum_walks
+from .base import Space
+from .spread import sum_walks
 
 _LEFT = 0.01  # part of the solution that may be missing
 
@@ -61,12 +62,15 @@ def solve_potential(
 
 
 @dataclass(frozen=True)
-class PoissonHead:
-    """Potentials of the rows of the graph; a new row takes their weighted mean."""
+class PoissonReader:
+    """Potentials of the rows of a graph; a new row takes the weighted mean of its nearest ones."""
 
     potential: npt.NDArray[np.float32]
+    temperature: float = 1.0
+    is_double: bool = False  # whether scores are in double precision
+    reads: ClassVar[Space] = "graph"
 
-    def scores(self, features: Any) -> Matrix:
+    def scores(self, rows: Any, n_threads: int = 1) -> Matrix:
         """Return one number per row and class, for weights of the rows of the graph."""
-        result: Matrix = features @ self.potential
-        return result
+        result: Matrix = rows @ self.potential
+        return np.asarray(result, dtype=np.float64) if self.is_double else result

@@ -17,7 +17,7 @@ import numpy as np
 import numpy.typing as npt
 
 from ..core.arrays import Mask, Matrix, Rows
-from .row_groups import RowGroups, group_centres, group_rows
+from .group_tree import GroupTree, group_centres, make_group_tree
 
 _MOST_LABELLED = 5000  # labelled rows that show which groups have a label
 _GROUPS_PER_CLASS = 2  # where classes without a label are looked for
@@ -101,12 +101,12 @@ def suggest_rows(
     >>> suggest_rows(places, np.array([0.1, 0.1, 0.1, 0.6, 0.6, 0.6, 0.9]), np.full(7, True), 2, n_labelled=1)
     array([4, 6])
     """
-    groups = group_rows(coordinates, random_state)
+    groups = make_group_tree(coordinates, random_state)
     return suggest_from(groups, coordinates, doubt, candidates, n, n_labelled=n_labelled).rows
 
 
 def suggest_from(
-    groups: RowGroups,
+    groups: GroupTree,
     coordinates: Matrix,
     doubt: Matrix,
     candidates: Mask,
@@ -120,7 +120,7 @@ def suggest_from(
 
     Parameters
     ----------
-    groups : RowGroups
+    groups : GroupTree
         Of the same rows.
     coordinates, doubt, candidates, n, n_labelled
         As for `suggest_rows`.
@@ -165,7 +165,7 @@ class LabelQueue:
 
 
 def make_queue(
-    groups: RowGroups,
+    groups: GroupTree,
     coordinates: Matrix,
     doubt: Matrix,
     candidates: Mask,
@@ -209,7 +209,7 @@ def make_queue(
     return LabelQueue(rows, sizes, in_new, is_audit)
 
 
-def _with_candidates(groups: RowGroups, coordinates: Matrix, candidates: Mask, n: int) -> tuple[Rows, Matrix, Rows]:
+def _with_candidates(groups: GroupTree, coordinates: Matrix, candidates: Mask, n: int) -> tuple[Rows, Matrix, Rows]:
     """Return rows with their coordinates and fine groups; with enough candidates among them to choose from."""
     n_there = int(np.count_nonzero(candidates[groups.rows]))
     if n_there >= min(2 * n, int(np.count_nonzero(candidates))):
@@ -236,11 +236,11 @@ def _representatives(points: Matrix, joined: Rows, expected_mistakes: Matrix, ca
     return result
 
 
-def _coarse(groups: RowGroups, n_classes: int) -> Rows:
+def _coarse(groups: GroupTree, n_classes: int) -> Rows:
     return groups.joined(max(_GROUPS_PER_CLASS * n_classes, _FEWEST_GROUPS))
 
 
-def _new_sizes(groups: RowGroups, fine: Rows, n_classes: int) -> Rows:
+def _new_sizes(groups: GroupTree, fine: Rows, n_classes: int) -> Rows:
     """Return, for each row, how many rows its coarse group has."""
     coarse = _coarse(groups, n_classes)[fine]
     sizes: Rows = np.bincount(coarse)[coarse]
@@ -248,7 +248,7 @@ def _new_sizes(groups: RowGroups, fine: Rows, n_classes: int) -> Rows:
 
 
 def _in_new_groups(
-    groups: RowGroups,
+    groups: GroupTree,
     coordinates: Matrix,
     points: Matrix,
     fine: Rows,

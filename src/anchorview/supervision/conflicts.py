@@ -14,7 +14,7 @@ from scipy.sparse.csgraph import connected_components
 
 from ..core.arrays import Mask, Rows
 from ..solver.laplacian import group_matrix
-from .pairs import ResolvedPairs, RowGroups
+from .pairs import PairGroups, ResolvedPairs
 
 
 class Contradiction(Enum):
@@ -147,7 +147,7 @@ def _is_stated(first: Rows, second: Rows, resolved: ResolvedPairs) -> Mask:
     return result
 
 
-def _pairs_of(groups: RowGroups, clusters: Rows) -> tuple[int, int]:
+def _pairs_of(groups: PairGroups, clusters: Rows) -> tuple[int, int]:
     """Return the number of pairs i<j that groups state, and of those in one cluster."""
     rows = np.flatnonzero(groups.numbers >= 0)
     numbers, clusters = groups.numbers[rows], clusters[rows]

@@ -14,7 +14,7 @@ import numpy.typing as npt
 
 from ..core.checks import check_number
 from .forms import as_list, as_rows, read_groups, read_matrix, read_pairs, renumber
-from .pairs import PairList, ResolvedPairs, RowGroups
+from .pairs import PairGroups, PairList, ResolvedPairs
 
 
 class Constraints:
@@ -74,8 +74,8 @@ class Constraints:
                 lengths[0],
                 PairList.empty(np.intp),
                 PairList.empty(np.intp),
-                () if read[0] is None else (RowGroups(read[0], float(weight)),),
-                () if read[1] is None else (RowGroups(read[1], float(weight), np.arange(lengths[0])),),
+                () if read[0] is None else (PairGroups(read[0], float(weight)),),
+                () if read[1] is None else (PairGroups(read[1], float(weight), np.arange(lengths[0])),),
             )
         )
 

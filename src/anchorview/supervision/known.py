@@ -22,7 +22,7 @@ from ..data.views import Views
 from ..solver.laplacian import GroupLaplacian, Laplacian, PairLaplacian, Part, group_matrix, pair_matrix, pool
 from .conflicts import Conflict, conflict_message, find_conflicts
 from .constraints import Constraints
-from .pairs import PairList, ResolvedPairs, RowGroups
+from .pairs import PairGroups, PairList, ResolvedPairs
 
 
 @dataclass(frozen=True)
@@ -170,7 +170,7 @@ def _label_part(classes: Rows, n_classes: int, weights: Matrix, class_balance: s
     return laplacian(balanced), plain.n_pairs
 
 
-def _pair_parts(pairs: PairList, groups: tuple[RowGroups, ...], rows: Rows, weights: Matrix) -> Iterator[Part]:
+def _pair_parts(pairs: PairList, groups: tuple[PairGroups, ...], rows: Rows, weights: Matrix) -> Iterator[Part]:
     """Single pairs together, then each set of groups."""
     first, second = np.searchsorted(rows, pairs.first), np.searchsorted(rows, pairs.second)
     by_pair = pairs.weight * weights[pairs.first] * weights[pairs.second]

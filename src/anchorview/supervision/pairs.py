@@ -53,7 +53,7 @@ class PairList:
 
 
 @dataclass(frozen=True, eq=False)
-class RowGroups:
+class PairGroups:
     """Groups of rows; the pairs within them are never listed.
 
     `members` None: rows of one group must link. Else rows of one group and different members must not; a member is a
@@ -73,9 +73,9 @@ class RowGroups:
         """Return the number of groups that have a row."""
         return len(np.unique(self.numbers[self.numbers >= 0]))
 
-    def take(self, index: Rows) -> RowGroups:
+    def take(self, index: Rows) -> PairGroups:
         """Return the groups of the rows ``index``."""
-        return RowGroups(self.numbers[index], self.weight, None if self.members is None else self.members[index])
+        return PairGroups(self.numbers[index], self.weight, None if self.members is None else self.members[index])
 
 
 @dataclass(frozen=True, eq=False)
@@ -88,8 +88,8 @@ class ResolvedPairs:
     n_rows: int
     must: PairList
     cannot: PairList
-    must_groups: tuple[RowGroups, ...] = ()
-    cannot_groups: tuple[RowGroups, ...] = ()
+    must_groups: tuple[PairGroups, ...] = ()
+    cannot_groups: tuple[PairGroups, ...] = ()
 
     @classmethod
     def empty(cls, n_rows: int) -> ResolvedPairs:
@@ -118,7 +118,7 @@ class ResolvedPairs:
     def without(self, left_out: Mask) -> ResolvedPairs:
         """Return what is said of the other rows only; rows keep their numbers."""
 
-        def ungroup(groups: RowGroups) -> RowGroups:
+        def ungroup(groups: PairGroups) -> PairGroups:
             return replace(groups, numbers=np.where(left_out, -1, groups.numbers))
 
         return ResolvedPairs(

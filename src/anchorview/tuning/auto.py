@@ -26,8 +26,7 @@ from ..solver.weights import DEFAULTS
 from ..supervision.pairs import ResolvedPairs
 from .joining import BESIDE, Joined, forms_of, join
 from .judging import judge
-from .options import SearchOptions
-from .sampling import MOST_LABELLED, SAMPLE_LANDMARKS, SAMPLE_ROWS
+from .options import MOST_LABELLED, SAMPLE_LANDMARKS, SAMPLE_ROWS, SearchOptions
 from .search_data import SearchData
 from .settings import FOR_FSSMSC, N_VOTES, Scaling, Setting, one_name, scalings_to_try, split_inference
 from .view_weights import choose_view_weights
@@ -43,7 +42,7 @@ _SPARSE = 5  # non-zeros below which a code over 100 landmarks ties its row to n
 
 
 @dataclass(frozen=True)
-class Asked:
+class AutoRequest:
     """What a fit asks for; weights and inference that may be chosen are None.
 
     Parameters
@@ -78,7 +77,7 @@ class Asked:
     weighs_views: bool = False
 
     @property
-    def is_settled(self) -> bool:
+    def is_complete(self) -> bool:
         """Whether there is nothing to choose."""
         is_open = self.weighs_views or "auto" in self.scaling
         return not is_open and None not in (self.ridge, self.must_link_weight, self.inference)
@@ -121,7 +120,7 @@ class LabelledRows:
 
 
 def choose(
-    asked: Asked,
+    asked: AutoRequest,
     default: Scaling,
     rows: LabelledRows,
     seed: int,
@@ -132,7 +131,7 @@ def choose(
 
     Parameters
     ----------
-    asked : Asked
+    asked : AutoRequest
         What is settled, and what may be chosen.
     default : str or tuple of str
         Scaling that suits the features by their nature: to prefer unless labels speak for another, and to take without
@@ -153,7 +152,7 @@ def choose(
         N_VOTES if asked.n_votes is None else asked.n_votes,
         asked.view_weights,
     )
-    data = None if asked.is_settled else _sample(rows, default, seed, n_threads)
+    data = None if asked.is_complete else _sample(rows, default, seed, n_threads)
     if data is None:
         return start
     weights, rules = (asked.l1, start.ridge, start.must_link_weight), asked.rules()
@@ -164,7 +163,7 @@ def choose(
     def best_of(scalings: Sequence[Scaling], weights: ViewWeights) -> list[Joined]:
         how: dict[str, Any] = {"with_rule": bool(rules), "view_weights": weights}
         found = [each for scaling in scalings for each in join(data, scaling, forms, **how)]
-        return sorted(found, key=lambda joined: joined.belief)
+        return sorted(found, key=lambda joined: joined.shrunk_loss)
 
     def judge_all(near: Setting) -> Joined | None:
         _judge(data, near, rules)
@@ -216,7 +215,7 @@ def _judge(data: SearchData, setting: Setting, rules: Sequence[tuple[str, int]])
 def _best_rule(data: SearchData, near: Setting) -> Setting:
     """Return the best setting with the landmarks of another whose embedding is read."""
     judged = [j for setting, j in data.judged.items() if setting.source == near.source and setting.head in FOR_FSSMSC]
-    return min(judged, key=lambda judgement: judgement.belief).setting
+    return min(judged, key=lambda judgement: judgement.shrunk_loss).setting
 
 
 def _scalings(data: SearchData, default: Scaling, asked: Sequence[str]) -> list[Scaling]:
@@ -292,9 +291,9 @@ def _reading(choice: Choice) -> str:
     return choice.inference.replace("knn", f"knn of {choice.n_votes}").replace("+", ", ")
 
 
-def describe(choice: Choice, asked: Asked, names: Sequence[str]) -> str:
+def describe(choice: Choice, asked: AutoRequest, names: Sequence[str]) -> str:
     """Say in a sentence what was chosen, and by what; nothing if all was settled."""
-    if asked.is_settled:
+    if asked.is_complete:
         return ""
     kinds = [choice.scaling] * len(names) if isinstance(choice.scaling, str) else choice.scaling
     shared = one_name(list(kinds))

@@ -14,9 +14,8 @@ import numpy as np
 
 from ..core.arrays import Matrix
 from ..features.view_weights import ViewWeights
-from ..readers.averaging import average_temperature, temper
-from ..readers.temperature import log_loss, mean_of
-from .judging import believe
+from ..readers.temperature import average_temperature, log_loss, mean_of, temper
+from .judging import shrink_loss
 from .search_data import Judgement, SearchData
 from .settings import FOR_FSSMSC, READINGS, Scaling, Setting, split_inference
 
@@ -28,7 +27,7 @@ class Joined:
     """Settings whose readings are averaged."""
 
     parts: tuple[Setting, ...]
-    belief: float  # loss of the mean, drawn towards what is known beforehand
+    shrunk_loss: float  # loss of the mean, drawn towards what is known beforehand
     losses: Matrix  # log losses of the judged labels
 
     @property
@@ -73,7 +72,8 @@ def join(
     for form in forms:
         kinds = [*([FOR_FSSMSC] if with_rule else []), *((BESIDE[name],) for name in form)]
         best = [
-            min((j for j in judged if j.setting.head in heads), key=lambda j: j.belief, default=None) for heads in kinds
+            min((j for j in judged if j.setting.head in heads), key=lambda j: j.shrunk_loss, default=None)
+            for heads in kinds
         ]
         found = [judgement for judgement in best if judgement is not None]
         if len(found) == len(kinds):
@@ -82,14 +82,14 @@ def join(
 
 
 def _judge_mean(data: SearchData, parts: Sequence[Judgement]) -> tuple[float, Matrix]:
-    """Return how the mean of some readings is believed in, and the losses of its labels.
+    """Return the shrunk loss of the mean of some readers, and the losses of its labels.
 
-    That is its loss, and the mean of the doubts that they begin with.
+    The shrunk loss is its loss, and the mean of their prior doubts.
     """
     class_ids, weights = data.class_ids[data.judged_rows], data.judged_weights
     if len(parts) == 1:
-        return parts[0].belief, log_loss(parts[0].held_out, class_ids)
+        return parts[0].shrunk_loss, log_loss(parts[0].held_out, class_ids)
     held_out = np.mean([judgement.held_out for judgement in parts], axis=0)
     losses = log_loss(temper(held_out, average_temperature(held_out, class_ids, weights)), class_ids)
     loss = mean_of(losses, weights)
-    return float(np.mean([believe(data, judgement.setting, loss) for judgement in parts])), losses
+    return float(np.mean([shrink_loss(data, judgement.setting, loss) for judgement in parts])), losses

@@ -16,36 +16,45 @@ from typing import Any
 import numpy as np
 from scipy.special import softmax
 
-from ..core.arrays import Matrix, Rows
+from ..core.arrays import ClassIds, Matrix, Rows, Weights
 from ..engine.blocks import one_blas_thread
-from ..readers.graph import share_scores
+from ..readers.base import Reader, Space, to_space
 from ..readers.held_out import hold_out
+from ..readers.linear import fit_linear
+from ..readers.plain_neighbours import fit_plain_neighbours
+from ..readers.spread import share_scores
 from ..readers.temperature import AnyClass, choose_temperature, log_loss, mean_of
-from .experts import fit_head, head_features, stack_features
-from .links import Told
+from .links import VisibleLabels
 from .representation import embed_code_set
 from .search_data import Judgement, SearchData
 from .settings import ON_GRAPH, Setting, count_changes
 
 Embeddings = dict[Any, list[Matrix]]
 ON_EMBEDDING = ("nearest", "knn", "embedding")
+SPACES: dict[str, Space] = {
+    "nearest": "unit_embedding",
+    "knn": "unit_embedding",
+    "embedding": "unit_embedding",
+    "codes": "unit_codes",
+    "features": "features",
+}
 
 
 def prior_doubt(data: SearchData, setting: Setting) -> float:
-    """Return how much the belief in a setting is worse than its loss, before the loss is looked at."""
+    """Return what is added to the loss of a setting before it is looked at."""
     changes = int(setting.scaling != data.default_scaling) + int(setting.n_landmarks != data.n_landmarks)
     changes += count_changes(setting)
     doubt = data.options.prior_losses[setting.head] + data.options.change_loss * changes
     return (1 - _weight(data)) * doubt
 
 
-def believe(data: SearchData, setting: Setting, loss: float) -> float:
+def shrink_loss(data: SearchData, setting: Setting, loss: float) -> float:
     """Return the loss, drawn towards what is known beforehand when few labels were judged."""
     return _weight(data) * loss + prior_doubt(data, setting)
 
 
 def _weight(data: SearchData) -> float:
-    """How much the judgement counts against what is believed beforehand."""
+    """How much a judgement counts against what is known beforehand."""
     return data.n_judged / (data.n_judged + data.options.prior_rows)
 
 
@@ -74,45 +83,54 @@ def _judge_one(data: SearchData, setting: Setting, embeddings: Embeddings) -> Ju
     temperature = choose_temperature(scores, class_ids, AnyClass(weights))
     held_out = softmax(scores / temperature, axis=1)
     loss = mean_of(log_loss(held_out, class_ids), weights)
-    belief = believe(data, setting, loss)
+    shrunk_loss = shrink_loss(data, setting, loss)
     accuracy = mean_of(scores.argmax(axis=1) == class_ids, weights)
-    return Judgement(setting, loss, accuracy, tuple(accuracies), temperature, 0.0, belief, held_out)
+    return Judgement(setting, loss, accuracy, tuple(accuracies), temperature, 0.0, shrunk_loss, held_out)
 
 
 def _judge_of(data: SearchData, setting: Setting, embeddings: Embeddings) -> Callable[[int, Rows, Rows], Matrix]:
     """Return what scores the rows of a fold by those outside it."""
     if setting.head in ON_GRAPH:
         graph = data.graph(setting)
-        told = [data.told(fold) for fold in range(len(data.folds))]  # spread together: one pass over the graph
-        labels = [(part.rows, part.class_ids) for part in told]
+        visible = [data.visible(fold) for fold in range(len(data.folds))]  # spread together: one pass over the graph
+        labels = [(part.rows, part.class_ids) for part in visible]
         if setting.head == "spread":
             scores = share_scores(graph.spread(labels, data.n_classes, setting.strength))
         else:
             scores = graph.potential(labels, data.n_classes, setting.strength)
         return lambda fold, hidden, _: scores[fold][np.searchsorted(graph.members, data.rows[hidden])]
     if setting.head == "features":
-        rows = stack_features(data.known_features(setting))
+        rows = data.known_features(setting).stacked()
     else:
         rows = data.judged_codes(setting).of(data.known_rows)
     key = (setting.l1, setting.ridge, setting.must_link_weight)
     known = embeddings.setdefault(key, []) if setting.head in ON_EMBEDDING else []
 
     def judge(fold: int, hidden: Rows, _: Rows) -> Matrix:
-        told, embedding = data.told(fold), None
+        visible, embedding = data.visible(fold), None
         if setting.head in ON_EMBEDDING:
             if fold == len(known):
-                known.append(_embed(data, setting, told, known[-1] if known else data.starts.get(setting.source)))
+                known.append(_embed(data, setting, visible, known[-1] if known else data.starts.get(setting.source)))
             embedding = known[fold]
-        features = head_features(setting.head, rows, embedding)
-        shown = np.searchsorted(data.known_rows, told.rows)
-        head = fit_head(setting, features[shown], told.class_ids, data.n_classes, told.weights)
-        return head.scores(features[np.searchsorted(data.known_rows, data.rows[hidden])])
+        features = to_space(SPACES[setting.head], rows, embedding)
+        shown = np.searchsorted(data.known_rows, visible.rows)
+        reader = fit_reader(setting, features[shown], visible.class_ids, data.n_classes, visible.weights)
+        return reader.scores(features[np.searchsorted(data.known_rows, data.rows[hidden])])
 
     return judge
 
 
-def _embed(data: SearchData, setting: Setting, told: Told, start: Matrix | None) -> Matrix:
+def _embed(data: SearchData, setting: Setting, visible: VisibleLabels, start: Matrix | None) -> Matrix:
     """Learn the landmarks' embedding from some of the labels, starting from that of another fold or setting."""
-    embedding = embed_code_set(data.judged_codes(setting), told, data.must_link_weight(setting), start)
+    embedding = embed_code_set(data.judged_codes(setting), visible, data.must_link_weight(setting), start)
     data.starts.setdefault(setting.source, embedding)
     return embedding
+
+
+def fit_reader(setting: Setting, rows: Any, class_ids: ClassIds, n_classes: int, weights: Weights = None) -> Reader:
+    """Fit the reader of a setting on labelled rows."""
+    if setting.head == "nearest":
+        return fit_plain_neighbours(rows, class_ids, "nearest", 1, weights)
+    if setting.head == "knn":
+        return fit_plain_neighbours(rows, class_ids, "knn", setting.n_votes, weights)
+    return fit_linear(rows, class_ids, n_classes, setting.strength, weights, reads=SPACES[setting.head])

@@ -27,8 +27,8 @@ _LEAST = 1e-6  # probability that is left to a class which a pair rules out
 
 
 @dataclass(frozen=True)
-class Told:
-    """What a fit is told: rows with a class, given or passed on by must-links, and pairs."""
+class VisibleLabels:
+    """What a fit may learn from: rows with a class, given or passed on by must-links, and pairs."""
 
     rows: Rows  # ascending
     class_ids: ClassIds
@@ -40,7 +40,7 @@ class Told:
 
     @cached_property
     def laplacians(self) -> tuple[Rows, Laplacian | None, Laplacian | None]:
-        """The rows with supervision and their Laplacians; many settings are told the same."""
+        """The rows with supervision and their Laplacians; many settings share them."""
         everyone = np.full(self.n_rows, -1, dtype=np.intp)
         everyone[self.rows] = self.class_ids
         return supervision_laplacians(everyone, self.n_classes, self.pairs, self.all_weights)
@@ -99,7 +99,7 @@ def _join(class_ids: ClassIds, pairs: ResolvedPairs) -> tuple[Rows, ClassIds]:
     return nodes, of_node
 
 
-def settle_pairs(probabilities: Matrix, class_ids: ClassIds, pairs: ResolvedPairs, weights: Weights = None) -> Matrix:
+def apply_pairs(probabilities: Matrix, class_ids: ClassIds, pairs: ResolvedPairs, weights: Weights = None) -> Matrix:
     """Return class probabilities of the rows of a fit that heed pairs; those of rows in no pair stay.
 
     Rows that must link have one distribution: that of a label among them, else their mean. A row then keeps away from
@@ -123,7 +123,7 @@ def settle_pairs(probabilities: Matrix, class_ids: ClassIds, pairs: ResolvedPair
     >>> from anchorview.supervision.constraints import Constraints
     >>> pairs = Constraints.from_pairs(must=[(0, 1)], cannot=[(1, 2)], n_rows=3).resolve(3)
     >>> alone = np.array([[0.9, 0.1], [0.4, 0.6], [0.6, 0.4]])
-    >>> settle_pairs(alone, np.full(3, -1), pairs).argmax(axis=1)
+    >>> apply_pairs(alone, np.full(3, -1), pairs).argmax(axis=1)
     array([0, 0, 1])
     """
     nodes, of_node = _join(class_ids, pairs)

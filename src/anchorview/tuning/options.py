@@ -1,4 +1,4 @@
-"""Every constant of the search of `AnchorViewClassifier`, with its reason."""
+"""Every constant of the search of `AnchorViewClassifier`, with its reason, and the rows that fits look at."""
 
 from __future__ import annotations
 
@@ -6,7 +6,11 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field, fields
 from typing import Any
 
+import numpy as np
+
+from ..core.arrays import Mask, Rows
 from ..core.checks import Number, check_choice, check_number
+from ..core.draws import subsample
 from ..features.auto import SCALINGS
 
 POWERS = (1.0, 2.0)  # of how much better than chance a view is that may be its weight; above 2 one view is all there is
@@ -33,10 +37,10 @@ class SearchOptions:
     feature_strengths: tuple[float, ...] = (1.0, 10.0, 100.0)  # C of the regressions on features
     graph_strengths: tuple[float, ...] = (0.8, 0.95)  # how far labels spread
     poisson_strengths: tuple[float, ...] = (0.99,)  # how little the potential is damped: walks of some 100 edges count
-    ridges: tuple[float, ...] = (0.3, 3.0)  # besides the default
-    l1s: tuple[float, ...] = (0.05,)
-    must_link_weights: tuple[float, ...] = (1e3, 1e5)
-    heavy_ridges: tuple[float, ...] = (10.0, 30.0)  # with a λ_M as much larger; the next one where the last was best
+    ridges: tuple[float, ...] = (1.0, 10.0)  # besides the default; these weights are in units of the data
+    l1s: tuple[float, ...] = (0.03,)
+    must_link_weights: tuple[float, ...] = (0.3, 30.0)
+    heavy_ridges: tuple[float, ...] = (30.0, 100.0)  # the next one where the last was best
 
     # how far the search goes
     few_labels: int = 50  # below this, one round of folds judges too noisily: there are two
@@ -55,12 +59,13 @@ class SearchOptions:
     cache_bytes: int = 2**30  # of E, which several settings of one scaling use
 
     # how settings are judged
-    prior_rows: float = 20.0  # judged rows at which evidence and prior belief weigh the same
+    prior_rows: float = 20.0  # judged rows at which evidence and prior weigh the same
     prior_losses: Mapping[str, float] = field(default_factory=_prior_losses)  # of each head, in units of log loss
     change_loss: float = 0.1  # prior doubt for each value that is not the default's
 
     # what is averaged
     max_compared: int = 40  # settings that the average is put together from
+    steady_rows: float = 40.0  # judged, at which chosen settings and steady ones weigh the same: one for each compared
     picks_per_setting: int = 2  # half of the picks go to the best settings of different kinds
     second_fit: bool = True  # fit once more with the rows that the average is sure of
     sure_share: float = 0.8  # of the rows that are given a class, those it is surest of count as labelled
@@ -94,6 +99,7 @@ _NUMBERS: dict[str, Number] = {
     "prior_losses": Number(0),
     "change_loss": Number(0),
     "max_compared": Number(1, integer=True),
+    "steady_rows": Number(0),
     "picks_per_setting": Number(1, integer=True),
     "sure_share": Number(0),
     "max_sure": Number(1, integer=True),
@@ -140,3 +146,46 @@ def _check_option(name: str, value: Any) -> None:
             check_number(label, item, rule.low, integer=rule.integer, strict=rule.strict)
             if (name in _AT_MOST_ONE and item > 1) or (name in ("graph_strengths", "poisson_strengths") and item >= 1):
                 raise ValueError(f"{label} must be {'at most' if name in _AT_MOST_ONE else 'below'} 1; got {item!r}.")
+
+
+SAMPLE_ROWS = 1500  # on which `FSSMSC` chooses what is "auto"
+SAMPLE_LANDMARKS = 100  # with 1,500 rows; 200, or all rows and landmarks, chose no better (docs/lab/accuracy.md)
+MOST_LABELLED = 750  # of the sample: the others show what unlabelled rows are like
+JUDGED_LABELS = 10_000  # of which the regression learns that judges labels
+JUDGED_GRAPH = 2000  # rows of its graph, fewer: labels are judged in every fit, and neighbours cost their square
+JUDGED_TOGETHER = 4096  # labels
+JUDGED_FOLDS = 5  # that hide them
+
+
+def draw_rows(
+    is_labelled: Mask, usable: Mask, touched: Mask | None, options: SearchOptions, rng: np.random.RandomState
+) -> Rows | None:
+    """Return the labelled rows and some usable others, ascending; None if there are few enough to take all.
+
+    Parameters
+    ----------
+    is_labelled, usable : ndarray of bool of shape (n_rows,)
+        Rows with a label; rows that count.
+    touched : ndarray of bool of shape (n_rows,), optional
+        Rows that pairs name: they come before others, since a pair is heard of only if both its rows are there.
+    options : SearchOptions
+        How many are few enough, and how many are drawn of more.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> is_labelled, usable = np.arange(10) < 2, np.ones(10, bool)
+    >>> options = SearchOptions(max_search_rows=7, n_sampled=3)
+    >>> draw_rows(is_labelled, usable, np.arange(10) == 9, options, np.random.RandomState(0))
+    array([0, 1, 4, 8, 9])
+    >>> draw_rows(is_labelled, np.arange(10) < 9, None, options, np.random.RandomState(0)) is None
+    True
+    """
+    others = usable & ~is_labelled
+    most = options.n_sampled
+    if np.count_nonzero(others) <= max(options.max_search_rows, most):
+        return None
+    first = np.zeros_like(others) if touched is None else others & touched
+    chosen = subsample(np.flatnonzero(first), most, rng)
+    rest = subsample(np.flatnonzero(others & ~first), most - len(chosen), rng)
+    return np.sort(np.concatenate([np.flatnonzero(is_labelled), chosen, rest]))

@@ -16,7 +16,7 @@ from ..solver.elastic_net import ElasticNetEncoder
 from ..solver.laplacian import quadratic_forms
 from ..solver.objective import CodeSums
 from ..solver.problem import Problem
-from .links import Told
+from .links import VisibleLabels
 
 _BLOCK_ROWS = 512  # of some rows, so that threads end together
 _KEPT = 6  # folds, of up to two rounds, whose sums are kept: a few MB each with 500 landmarks
@@ -30,21 +30,21 @@ class CodeSet:
     codes: sparse.csr_array
     gram: Matrix
     rows: Rows | None = None  # the numbers of these rows, ascending; None if they are all
-    _sums: dict[int, tuple[Told, CodeSums]] = field(default_factory=dict, repr=False, compare=False)
+    _sums: dict[int, tuple[VisibleLabels, CodeSums]] = field(default_factory=dict, repr=False, compare=False)
 
     def of(self, rows: Rows) -> sparse.csr_array:
         """Return the codes of some of these rows, by their numbers."""
         return sparse.csr_array(self.codes[rows if self.rows is None else np.searchsorted(self.rows, rows)])
 
-    def sums(self, told: Told) -> CodeSums:
+    def sums(self, visible: VisibleLabels) -> CodeSums:
         """Return what an embedding needs to know of the codes, which does not depend on λ_M; kept for some time."""
-        if id(told) not in self._sums:
-            rows, must, cannot = told.laplacians
+        if id(visible) not in self._sums:
+            rows, must, cannot = visible.laplacians
             forms = quadratic_forms(must, cannot, self.of(rows))
             if len(self._sums) == _KEPT:
                 self._sums.pop(next(iter(self._sums)))
-            self._sums[id(told)] = told, CodeSums(self.gram, 0.0, 0.0, *forms)
-        return self._sums[id(told)][1]
+            self._sums[id(visible)] = visible, CodeSums(self.gram, 0.0, 0.0, *forms)
+        return self._sums[id(visible)][1]
 
 
 def encode(
@@ -80,16 +80,16 @@ def join_codes(first: CodeSet, second: CodeSet) -> CodeSet:
 
 def embed_code_set(
     code_set: CodeSet,
-    told: Told,
+    visible: VisibleLabels,
     must_link_weight: float,
     start: Matrix | None = None,
     tol: float = 3e-2,
 ) -> Matrix:
-    """Learn the landmarks' embedding from the labels and pairs that a fit is told."""
-    rows, must, cannot = told.laplacians
+    """Learn the landmarks' embedding from the labels and pairs that a fit may see."""
+    rows, must, cannot = visible.laplacians
     problem = Problem(
         gram=code_set.encoder.gram,
-        n_components=told.n_classes,
+        n_components=visible.n_classes,
         l1=0.0,
         ridge=0.0,
         coupling=0.0,
@@ -99,4 +99,4 @@ def embed_code_set(
         cannot=cannot,
     )
     with one_blas_thread():
-        return embed_from_sums(code_set.sums(told), problem, start=start, tol=tol)
+        return embed_from_sums(code_set.sums(visible), problem, start=start, tol=tol)

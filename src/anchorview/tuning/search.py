@@ -2,23 +2,25 @@
 
 from __future__ import annotations
 
+from collections import Counter
+from collections.abc import Sequence
 from dataclasses import replace
 from typing import Any
 
 import numpy as np
 
-from ..core.arrays import Mask, Matrix
+from ..core.arrays import ClassIds, Mask, Matrix, Weights
+from ..readers.temperature import log_loss, mean_of
 from .judging import judge, prior_doubt
 from .options import SearchOptions
 from .search_data import Judgement, SearchData
-from .selection import select
-from .settings import WITHOUT_CODES, Scaling, Setting, heads_of
+from .settings import STEADY, WITHOUT_CODES, Scaling, Setting, count_changes, heads_of
 
 Batch = list[Setting]  # settings that share most of the work
 
 
 class StopSearch(Exception):
-    """Raised by what is told of judgements, to end the search with what is known."""
+    """Raised by those who hear of judgements, to end the search with what is known."""
 
 
 def search(data: SearchData, base: Setting, scalings: list[Scaling]) -> None:
@@ -101,17 +103,12 @@ def _around(data: SearchData, base: Setting, scalings: list[Scaling], *, known: 
 
 
 def _heavy(base: Setting, scalings: list[Scaling], ridge: float) -> list[Batch]:
-    """Return a large μ for some scalings, and a λ_M that is as much larger.
-
-    With a large μ codes are short, about as 1 / (1 + μ), and full: λ_M, which weighs squared differences of codes
-    against a smoothness that does not know their length, must grow for labels to count as before.
-    """
-    first = replace(base, ridge=ridge, must_link_weight=base.must_link_weight * ridge / base.ridge)
-    return [heads_of(replace(first, scaling=scaling)) for scaling in scalings]
+    """Return a large μ for some scalings. Codes are short then, and λ_M, in units of the data, grows with that."""
+    return [heads_of(replace(base, scaling=scaling, ridge=ridge)) for scaling in scalings]
 
 
 def _want_heavier(data: SearchData, base: Setting, scalings: list[Scaling], step: int) -> list[Scaling]:
-    """Return the scalings for which the next large μ is worth trying: the first always, others if the last was best.
+    """Return the scalings for which the next large μ is worth trying: those for which the last was best.
 
     Not where codes would be dense, if their non-zeros grow once more as they did from the last μ but one to the last.
     """
@@ -123,9 +120,9 @@ def _want_heavier(data: SearchData, base: Setting, scalings: list[Scaling], step
         tried = [setting for batch in batches for setting in batch if setting in data.judged]
         by_ridge = {setting.ridge: setting for setting in tried}
         last = [data.count_nonzeros(by_ridge[ridge]) for ridge in sorted(by_ridge)[-2:]]
-        best = min(tried, key=lambda setting: data.judged[setting].belief)
+        best = min(tried, key=lambda setting: data.judged[setting].shrunk_loss)
         sparse = last[-1] ** 2 <= options.dense_codes * last[0]
-        if sparse and (step == 0 or best.ridge == max(by_ridge)):
+        if sparse and best.ridge == max(by_ridge):
             result.append(scaling)
     return result
 
@@ -142,7 +139,7 @@ def _beside(data: SearchData, best: Setting, base: Setting, *, known: bool = Tru
 
 def best_on_codes(data: SearchData, base: Setting) -> Setting:
     """Return the best setting that has codes, `base` if none was judged."""
-    return best_among(sorted(data.judged.values(), key=lambda judgement: judgement.belief), base)
+    return best_among(sorted(data.judged.values(), key=lambda judgement: judgement.shrunk_loss), base)
 
 
 def best_among(judgements: list[Judgement], base: Setting) -> Setting:
@@ -153,11 +150,11 @@ def best_among(judgements: list[Judgement], base: Setting) -> Setting:
 def _best(data: SearchData, scalings: list[Scaling], count: int) -> list[Scaling]:
     """Return the scalings whose best setting is best."""
 
-    def best_belief(scaling: Scaling) -> float:
-        found = [judgement.belief for setting, judgement in data.judged.items() if setting.scaling == scaling]
+    def best_loss(scaling: Scaling) -> float:
+        found = [judgement.shrunk_loss for setting, judgement in data.judged.items() if setting.scaling == scaling]
         return min(found, default=np.inf)
 
-    return sorted(scalings, key=best_belief)[:count]
+    return sorted(scalings, key=best_loss)[:count]
 
 
 def affordable(judgements: list[Judgement], options: SearchOptions) -> list[Judgement]:
@@ -184,7 +181,8 @@ def choose_averaged(
     """Return the settings to average, with their weights; `judgements` best first.
 
     Half of the picks go to the best settings of different heads and scalings, the others to those that help the
-    average most: on all hidden labels, or on those `among` them.
+    average most: on all hidden labels, or on those `among` them. With few labels this chooses by chance, so the picks
+    share the average with the steady settings, which nobody chose; unless a single setting is asked for.
     """
     rows = np.ones(len(data.judged_rows), dtype=bool) if among is None else among
     weights = data.judged_weights
@@ -198,7 +196,33 @@ def choose_averaged(
         first=sorted(best_of.values())[:n_averaged],
         weights=None if weights is None else weights[rows],
     )
-    return [(compared[number], float(count)) for number, count in picks.items()]
+    n_picks, trust = sum(picks.values()), trust_in_choice(data)
+    groups = [] if n_averaged == 1 or 1 - trust < 1 / n_picks else steady_settings(data, judgements)
+    if not groups:
+        return [(compared[number], float(count)) for number, count in picks.items()]
+    parts = {compared[number].setting: trust * count for number, count in picks.items()}
+    for group in groups:
+        part = (1 - trust) * n_picks / (len(groups) * len(group))
+        for judgement in group:
+            parts[judgement.setting] = parts.get(judgement.setting, 0.0) + part
+    by_setting = {judgement.setting: judgement for judgement in judgements}
+    return [(by_setting[setting], part) for setting, part in parts.items()]
+
+
+def trust_in_choice(data: SearchData) -> float:
+    """Return the part of the average that is chosen: half with as many hidden labels as settings are compared."""
+    return data.n_judged / (data.n_judged + data.options.steady_rows)
+
+
+def steady_settings(data: SearchData, judgements: list[Judgement]) -> list[list[Judgement]]:
+    """Return settings that are good with hardly any label, in all scalings, by what reads the labels.
+
+    The nearest labelled row with the usual weights and Poisson learning, as `FSSMSC` joins them: each errs in its own
+    way, and neither has anything to choose but the scaling, over which it is averaged.
+    """
+    usual = [j for j in judgements if j.setting.n_landmarks == data.n_landmarks and not count_changes(j.setting)]
+    groups = [[j for j in usual if j.setting.head == head] for head in STEADY]
+    return [group for group in groups if group]
 
 
 def averaged_hidden(chosen: list[tuple[Judgement, float]]) -> Matrix:
@@ -206,3 +230,59 @@ def averaged_hidden(chosen: list[tuple[Judgement, float]]) -> Matrix:
     held_out = [judgement.held_out for judgement, _ in chosen]
     result: Matrix = np.average(held_out, axis=0, weights=[weight for _, weight in chosen])
     return result
+
+
+def select(
+    held_out: Sequence[Matrix],
+    class_ids: ClassIds,
+    penalties: Sequence[float],
+    n_picks: int,
+    first: Sequence[int],
+    weights: Weights = None,
+) -> dict[int, int]:
+    """Choose members of an average one after the other, each the one that helps the average most.
+
+    Ensemble selection after Caruana et al. (2004): a member may be taken several times, which is its weight. The first
+    ones are taken as they come, so that few labels do not decide alone.
+
+    Parameters
+    ----------
+    held_out : sequence of ndarray of shape (n_judged, n_classes)
+        Probabilities of the hidden labels by each member, best member first.
+    class_ids : ndarray of shape (n_judged,)
+        The hidden labels.
+    penalties : sequence of float
+        Prior doubt in each member, in units of log loss.
+    n_picks : int
+        Number of picks in all.
+    first : sequence of int
+        Members that are taken without choosing, at least one.
+    weights : ndarray of shape (n_judged,), optional
+        Weights of the hidden labels.
+
+    Returns
+    -------
+    dict of int to int
+        Members and how often each was taken.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> sure, unsure = np.array([[0.9, 0.1], [0.9, 0.1]]), np.array([[0.4, 0.6], [0.2, 0.8]])
+    >>> select([sure, unsure], np.array([0, 1]), [0.0, 0.0], 4, [0])
+    {0: 1, 1: 3}
+    """
+    picks = list(first)
+    total = np.sum([held_out[pick] for pick in picks], axis=0)
+    doubt = sum(penalties[pick] for pick in picks)
+    while len(picks) < n_picks:
+        count = len(picks) + 1
+        losses = [
+            mean_of(log_loss((total + probabilities) / count, class_ids), weights) + (doubt + penalty) / count
+            for probabilities, penalty in zip(held_out, penalties, strict=True)
+        ]
+        best = int(np.argmin(losses))
+        picks.append(best)
+        total = total + held_out[best]
+        doubt += penalties[best]
+    return dict(sorted(Counter(picks).items()))

@@ -13,14 +13,14 @@ from ..core.arrays import PARALLEL, ClassIds, Matrix, Presence, Rows, Weights
 from ..data.views import Views
 from ..engine.blocks import map_blocks
 from ..features.auto import mean_cosine
-from ..features.completed_products import CompletedProducts, complete_features
+from ..features.products import CompletedProducts, complete_features
 from ..features.representation import Representation, represent
 from ..features.scaling import ScaledRows, TextScalers, fit_scaling
 from ..readers.graph import Graph, join_rows, make_space
 from ..solver.elastic_net import ElasticNetEncoder
 from ..solver.weights import DEFAULTS, DataUnits, for_codes, for_labels, measure_codes
 from ..supervision.pairs import ResolvedPairs
-from .links import Told, joined_rows, pass_on
+from .links import VisibleLabels, joined_rows, pass_on
 from .options import SearchOptions
 from .representation import CodeSet, encode, join_codes
 from .settings import Scaling, Setting
@@ -37,7 +37,7 @@ class Judgement:
     split_accuracies: tuple[float, ...]
     temperature: float
     seconds: float
-    belief: float  # loss, drawn towards what is known beforehand when few labels were judged
+    shrunk_loss: float  # loss, drawn towards what is known beforehand when few labels were judged
     held_out: Matrix  # class probabilities of the judged rows, each without its own label
 
 
@@ -71,7 +71,7 @@ class SearchData:
     _codes: dict[Any, CodeSet] = field(default_factory=dict)
     _judged_codes: dict[Any, CodeSet] = field(default_factory=dict)
     _graphs: dict[Any, Graph] = field(default_factory=dict)
-    _told: dict[int, Told] = field(default_factory=dict)
+    _visible: dict[int, VisibleLabels] = field(default_factory=dict)
 
     @property
     def judged_rows(self) -> Rows:
@@ -101,13 +101,13 @@ class SearchData:
         joined = joined_rows(self.pairs)
         return np.flatnonzero(np.isin(joined, joined[self.rows]))
 
-    def told(self, fold: int | None = None) -> Told:
-        """Return what a fit is told: everything, or nothing about the rows that a fold hides.
+    def visible(self, fold: int | None = None) -> VisibleLabels:
+        """Return what a fit may see: everything, or nothing about the rows that a fold hides.
 
         Pairs with a hidden row are left out: a must-link with a labelled row would tell its label.
         """
         key = -1 if fold is None else fold
-        if key not in self._told:
+        if key not in self._visible:
             hidden = np.empty(0, dtype=np.intp) if fold is None else self.folds[fold]
             shown = np.setdiff1d(np.arange(len(self.rows)), hidden)
             rows, class_ids, pairs = self.rows[shown], self.class_ids[shown], self.pairs
@@ -119,8 +119,8 @@ class SearchData:
                 rows = np.flatnonzero(everyone >= 0)
                 class_ids = everyone[rows]
             about_rows = self.weights_of(rows), pairs, self.sample_weights
-            self._told[key] = Told(rows, class_ids, *about_rows, len(self.views), self.n_classes)
-        return self._told[key]
+            self._visible[key] = VisibleLabels(rows, class_ids, *about_rows, len(self.views), self.n_classes)
+        return self._visible[key]
 
     def labels(self) -> ClassIds:
         """Class numbers of all rows: −1 but for the labelled rows that count."""
@@ -189,17 +189,17 @@ class SearchData:
     def coded_rows(self) -> Rows | None:
         """Rows whose codes settings are judged by; None if these are all.
 
-        What is told of rows is told of few, and the others only say which landmarks go together.
+        Labels are known of few rows, and the others only say which landmarks go together.
         """
-        told = np.zeros(len(self.views), dtype=bool)
-        told[self.known_rows] = True
+        known = np.zeros(len(self.views), dtype=bool)
+        known[self.known_rows] = True
         if self.pairs is not None:
-            told |= self.pairs.touched()
-        others = np.flatnonzero(~told)
+            known |= self.pairs.touched()
+        others = np.flatnonzero(~known)
         if len(others) <= self.options.n_coded:
             return None
         chosen = np.random.RandomState(self.seed).choice(others, self.options.n_coded, replace=False)
-        return np.union1d(np.flatnonzero(told), chosen)
+        return np.union1d(np.flatnonzero(known), chosen)
 
     def _code_weights(self, setting: Setting) -> tuple[float, float]:
         """Return λ_Z and μ of a setting."""
@@ -259,7 +259,7 @@ class SearchData:
 
     def forget(self, kept: set[Scaling]) -> None:
         """Free what belongs to scalings that are out of the race, but for those of good settings."""
-        best_first = sorted(self.judged, key=lambda setting: self.judged[setting].belief)
+        best_first = sorted(self.judged, key=lambda setting: self.judged[setting].shrunk_loss)
         best = {setting.scaling for setting in best_first[: self.options.n_kept]} | kept
         self._codes = {key: value for key, value in self._codes.items() if key[0] in best}
         self._judged_codes = {key: value for key, value in self._judged_codes.items() if key[0] in best}

@@ -28,7 +28,7 @@ _MOST_L1 = 0.8  # of the best correlation: fewer landmarks than one in ten come 
 
 
 @dataclass(frozen=True)
-class SettledWeights:
+class PaperWeights:
     """The weights of a fit.
 
     Parameters
@@ -58,9 +58,9 @@ def measure_source(source: Representation, weights: Weights = None) -> tuple[Dat
     return measure_units(source.grams.complete, cross, some), cross, some
 
 
-def settle_weights(
+def to_paper_weights(
     source: Representation, asked: ModelWeights, units: str, weights: Weights = None, *, is_free: bool = False
-) -> SettledWeights:
+) -> PaperWeights:
     """Turn weights into the paper's, and count the non-zeros of codes.
 
     Parameters
@@ -96,9 +96,9 @@ def settle_weights(
             break
         sizes = count(asked, first)
     if units == "paper":
-        return SettledWeights(asked, sizes.nonzeros, asked, was_dense)
+        return PaperWeights(asked, sizes.nonzeros, asked, was_dense)
     if sizes.nonzeros <= DENSE:
         sizes = count(asked, cross, some)
     l1, ridge = for_codes(asked.l1, asked.ridge, measured)
     must, coupling = for_labels(asked.must_link_weight, asked.coupling, len(source.landmarks), sizes.squares)
-    return SettledWeights(ModelWeights(l1, ridge, must, coupling), sizes.nonzeros, asked, was_dense)
+    return PaperWeights(ModelWeights(l1, ridge, must, coupling), sizes.nonzeros, asked, was_dense)

@@ -14,14 +14,13 @@ from typing import Any
 import numpy as np
 
 from ..core.arrays import ClassIds, Matrix, Rows, Weights
+from ..core.draws import subsample_classes
 from ..engine.blocks import one_blas_thread
 from ..features.view_weights import ViewWeights, normalise
+from ..readers.linear import fit_linear
 from ..readers.temperature import mean_of
-from .experts import stack_features
-from .heads import fit_linear_head
 from .joining import Joined
 from .options import POWERS
-from .sampling import some_of_each
 from .search_data import SearchData
 from .settings import Setting
 
@@ -55,7 +54,7 @@ def choose_view_weights(
         joined = judge_setting(replace(equal, view_weights=changed)) if is_change else None
         if joined is None or not is_clearly_better(data, before.losses, joined.losses):
             continue
-        if best is None or joined.belief < best.belief:
+        if best is None or joined.shrunk_loss < best.shrunk_loss:
             best, weights = joined, changed
     return weights
 
@@ -67,7 +66,7 @@ def _ratio(weights: Matrix) -> float:
 def is_clearly_better(data: SearchData, before: Matrix, after: Matrix) -> bool:
     """Tell whether hidden labels have lost clearly less: by more than a standard error of the mean difference.
 
-    With few labels the difference is drawn towards a change for the worse, as beliefs in settings are.
+    With few labels the difference is drawn towards a change for the worse, as losses of settings are.
     """
     gains, weights, options = before - after, data.judged_weights, data.options
     mean = mean_of(gains, weights)
@@ -92,16 +91,16 @@ def judge_views(data: SearchData, setting: Setting) -> Matrix | None:
     """Return how much better than chance each view alone finds hidden labels; None if none does.
 
     From 0, as often as the most frequent class is right, to 1. What few labels say of a view is drawn towards the mean
-    of all views, as beliefs in settings are (`options.prior_rows`); so no view of a few labels is given up.
+    of all views, as losses of settings are (`options.prior_rows`); so no view of a few labels is given up.
     """
-    kept = some_of_each(data.class_ids, _MOST_LABELS)
+    kept = subsample_classes(data.class_ids, _MOST_LABELS)
     scaler, names = replace(data.source(setting).scaler, view_weights=None), data.views.names
     found, counts = np.zeros(len(names)), np.zeros(len(names))
     for number, name in enumerate(names):
         rows = data.rows[kept]
         has_view = np.ones(len(rows), dtype=bool) if data.present is None else data.present[rows, number]
         places = kept[has_view]
-        features = stack_features(scaler.of_view(number).take(data.views.select([name]), data.rows[places]))
+        features = scaler.of_view(number).take(data.views.select([name]), data.rows[places]).stacked()
         folds = [np.flatnonzero(np.isin(places, fold)) for fold in data.folds]
         weights = data.weights_of(data.rows[places])
         found[number], counts[number] = _quality(features, data.class_ids[places], folds, weights)
@@ -120,11 +119,11 @@ def _quality(features: Any, class_ids: ClassIds, folds: list[Rows], weights: Wei
         shown = np.setdiff1d(np.arange(len(class_ids)), hidden)
         if not len(hidden) or len(np.unique(class_ids[shown])) < 2:
             continue
-        told = None if weights is None else weights[shown]
+        seen = None if weights is None else weights[shown]
         with one_blas_thread():
-            head = fit_linear_head(features[shown], class_ids[shown], int(class_ids.max()) + 1, _STRENGTH, told)
-            scores = head.scores(features[hidden])
-        most_frequent = np.bincount(class_ids[shown], told).argmax()
+            reader = fit_linear(features[shown], class_ids[shown], int(class_ids.max()) + 1, _STRENGTH, seen)
+            scores = reader.scores(features[hidden])
+        most_frequent = np.bincount(class_ids[shown], seen).argmax()
         right.append(scores.argmax(axis=1) == class_ids[hidden])
         guessed.append(class_ids[hidden] == most_frequent)
         hidden_weights.append(np.ones(len(hidden)) if weights is None else weights[hidden])

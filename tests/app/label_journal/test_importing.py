@@ -10,7 +10,7 @@ import pytest
 
 from anchorview.app.errors import DataError
 from anchorview.app.label_journal.importing import events_of_label_studio
-from anchorview.app.labelling.exporting import export
+from anchorview.app.labelling.exporting import export_file
 from support.labelling import plain_session
 
 
@@ -24,7 +24,7 @@ def test_an_export_comes_back_as_it_was(tmp_path: Path) -> None:
     first.take("bob", [{"kind": "label", "rows": [2], "label": "b"}])
     first.undo("ann")  # the skip
     path = tmp_path / "labels.json"
-    path.write_bytes(export(first, "label-studio"))
+    path.write_bytes(export_file(first, "label-studio"))
     second = plain_session(tmp_path / "two.labels.jsonl")
     events = events_of_label_studio(path, second.rows.ids, {})
     assert second.take_over(events) == 7

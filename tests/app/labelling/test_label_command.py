@@ -14,8 +14,11 @@ from pathlib import Path
 from typing import Any
 
 import httpx
+import numpy as np
 import pytest
 
+from anchorview.app.inputs.labels import RowNames, labels_of_file
+from anchorview.app.settings import RunSettings
 from support.command import invoke, quick, read_csv, refused, reviews, write_csv
 from support.processes import started
 
@@ -95,6 +98,9 @@ def test_labels_survive_a_kill_and_a_fit_reads_them(run: Path) -> None:
     assert done.exit_code == 0, done.output
     labels = {row["id"]: row for row in read_csv(folder / "next" / "labels.csv")}
     assert labels["r034"]["label"] == "cooking" and labels["r034"]["source"] == "given"
+    read = labels_of_file(folder / "run.labels.jsonl", RunSettings(), RowNames(np.array(list(labels)), 90), False)
+    assert read.chosen == {33: "search", 34: "search", 36: "search"}  # the client was dealt other rows
+    assert read.label_source is not None and (read.label_source != "").sum() == 3
     other = write_csv(folder / "other.csv", reviews(50))
     message = refused(
         "fit",

@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+import pyarrow as pa
 import pytest
 
 from anchorview import FSSMSC
@@ -233,4 +234,25 @@ def test_an_earlier_answer_comes_back_in_a_page_that_was_opened_anew(tab: Tab, t
         tab.press("Backspace")
         tab.wait_for(f"{ROW} === {row}")
         assert not session.book.labels
+    session.close()
+
+
+def test_a_full_disk_and_a_missing_picture_are_said(tab: Tab, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    contents = pa.table({"photo": [f"gone/{row}.png" for row in range(60)]})
+    session = plain_session(tmp_path / "run.labels.jsonl", contents=contents)
+    with served(session) as address:
+        start(tab, address)
+        tab.wait_for("document.querySelector('.row').textContent.includes('cannot be read')")
+        row = tab.evaluate(ROW)
+
+        def full(number: int) -> None:
+            raise OSError(28, "No space left on device")
+
+        monkeypatch.setattr(os, "fsync", full)
+        tab.press("1")
+        tab.wait_for("document.querySelector('[aria-live]').textContent.includes('no space is left')")
+        tab.wait_for(f"{ROW} === {row}")  # it was not taken, and comes back
+        monkeypatch.undo()
+        tab.press("1")
+        wait_until(lambda: session.book.labels == {row: "a"})
     session.close()

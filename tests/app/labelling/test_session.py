@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+import pytest
 
 from anchorview import FSSMSC
 from anchorview.app.label_journal.book import LabelBook
@@ -67,6 +68,7 @@ def test_a_restart_gives_the_same_state(tmp_path: Path) -> None:
     again.close()
 
 
+@pytest.mark.slow
 def test_labels_of_digits_lead_to_an_honest_accuracy(tmp_path: Path, some_digits: Any) -> None:
     fitted = FSSMSC(10, n_landmarks=40, random_state=0).fit(some_digits.views)
     session = digits_session(tmp_path / "run.labels.jsonl", some_digits, fitted, tuple("0123456789"))

@@ -15,6 +15,7 @@ import numpy.typing as npt
 from ...data.labels import is_unlabelled
 from ...files.sources import PHOTO, TABLES, check_readable, suffix_of
 from ...files.tables import read_table, table_names
+from ...readers.label_sources import SKIPPED
 from ..errors import DataError, UsageError
 from ..label_journal.book import LabelBook
 from ..label_journal.journal import ids_key, read_journal
@@ -43,6 +44,8 @@ class RunLabels:
         Of labels that were merged, how many came from where.
     conflicts : list of str
         Rows for which sources disagreed, in words.
+    chosen : dict of int to str
+        Of labels from the labelling page, why people were asked for the row ("random", "suggested" …, or "skipped").
     """
 
     values: npt.NDArray[Any] | None
@@ -51,6 +54,18 @@ class RunLabels:
     notes: list[str] = field(default_factory=list)
     sources: dict[str, int] = field(default_factory=dict)
     conflicts: list[str] = field(default_factory=list)
+    chosen: dict[int, str] = field(default_factory=dict)
+
+    @property
+    def label_source(self) -> npt.NDArray[Any] | None:
+        """Where the label of each row comes from, as `fit` takes it; None if nothing is known."""
+        if self.values is None or not self.chosen:
+            return None
+        sources = np.full(len(self.values), "", dtype=object)
+        for row, why in self.chosen.items():
+            if (self.values[row] is None) == (why == SKIPPED):
+                sources[row] = why
+        return sources
 
     @property
     def counts(self) -> dict[Any, int]:
@@ -241,7 +256,7 @@ def _of_journal(path: Path, rows: RowNames) -> RunLabels:
     agreement, notes = book.agreement(), []
     if agreement.disputed:
         notes.append(f"{path.name}: people disagree about {len(agreement.disputed):,} rows; the first label is taken.")
-    return RunLabels(values, str(path), path.name, notes)
+    return RunLabels(values, str(path), path.name, notes, chosen=book.sources())
 
 
 def read_export(path: Path) -> Annotations:

@@ -93,7 +93,8 @@ def merge_labels(sources: Sequence[RunLabels], ids: npt.NDArray[Any] | None, on_
         notes.append(f"{_told(conflicts)}. The later label is used.")
     counted = Counter(origin.tolist())
     counts = {name: counted[number] for number, name in enumerate(names)}
-    return RunLabels(values, place, place, notes, counts, conflicts)
+    chosen = {row: why for source in given for row, why in source.chosen.items()}
+    return RunLabels(values, place, place, notes, counts, conflicts, chosen)
 
 
 def _told(conflicts: list[str]) -> str:

@@ -6,6 +6,7 @@ from collections import Counter, defaultdict
 from collections.abc import Iterable
 from dataclasses import dataclass, field
 
+from ...readers.label_sources import SKIPPED, SOURCES
 from .journal import Event
 
 RANDOM, SECOND = "random", "second"
@@ -118,6 +119,11 @@ class LabelBook:
     def answered(self, row: int) -> bool:
         """Tell whether somebody has dealt with a row."""
         return row in self.labels or row in self.skipped or row in self.none
+
+    def sources(self) -> dict[int, str]:
+        """Return why each row was asked for, in the library's words; "skipped" for rows that got no label."""
+        given = {row: why if why in SOURCES else "lasso" for row, why in self.why.items() if row in self.labels}
+        return dict.fromkeys((*self.skipped, *self.none), SKIPPED) | given  # a named group, too, got its labels at once
 
     def agreement(self) -> Agreement:
         """Return how far people agree."""

@@ -11,7 +11,8 @@ from typing import Any
 
 from ...files.csv_cells import mark_text
 from ..label_studio import CONTROL, MODEL, ROW, SHOWN
-from .session import BadRequest, Session
+from .answers import BadRequest
+from .session import Session
 
 _COLUMNS = ("id", "label", "confidence", "source", "who", "why")
 
@@ -45,7 +46,7 @@ FORMS = {
 }
 
 
-def export(session: Session, form: str) -> bytes:
+def export_file(session: Session, form: str) -> bytes:
     """Return a file of the session: all rows with the labels that people gave and those of the model, or the model."""
     if form in ("model", "report"):
         try:

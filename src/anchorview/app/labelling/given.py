@@ -15,7 +15,7 @@ class GivenLabels:
     labels : mapping of int to str
         Label of each labelled row.
     sources : mapping of int to str
-        How each of these rows was chosen: "random", "suggested", "lasso", "search", "review", "group", "import".
+        How each of these rows was chosen, in the words of `label_source`; "skipped" for rows that got no label.
     skipped : tuple of int
         Rows that people looked at and could not label.
     classes : tuple of str

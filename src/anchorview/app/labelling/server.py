@@ -13,10 +13,11 @@ from starlette.requests import Request
 from starlette.responses import JSONResponse, Response, StreamingResponse
 from starlette.routing import Route
 
+from .answers import BadRequest
 from .assets import MODULES, read_asset
-from .exporting import FORMS, export
+from .exporting import FORMS, export_file
 from .guard import Guard
-from .session import BadRequest, Session
+from .session import Session
 from .wire import pack_map, pack_state
 
 ASSETS = {
@@ -144,7 +145,7 @@ class _Routes:
         form = request.query_params.get("form", "csv")
         if form not in FORMS:
             raise BadRequest(f"form must be one of {', '.join(FORMS)}.")
-        data = await run_in_threadpool(export, self._session, form)
+        data = await run_in_threadpool(export_file, self._session, form)
         named = {"content-disposition": f'attachment; filename="{FORMS[form].file}"'}
         return Response(data, media_type=FORMS[form].kind, headers=named)
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import threading
 from collections.abc import Callable, Sequence
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -11,6 +12,7 @@ import numpy as np
 from ...readers.audit import ExpectedAccuracy, audit_order
 from ..label_journal.book import LabelBook
 from ..label_journal.journal import Event, Journal
+from .answers import BadRequest, check_name, is_key, read_answer
 from .dealing import Card, Dealer
 from .given import GivenLabels
 from .live_model import Learner, similar_rows
@@ -18,13 +20,7 @@ from .rows import PageRows
 from .state import TARGET, Figures, State, no_figures
 from .updating import Updater
 
-KINDS = ("label", "skip", "flag", "none")
-WHYS = ("lasso", "search", "review", "group", "import")  # what a browser may say; the rest the session knows
-_LONGEST_NAME, _MOST_LISTED = 200, 100
-
-
-class BadRequest(ValueError):
-    """Something that cannot be taken; nothing was changed."""
+_MOST_LISTED = 100
 
 
 class Session:
@@ -77,7 +73,7 @@ class Session:
         """Return what is known, for the model."""
         book = self.book
         skipped = tuple({**book.skipped, **book.none})
-        return GivenLabels(dict(book.labels), dict(book.why), skipped, tuple(book.classes))
+        return GivenLabels(dict(book.labels), book.sources(), skipped, tuple(book.classes))
 
     @property
     def updating(self) -> bool:
@@ -135,35 +131,15 @@ class Session:
             return len(new)
 
     def _is_taken(self, key: Any) -> bool:
-        return _is_key(key) and key in self.book.keys
+        return is_key(key) and key in self.book.keys
 
     def _event(self, who: str, item: dict[str, Any]) -> Event:
-        kind, rows, label, why = (item.get(name) for name in ("kind", "rows", "label", "why"))
-        if kind not in KINDS:
-            raise BadRequest(f"kind must be one of {', '.join(KINDS)}; got {kind!r}.")
-        if not isinstance(rows, list) or not rows or not all(type(row) is int for row in rows):
-            raise BadRequest("rows must be a list of numbers of rows.")
-        strange = [row for row in rows if not 0 <= row < len(self.rows)]
-        if strange:
-            raise BadRequest(f"There is no row {strange[0]}; rows are numbered from 0 to {len(self.rows) - 1}.")
-        if kind == "label":
-            label = check_name(label)
-        elif label is not None:
-            raise BadRequest(f"{kind} takes no label.")
-        if why is not None and why not in WHYS:
-            raise BadRequest(f"why must be one of {', '.join(WHYS)}; got {why!r}.")
-        if len(rows) > 1 and why != "review":  # many at once never replace what somebody said of a single row
-            rows = [row for row in rows if row not in self.book.labels]
-            if not rows:
-                raise BadRequest("All of these rows have a label already.")
-        ms, key = item.get("ms"), item.get("key")
-        if (ms is not None and type(ms) is not int) or (key is not None and not _is_key(key)):
-            raise BadRequest("ms must be a whole number, and key a text of at most 100 characters.")
-        card = self._dealer.card(who, rows[0]) if len(rows) == 1 else None
-        chosen = why or ("search" if card is None else card.why)
-        guess = self.guess(rows[0]) if len(rows) == 1 and rows[0] not in self.book.labels else None
-        version = self.state.version
-        return Event(kind, tuple(rows), who, label, chosen, guess, version, ms, key=key)
+        asked = read_answer(item, len(self.rows), self.book.labels)
+        card = self._dealer.card(who, asked.rows[0]) if len(asked.rows) == 1 else None
+        chosen = asked.why or ("search" if card is None else card.why)
+        is_new = len(asked.rows) == 1 and asked.rows[0] not in self.book.labels
+        guess = self.guess(asked.rows[0]) if is_new else None
+        return replace(asked, who=who, why=chosen, guess=guess, version=self.state.version)
 
     def guess(self, row: int) -> str | None:
         """Return the class that the model gives to a row."""
@@ -299,19 +275,3 @@ class Session:
 def _accuracy(found: ExpectedAccuracy) -> dict[str, Any]:
     ends = {"value": found.value, "low": found.low, "high": found.high, "level": found.level}
     return {**ends, "n": found.n_judged, "n_skipped": found.n_skipped, "rests_on": found.rests_on}
-
-
-def _is_key(key: Any) -> bool:
-    return isinstance(key, str) and len(key) <= 100
-
-
-def check_name(name: Any) -> str:
-    """Return the name of a class, without blanks around it."""
-    if not isinstance(name, str) or not name.strip():
-        raise BadRequest("A class needs a name.")
-    name = str(name).strip()
-    if len(name) > _LONGEST_NAME or name == "-1":
-        raise BadRequest(
-            f"{name[:20]!r} cannot be the name of a class: at most {_LONGEST_NAME} characters, and not -1."
-        )
-    return str(name)

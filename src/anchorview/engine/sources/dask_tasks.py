@@ -15,7 +15,7 @@ from contextlib import contextmanager, suppress
 from functools import partial
 from typing import Any
 
-from ...core.ticker import Ticker
+from ...core.progress import Ticker
 from .optional import load_optional
 
 _AT_ONCE = 16  # results fetched together

@@ -182,7 +182,7 @@ class Page {
     const { sample, guesses, n } = await this.model.request("/sample", { rows }).catch((error) => { this.say(error.message); return { n: 0 } })
     if (!n) { if (sample) this.say("All of these rows have a label already."); return }
     this.map.show(-1, rows)
-    const label = (name) => { this.answers.labelMany(rows, name, why, n); this.closeChosen() }
+    const label = (name) => { this.closeChosen(); this.answers.labelMany(rows, name, why, n) }
     const box = checkTen({ n, sample, guesses, classes: () => this.overview.classes, picture: (number) => this.picture(number), onLabel: label, onClose: () => this.closeChosen() })
     this.chosen.replaceChildren(box.element)
     this.chosen.hidden = false
@@ -194,6 +194,7 @@ class Page {
   }
 
   closeChosen() {
+    this.say("")
     this.chosen.hidden = true
     this.labelling.hidden = false
     this.chosen.replaceChildren()

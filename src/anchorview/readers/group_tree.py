@@ -16,7 +16,6 @@ from scipy.cluster.hierarchy import ward
 from ..core.arrays import Matrix, Rows, squared_norms
 from ..engine.blocks import one_blas_thread
 from ..features.landmarks import kmeans_labels
-from ..features.neighbours import nearest_points
 
 _MAX_ROWS = 10_000  # rows that are grouped; with more, a random sample
 _MAX_GROUPS = 1000
@@ -26,7 +25,7 @@ _DOUBLE = 0.25  # of the usual distance of a row from its group's centre: rows n
 
 
 @dataclass(frozen=True, eq=False)
-class RowGroups:
+class GroupTree:
     """Rows in groups that can be joined.
 
     Attributes
@@ -58,7 +57,7 @@ class RowGroups:
         Examples
         --------
         >>> places = np.array([[0.0], [0.1], [5.0], [5.1], [9.0]])
-        >>> made = group_rows(places)
+        >>> made = make_group_tree(places)
         >>> made.joined(3)[made.groups].tolist()
         [0, 0, 1, 1, 2]
         """
@@ -78,14 +77,16 @@ class RowGroups:
 
     def nearest(self, points: Matrix) -> Rows:
         """Return the fine group of other rows, by their coordinates."""
+        from ..features.neighbours import nearest_points  # loads numba
+
         with one_blas_thread():
             found = nearest_points(self.centres, np.ascontiguousarray(points, dtype=np.float32), 1)[0]
         result: Rows = found[:, 0]
         return result
 
 
-def group_rows(coordinates: Matrix, random_state: int = 0) -> RowGroups:
-    """Group rows by their coordinates; see `RowGroups`.
+def make_group_tree(coordinates: Matrix, random_state: int = 0) -> GroupTree:
+    """Group rows by their coordinates; see `GroupTree`.
 
     Parameters
     ----------
@@ -113,11 +114,11 @@ def group_rows(coordinates: Matrix, random_state: int = 0) -> RowGroups:
     half = max(len(centres) // 2, 1)
     distances = np.linalg.norm(points - group_centres(points, groups)[groups], axis=1)
     if not distances.any():  # each alone
-        made = RowGroups(rows, points, groups, centres, merges, 0.0)
+        made = GroupTree(rows, points, groups, centres, merges, 0.0)
         coarse = made.joined(half)[groups]
         distances = np.linalg.norm(points - group_centres(points, coarse)[coarse], axis=1)
     usual = float(np.median(distances[distances > 0])) if (distances > 0).any() else 0.0
-    return RowGroups(rows, points, groups, centres, merges, _DOUBLE * usual)
+    return GroupTree(rows, points, groups, centres, merges, _DOUBLE * usual)
 
 
 def group_centres(points: Matrix, groups: Rows) -> Matrix:

@@ -12,12 +12,15 @@ from sklearn.utils import Bunch
 
 from anchorview import FSSMSC, Constraints, Views
 from anchorview.datasets import hide_labels
+from anchorview.features.products import ViewCrossProducts
 from anchorview.fitting import learning
-from anchorview.readers.averaging import temper
-from anchorview.readers.choice import COMBINATIONS, OF_PRODUCTS
-from anchorview.tuning.reading_fits import draw_graph_rows, keep_labels, thin
-from anchorview.tuning.readings import GraphReading, LinearReading, Readings
-from anchorview.tuning.sampling import READ_GRAPH
+from anchorview.readers.base import class_probabilities
+from anchorview.readers.choice import COMBINATIONS, OF_PRODUCTS, READ_GRAPH
+from anchorview.readers.linear import FoldedReader
+from anchorview.readers.nearest import LabelledNeighbours
+from anchorview.readers.poisson import PoissonReader
+from anchorview.readers.product_readers import draw_graph_rows, keep_labels, thin
+from anchorview.readers.temperature import temper
 from anchorview.view_importance import measure_views
 
 WEIGHTS: dict[str, Any] = {"view_weights": None, "ridge": 3.0, "must_link_weight": 3.0}
@@ -58,8 +61,8 @@ def accuracy(model: FSSMSC, data: Any) -> float:
 def test_the_linear_reading_is_a_logistic_regression_on_the_scaled_features(tilted: Any) -> None:
     """There are fewer features than landmarks, so that these span all of them."""
     model = fit([tilted.rows], tilted.y, "linear")
-    reading = model._rule.on_products[0]
-    scaled = model._scaler.take(Views([tilted.rows]), np.arange(600)).dense().astype(np.float64)
+    reading = model._model.members[0].reader
+    scaled = model._model.embedder.scaler.take(Views([tilted.rows]), np.arange(600)).dense().astype(np.float64)
     labelled = tilted.y >= 0
     expected = LogisticRegression(C=reading.strength, tol=1e-6).fit(scaled[labelled], tilted.y[labelled])
     logit = expected.decision_function(scaled) / reading.temperature
@@ -75,7 +78,7 @@ def test_hidden_labels_choose_the_strength_of_the_regression() -> None:
     rows[:, 0] = 0.1 * (2 * target - 1) + 0.02 * rng.normal(size=400)
     y = hide_labels(target, 0.3, random_state=0)
     model = fit([rows], y, "linear", scaling="none")
-    assert model._rule.on_products[0].strength == 100.0
+    assert model._model.members[0].reader.strength == 100.0
     assert (model.labels_ == target).mean() > 0.95
 
 
@@ -88,13 +91,16 @@ def test_each_reading_knows_what_the_others_do_not(tilted: Any, rings: Any) -> N
 
 def test_a_mean_is_the_mean_of_its_readings(tilted: Any) -> None:
     model = fit([tilted.rows], tilted.y, ALL)
-    rule = model._rule
-    assert [type(reading) for reading in rule.on_products] == [LinearReading, GraphReading]
-    products = model._map_products(Views([tilted.rows]), None, 1, lambda rows, _: rows)
-    parts = [rule.neighbours.read(model.embedding_), *(reading.read(products) for reading in rule.on_products)]
-    expected = temper(np.mean(parts, axis=0), rule.temperature)
+    found = model._model
+    linear, poisson, nearest = (member.reader for member in found.members)
+    assert (type(linear), type(poisson), type(nearest)) == (FoldedReader, PoissonReader, LabelledNeighbours)
+    cross = ViewCrossProducts(Views([tilted.rows]), found.embedder.scaler, found.embedder.landmarks)
+    products, graph = cross.take(np.arange(600)), found.members[1].graph
+    read = ((linear, products), (poisson, graph.weights(products)), (nearest, model.embedding_))
+    parts = [class_probabilities(reader, rows) for reader, rows in read]
+    expected = temper(np.mean(parts, axis=0), found.temperature)
     np.testing.assert_allclose(model.predict_proba([tilted.rows]), expected, atol=1e-6)
-    assert rule.temperature != 1.0 and max(np.abs(part - expected).max() for part in parts) > 0.05
+    assert found.temperature != 1.0 and max(np.abs(part - expected).max() for part in parts) > 0.05
 
 
 @pytest.mark.parametrize("readers", [names for names in COMBINATIONS if set(names) & set(OF_PRODUCTS)])
@@ -189,7 +195,7 @@ def test_where_no_label_can_be_hidden(tilted: Any, readers: Any) -> None:
 @pytest.mark.parametrize("readers", ["linear", ALL])
 def test_without_labels_rows_are_clustered(tilted: Any, readers: Any) -> None:
     model = fit([tilted.rows], None, readers, n_clusters=2)
-    assert set(model.labels_) == {0, 1} and not isinstance(model._rule, Readings)
+    assert set(model.labels_) == {0, 1} and model._model.temperature is None
     one = np.where(np.arange(600) == 0, 0, -1)
     with pytest.warns(UserWarning, match="fewer classes"):
         assert set(fit([tilted.rows], one, readers, n_clusters=2).labels_) == {0}

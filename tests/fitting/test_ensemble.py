@@ -7,10 +7,11 @@ from typing import Any
 import numpy as np
 import pytest
 
-from anchorview.readers.averaging import empty_votes, temper
-from anchorview.tuning import experts
-from anchorview.tuning.ensemble import Ensemble
-from anchorview.tuning.experts import head_features
+from anchorview.fitting import ensemble as ensembles
+from anchorview.fitting.ensemble import Ensemble
+from anchorview.model.predicting import add_vote, empty_votes
+from anchorview.readers.base import to_space
+from anchorview.readers.temperature import temper
 from anchorview.tuning.judging import judge
 from anchorview.tuning.options import SearchOptions
 from anchorview.tuning.settings import Setting
@@ -18,13 +19,13 @@ from support.searches import search_data
 
 
 class Noted(Ensemble):
-    """Keeps what it is told of each fit."""
+    """Keeps what it is visible of each fit."""
 
-    told: Any = None
+    visible: Any = None
 
-    def add(self, chosen: Any, told: Any, saw_sure_rows: bool = False) -> None:
-        self.told = told
-        super().add(chosen, told, saw_sure_rows)
+    def add(self, chosen: Any, visible: Any, saw_guesses: bool = False) -> None:
+        self.visible = visible
+        super().add(chosen, visible, saw_guesses)
 
 
 @pytest.mark.parametrize("weighted", [False, True])
@@ -36,10 +37,10 @@ def test_of_each_class_the_surest_rows_are_taken(some_digits: Any, weighted: boo
     judge(data, [Setting("minmax", 60, head="features", strength=1.0)])
     chosen = [(judgement, 1.0) for judgement in data.judged.values()]
     ensemble = Noted(data)
-    ensemble.add(chosen, data.told())
+    ensemble.add(chosen, data.visible())
     shares = temper(ensemble.votes()[0], 1.0)
     ensemble.add_sure_rows(chosen)
-    taken = np.isin(np.arange(len(shares)), ensemble.told.rows)
+    taken = np.isin(np.arange(len(shares)), ensemble.visible.rows)
     each = np.ones(len(shares)) if weights is None else weights
     open_rows = some_digits.hidden & (each > 0)
     numbers, sure = shares.argmax(axis=1), shares.max(axis=1)
@@ -51,7 +52,7 @@ def test_of_each_class_the_surest_rows_are_taken(some_digits: Any, weighted: boo
         assert half - 2 < each[members & taken].sum() + given <= half
     assert not taken[each == 0].any()
     np.testing.assert_array_equal(
-        ensemble.told.class_ids[~np.isin(ensemble.told.rows, data.rows)], numbers[taken & some_digits.hidden]
+        ensemble.visible.class_ids[~np.isin(ensemble.visible.rows, data.rows)], numbers[taken & some_digits.hidden]
     )
 
 
@@ -61,15 +62,14 @@ def test_what_several_experts_read_is_computed_once(some_digits: Any, monkeypatc
     settings = [Setting("minmax", 60, head=head, strength=1.0) for head in ("nearest", "embedding", "codes")]
     judge(data, settings)
     ensemble = Ensemble(data)
-    ensemble.add([(judgement, 1.0) for judgement in data.judged.values()], data.told())
-    (group,) = ensemble.groups.values()
-    ((_, members),) = group.on_codes
-    members = [*members, *members]
+    ensemble.add([(judgement, 1.0) for judgement in data.judged.values()], data.visible())
+    (branch,) = ensemble.branches()
+    fits = [(settings[0], member) for member in (*branch.members, *branch.members)]
     codes = data.code_set(settings[0]).codes[:50]
-    alone, together, n_read = empty_votes(50, 10), empty_votes(50, 10), []
-    for expert in members:
-        expert.vote(head_features(expert.setting.head, codes, expert.embedding), alone, slice(0, 50))
-    monkeypatch.setattr(experts, "head_features", lambda *given: n_read.append(given) or head_features(*given))
-    experts.vote_by_codes(members, codes, together, slice(0, 50))
+    alone, together, n_read = empty_votes([], 50, 10), empty_votes([], 50, 10), []
+    for _, member in fits:
+        add_vote(member, to_space(member.reader.reads, codes, member.embedding), alone)
+    monkeypatch.setattr(ensembles, "to_space", lambda *given: n_read.append(given) or to_space(*given))
+    ensembles._add_by_codes(fits, codes, together)
     np.testing.assert_array_equal(together, alone)
     assert together.sum() > 0 and len(n_read) == 2

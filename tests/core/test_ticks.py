@@ -6,13 +6,13 @@ import threading
 
 import pytest
 
-from anchorview.core import ticker
-from anchorview.core.ticker import Ticker, watch
+from anchorview.core import progress
+from anchorview.core.progress import Ticker, watch
 
 
 def test_lines_come_at_most_every_few_seconds_and_not_at_the_end(monkeypatch: pytest.MonkeyPatch) -> None:
     now, lines = [0.0], list[str]()
-    monkeypatch.setattr(ticker.time, "perf_counter", lambda: now[0])
+    monkeypatch.setattr(progress.time, "perf_counter", lambda: now[0])
     with watch(lines.append):
         counted = Ticker("encoding", 4)
     for now[0], _ in ((1.0, 0), (3.0, 0), (4.0, 0), (60.0, 0)):
@@ -26,7 +26,7 @@ def test_what_is_counted_has_a_name() -> None:
 
 def test_what_threads_have_done_of_their_blocks_counts(monkeypatch: pytest.MonkeyPatch) -> None:
     now, lines = [0.0], list[str]()
-    monkeypatch.setattr(ticker.time, "perf_counter", lambda: now[0])
+    monkeypatch.setattr(progress.time, "perf_counter", lambda: now[0])
     with watch(lines.append):
         counted = Ticker("encoding", 2)
     now[0] = 10.0
@@ -39,7 +39,7 @@ def test_what_threads_have_done_of_their_blocks_counts(monkeypatch: pytest.Monke
 
 
 def test_only_who_watches_is_told(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(ticker, "_EVERY", 0.0)
+    monkeypatch.setattr(progress, "_EVERY", 0.0)
     outer, inner = list[str](), list[str]()
     with watch(outer.append):
         with pytest.raises(KeyboardInterrupt), watch(None):

@@ -1,11 +1,11 @@
-"""How readings of E are fitted: a linear one, and labels on a graph of some rows.
+"""Readers of products with the landmarks, and how they are fitted: a linear one, and labels on a graph of some rows.
 
 Less its mean, a row of E = X Uᵀ holds the row's coordinates in the span of the centred landmarks, but for a linear map
 (`graph.make_space`).
 
 - *Linear*: a logistic regression on these coordinates; with fewer features than landmarks they are the scaled features,
   rotated. It knows what holds for all rows of a class, where the nearest rows of an embedding are noise.
-- *Graph*: Poisson learning (`poisson`) on the neighbour graph of a sample of the rows, the labelled ones first; any row
+- *Poisson*: Poisson learning (`poisson`) on the neighbour graph of a sample of the rows, labelled ones first; any row
   takes the mean of its nearest rows of the sample. It knows what holds among neighbours only. The sample is bounded, so
   that time grows with the rows, not with their square.
 """
@@ -13,7 +13,7 @@ Less its mean, a row of E = X Uᵀ holds the row's coordinates in the span of th
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from operator import itemgetter
 from typing import Any
 
@@ -22,34 +22,32 @@ import numpy.typing as npt
 from scipy.special import softmax
 
 from ..core.arrays import ClassIds, Matrix, Rows, Weights, squared_norms
-from ..features.completed_products import CompletedProducts
-from ..features.products import ViewCrossProducts
+from ..features.products import CompletedProducts, ViewCrossProducts
 from ..features.representation import Representation
-from ..readers.averaging import average_temperature, temper
-from ..readers.graph import GraphSpace, join_rows, make_space
-from ..readers.held_out import folds_to_judge, hold_out, rows_to_judge
-from ..readers.kept_neighbours import GraphMembers
-from ..readers.nearest import LabelledNeighbours
-from ..readers.temperature import Mistakes, choose_temperature, log_loss, spread
 from ..solver.elastic_net import ElasticNetEncoder
-from .heads import LinearHead, fit_linear_head
-from .options import SearchOptions
-from .readings import GraphReading, LinearReading, Readings
-from .sampling import READ_GRAPH, READ_LABELS
+from .base import class_probabilities
+from .choice import READ_GRAPH, READ_LABELS
+from .graph import FittedRows, GraphSpace, join_rows, make_space
+from .graph_members import GraphMembers
+from .held_out import folds_to_judge, hold_out, rows_to_judge
+from .kept_neighbours import KeptNeighbours
+from .linear import FoldedReader, LinearReader, fit_linear
+from .poisson import PoissonReader
+from .temperature import Mistakes, average_temperature, choose_temperature, log_loss, spread, temper
 
 _MOST_JUDGING = 2000  # labels, from which a strength is judged
 _USUAL = 0.15  # temperature where no label can be hidden, in units of the spread of the potential
-_STRENGTHS = SearchOptions().feature_strengths
+_STRENGTHS = (1.0, 10.0, 100.0)  # C of the regression, of which hidden labels choose
 _USUAL_STRENGTH = 10.0
 _MOST_GROWN = 2  # times the usual number of rows, to which labels that come later may enlarge the graph
-_ALPHA = SearchOptions().poisson_strengths[0]
+_ALPHA = 0.99  # how little the potential is damped: walks of some 100 edges count
 Products = ViewCrossProducts | CompletedProducts
 _EXACT: dict[str, Any] = {"tol": 1e-6, "max_iter": 2000}  # the labels must not hang on where a solver stopped
 
 
 @dataclass(frozen=True)
 class Labelled:
-    """The labelled rows that readings are fitted on.
+    """The labelled rows that readers are fitted on.
 
     Parameters
     ----------
@@ -90,21 +88,34 @@ def keep_labels(rows: Rows, class_ids: ClassIds, row_weights: Weights, class_bal
 
 
 @dataclass(frozen=True)
-class ProductReadings:
-    """Readings of E, and the probabilities that each gives to the rows of `folds_to_judge` without their labels."""
+class ProductReaders:
+    """Readers of E, and the probabilities that each gives to the rows of `folds_to_judge` without their labels."""
 
-    readings: tuple[LinearReading | GraphReading, ...]
+    readers: tuple[FoldedReader | PoissonReader, ...]
+    graph: FittedRows | None  # of the one that reads a graph
     held_out: tuple[Matrix, ...]
     labelled: Labelled
     members: GraphMembers | None = None  # rows of the graph, if there is one
 
-    @property
-    def graph(self) -> GraphReading | None:
-        """The reading of the graph."""
-        return next((reading for reading in self.readings if isinstance(reading, GraphReading)), None)
+    def votes(self, products: Matrix) -> Matrix:
+        """Return the sum of the class probabilities that rows of E get."""
+        return self._sum(products, None if self.graph is None else self.graph.weights(products))
+
+    def _sum(self, products: Matrix, near: Any) -> Matrix:
+        shares = [class_probabilities(reader, near if reader.reads == "graph" else products) for reader in self.readers]
+        result: Matrix = np.sum(shares, axis=0)
+        return result
+
+    def votes_of_block(self, neighbours: KeptNeighbours | None, block: slice, products: Matrix) -> Matrix:
+        """Return the same of a block of rows of the fit, whose neighbours in the graph are known, or kept."""
+        if neighbours is None or self.graph is None:
+            return self.votes(products)
+        if not neighbours.has(block):
+            neighbours.fill(block, self.graph, products)
+        return self._sum(products, self.graph.weigh(*neighbours.read(block)))
 
 
-def fit_product_readings(
+def fit_product_readers(
     names: Sequence[str],
     source: Representation,
     labelled: Labelled,
@@ -113,8 +124,8 @@ def fit_product_readings(
     *,
     encoder: ElasticNetEncoder | None = None,
     members: GraphMembers | None = None,
-) -> ProductReadings:
-    """Fit readings of E, "linear" or "poisson", at least one; they need no embedding.
+) -> ProductReaders:
+    """Fit readers of E, "linear" or "poisson", at least one; they need no embedding.
 
     Parameters
     ----------
@@ -126,14 +137,16 @@ def fit_product_readings(
     if "poisson" in names:
         members = _graph_members(source.cross.n_rows, labelled, rng, members)
     cross = source.cross if encoder is None else CompletedProducts(source.cross, encoder)
-    fitted = [
-        _fit_linear(source, cross, labelled)
-        if name == "linear"
-        else _fit_graph(source.landmarks, cross, labelled, members, n_threads)
-        for name in names
-    ]
-    readings, held_out = (tuple(each) for each in zip(*fitted, strict=True))
-    return ProductReadings(readings, held_out, labelled, members if "poisson" in names else None)
+    fitted: list[tuple[FoldedReader | PoissonReader, Matrix]] = []
+    graph = None
+    for name in names:
+        if name == "linear":
+            fitted.append(_fit_linear(source, cross, labelled))
+        else:
+            reader, shares, graph = _fit_poisson(source.landmarks, cross, labelled, members, n_threads)
+            fitted.append((reader, shares))
+    readers, held_out = (tuple(parts) for parts in zip(*fitted, strict=True))
+    return ProductReaders(readers, graph, held_out, labelled, members if "poisson" in names else None)
 
 
 def _graph_members(
@@ -147,33 +160,29 @@ def _graph_members(
     return GraphMembers(draw_graph_rows(n_rows, labelled, rng), labelled.rows)
 
 
-def join_readings(
-    neighbours: LabelledNeighbours | None, judged: Matrix | None, on_products: ProductReadings
-) -> tuple[Readings, Matrix]:
-    """Choose how sure the mean of readings of E and that of the embedding may be, on held-out labels.
+def average_readers(judged: Matrix | None, on_products: ProductReaders) -> tuple[float, Matrix]:
+    """Choose how sure the mean of readers of E and of the embedding's may be, on held-out labels.
 
-    Returns their mean, and the probabilities that the rows of `folds_to_judge` get without their labels.
+    Returns its temperature, and the probabilities that the rows of `folds_to_judge` get without their labels.
 
     Parameters
     ----------
-    neighbours : LabelledNeighbours or None
-        The reading of the embedding, with its temperature.
     judged : ndarray or None
-        Its probabilities of the rows of `folds_to_judge`, which it has not seen; None without it.
-    on_products : ProductReadings
-        The readings of E.
+        Probabilities of these rows by the reader of the embedding, which has not seen them; None without it.
+    on_products : ProductReaders
+        The readers of E.
     """
     class_ids = on_products.labelled.class_ids
     held_out = [*([] if judged is None else [judged]), *on_products.held_out]
-    result, asked = Readings(neighbours, on_products.readings), folds_to_judge(class_ids)[1]
+    asked = folds_to_judge(class_ids)[1]
     mean: Matrix = np.mean(held_out, axis=0)
     if not asked or len(held_out) == 1:
-        return result, mean
-    result = replace(result, temperature=average_temperature(mean, class_ids[np.concatenate(asked)]))
-    return result, temper(mean, result.temperature)
+        return 1.0, mean
+    temperature = average_temperature(mean, class_ids[np.concatenate(asked)])
+    return temperature, temper(mean, temperature)
 
 
-def _fit_linear(source: Representation, cross: Products, labelled: Labelled) -> tuple[LinearReading, Matrix]:
+def _fit_linear(source: Representation, cross: Products, labelled: Labelled) -> tuple[FoldedReader, Matrix]:
     """Return the regression whose strength and temperature suit hidden labels, and its probabilities of these."""
     space = whole_space(source.landmarks, len(source.scaler.sizes))
     class_ids, weights = labelled.class_ids, labelled.weights()
@@ -181,9 +190,9 @@ def _fit_linear(source: Representation, cross: Products, labelled: Labelled) -> 
     needed = np.union1d(learned, _judged_rows(class_ids))
     rows = space.coordinates(cross.take(labelled.rows[needed]))
 
-    def fit(some: Rows, strength: float, **how: Any) -> LinearHead:
+    def fit(some: Rows, strength: float, **how: Any) -> LinearReader:
         features, some_weights = rows[np.searchsorted(needed, some)], None if weights is None else weights[some]
-        return fit_linear_head(features, class_ids[some], labelled.n_classes, strength, some_weights, **how)
+        return fit_linear(features, class_ids[some], labelled.n_classes, strength, some_weights, **how)
 
     def judge(strength: float) -> tuple[float, float, float, Matrix]:
         def scores(asked: Rows, shown: Rows) -> Matrix:
@@ -196,9 +205,9 @@ def _fit_linear(source: Representation, cross: Products, labelled: Labelled) -> 
     chosen: tuple[float, float, float, Matrix] = (0.0, _USUAL_STRENGTH, 1.0, np.empty((0, labelled.n_classes)))
     if len(_judged_rows(class_ids)):
         chosen = min(map(judge, _STRENGTHS), key=itemgetter(0))
-    head = fit(learned, chosen[1], **_EXACT)
-    folded = GraphSpace(np.asarray(space.weights @ head.coefficients.T, dtype=np.float64))
-    return LinearReading(folded, head.intercept, chosen[1], chosen[2]), chosen[3]
+    fitted = fit(learned, chosen[1], **_EXACT)
+    folded = GraphSpace(np.asarray(space.weights @ fitted.coefficients.T, dtype=np.float64))
+    return FoldedReader(folded, fitted.intercept, chosen[1], chosen[2]), chosen[3]
 
 
 def _judged_rows(class_ids: ClassIds) -> Rows:
@@ -227,9 +236,9 @@ def whole_space(landmarks: Matrix, n_views: int) -> GraphSpace:
     return space if length <= n_views else GraphSpace(space.weights * np.sqrt(n_views / length))
 
 
-def _fit_graph(
+def _fit_poisson(
     landmarks: Matrix, cross: Products, labelled: Labelled, drawn: GraphMembers | None, n_threads: int
-) -> tuple[GraphReading, Matrix]:
+) -> tuple[PoissonReader, Matrix, FittedRows]:
     """Return the potential on the graph of a sample, at a temperature that suits hidden labels; its shares of these."""
     assert drawn is not None
     space, members = make_space(landmarks), drawn.rows
@@ -254,7 +263,7 @@ def _fit_graph(
     temperature, probabilities, _ = _hold_out(labelled.class_ids, scores)
     if not len(judged):
         temperature = max(_USUAL * spread(np.asarray(near @ whole)), 1e-30)
-    return GraphReading(graph.rows, whole, temperature), probabilities
+    return PoissonReader(whole, temperature, is_double=True), probabilities, graph.rows
 
 
 def draw_graph_rows(

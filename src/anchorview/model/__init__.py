@@ -1,0 +1,1 @@
+"""A fitted model as a value, and the one loop that predicts with it."""
