@@ -2,7 +2,7 @@
 
     python benchmarks/page.py --prepare FOLDER 100000      # make a run (minutes); once for each size
     python benchmarks/page.py FOLDER 100000                # measure, about a minute
-    python benchmarks/page.py FOLDER 1000000 --drawing     # only opening and drawing, of rows at random, without a model
+    python benchmarks/page.py FOLDER 1000000 --drawing     # only opening and drawing, without a model
 
 Rows are made (`make_multiview_subspaces`, 32 features in two views, 10 classes), 1,000 of them labelled; a million are
 the 100,000 rows ten times, a little moved, to spare the fit: opening and drawing do not depend on it. The server is
