@@ -110,8 +110,6 @@ class LabelLoop(ExploredRows, LabelledInNotebook):
         return self._accuracy_by_hidden_labels()
 
     def _accuracy_by_hidden_labels(self) -> ExpectedAccuracy | None:
-        from ..tuning.estimate import estimate_accuracy  # loads numba
-
         held_out = self.held_out_
         if held_out is None or not len(held_out):
             return None

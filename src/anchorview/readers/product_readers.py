@@ -28,8 +28,8 @@ from ..solver.elastic_net import ElasticNetEncoder
 from .base import class_probabilities
 from .choice import READ_GRAPH, READ_LABELS
 from .graph import FittedRows, GraphSpace, join_rows, make_space
-from .held_out import folds_to_judge, hold_out, rows_to_judge
 from .graph_members import GraphMembers
+from .held_out import folds_to_judge, hold_out, rows_to_judge
 from .kept_neighbours import KeptNeighbours
 from .linear import FoldedReader, LinearReader, fit_linear
 from .poisson import PoissonReader
@@ -130,7 +130,7 @@ def fit_product_readers(
     Parameters
     ----------
     encoder : ElasticNetEncoder, optional
-        What completes rows that lack views (`solver.completion`); needed if there are any.
+        What completes rows that lack views (`complete_products`); needed if there are any.
     members : GraphMembers, optional
         Rows of the graph of an earlier fit, which stay in it; by default they are drawn.
     """

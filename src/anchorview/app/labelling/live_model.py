@@ -14,8 +14,8 @@ import numpy as np
 from ...core.arrays import ClassIds, Matrix, Rows
 from ...data.views import Views
 from ...fssmsc import FSSMSC
+from ...readers.group_tree import GroupTree, make_group_tree
 from ...readers.label_sources import SKIPPED
-from ...readers.row_groups import RowGroups, group_rows
 from ...readers.suggest import suggest_from
 from .given import GivenLabels
 from .model_files import AboutRows, model_bytes, report_bytes
@@ -85,7 +85,7 @@ class LiveModel:
         self.model, self._n_chosen = model, np.inf if model is not None else 0
         self._followed: GivenLabels | None = None
         self._version, self._before = 0, np.full(len(coordinates), -1, dtype=np.intp)
-        self._groups: RowGroups | None = None
+        self._groups: GroupTree | None = None
         self._lock = threading.RLock()  # update and judge may be called by two threads
 
     def update(self, given: GivenLabels) -> State:
@@ -171,7 +171,7 @@ class LiveModel:
         if n == 0:
             return figures
         if self._groups is None:
-            self._groups = group_rows(self._coordinates)
+            self._groups = make_group_tree(self._coordinates)
         rows = _rows(given)
         kept = suggest_from(
             self._groups, self._coordinates, np.ones(n_rows), is_open, n, n_labelled=len(rows), labelled=rows,
