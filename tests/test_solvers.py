@@ -86,8 +86,8 @@ def test_a_grid_search_reaches_the_parameters_of_the_solver() -> None:
     assert model.solver == "active_set"  # the search works on copies
 
 
-def test_there_are_twenty_parameters() -> None:
-    assert len(FSSMSC().get_params()) == 20
+def test_there_are_few_parameters() -> None:
+    assert len(FSSMSC().get_params()) == 21
 
 
 def test_the_names_are_public() -> None:

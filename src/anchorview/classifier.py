@@ -61,7 +61,9 @@ class AnchorViewClassifier(TwoSpeeds):
     the scaled features, or labels spread over a graph of neighbours). All rows stay in every fit; landmarks, products
     and codes are computed once for all settings that share them. Settings that together do best are averaged, and
     fitted once more with the rows they are sure of. With few labels the judgement is drawn towards the defaults of
-    :class:`FSSMSC`. The graph is left out above 50,000 rows.
+    :class:`FSSMSC`, and settings that nobody chose (the nearest labelled row with the usual weights, and Poisson
+    learning, in all scalings) have a part in the average: half of it with 40 judged labels. The graph is left out above
+    50,000 rows.
 
     Parameters
     ----------
@@ -80,7 +82,7 @@ class AnchorViewClassifier(TwoSpeeds):
         much as one view. None is the same weight for all.
     n_averaged : int, default=10
         Settings of different kinds whose probabilities are averaged; as many picks again go to those, of any kind, that
-        help the average most.
+        help the average most. With 1, settings that nobody chose have no part.
     n_splits : int, default=3
         Folds of the labelled rows.
     n_repeats : int, optional

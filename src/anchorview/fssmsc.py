@@ -65,7 +65,7 @@ class FSSMSC(UpdatedLabels):
         than chance a logistic regression on the view alone finds hidden labels; the power is chosen by
         cross-validation on the labels, and is 0 unless another does clearly better. Copies of a view count together as
         much as one view. None is the same weight for all; so is "auto", but for copies, without labels. Not chosen
-        with given landmarks, nor in the paper's units.
+        with given landmarks, the scaling "none", or the paper's units.
     landmarks : {"kmeans", "random"} or ndarray of shape (m, n_features), default="kmeans"
         Centres of k-means, a random sample of rows, or given landmarks in the scaled feature space.
     l1 : float or "auto", default="auto"

@@ -45,8 +45,8 @@ def test_what_has_todays_names_stays() -> None:
 
 
 def test_settings_of_a_search() -> None:
-    old, new = {"head": "graph", "l1": 0.2}, {"head": "spread", "l1": 0.2}
-    assert translate_setting(old) == new and translate_setting({"head": "poisson"}) == {"head": "poisson"}
+    old, new = {"head": "graph", "l1": 0.2}, {"head": "spread", "l1": 0.2, "units": "paper"}  # the first had no units
+    assert translate_setting(old) == new and translate_setting({"head": "poisson"})["head"] == "poisson"
     table = {"param_head": np.array(["graph", "embedding"]), "params": [old, {"head": "embedding"}], "belief": [1, 2]}
     found = translate_fitted(
         {
@@ -59,7 +59,9 @@ def test_settings_of_a_search() -> None:
     )
     assert found["best_setting_"] == new and found["averaged_"] == [{**new, "weight": 1.0}]
     assert found["cv_results_"]["param_head"].tolist() == ["spread", "embedding"]
-    assert found["cv_results_"]["params"] == [new, {"head": "embedding"}] and found["cv_results_"]["belief"] == [1, 2]
+    assert found["cv_results_"]["params"] == [new, {"head": "embedding", "units": "paper"}] and found["cv_results_"][
+        "belief"
+    ] == [1, 2]
     assert FSSMSC(**found["best_params_"]).solver.units == "paper" and found["best_params_"]["readers"] == ("knn",)
     assert "view_importance_" not in found
 

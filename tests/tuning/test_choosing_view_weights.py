@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import copy
+from dataclasses import replace
 from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
@@ -11,6 +13,7 @@ import numpy as np
 import pytest
 
 from anchorview import FSSMSC, ActiveSet, AnchorViewClassifier, Views, datasets, load, open_rows, save
+from anchorview.app.model_checks import check_model
 from anchorview.tuning.options import SearchOptions
 from anchorview.tuning.view_weights import is_clearly_better
 from anchorview.view_importance import measure_views
@@ -150,6 +153,19 @@ def test_model_files_keep_them(data: Any, tmp_path: Path) -> None:
         assert loaded.chosen_ == model.chosen_
         np.testing.assert_array_equal(loaded.predict_proba(data.views), model.predict_proba(data.views))
         np.testing.assert_array_equal(loaded.predict({"text": data.arrays[1]}), model.predict({"text": data.arrays[1]}))
+
+
+@pytest.mark.parametrize("weights", [(1.0, 1.0), (1.0, -1.0, 2.0, 2.0), (1.0, np.inf, 1.0, 1.0), "heavy"])
+def test_files_with_forged_weights_are_refused(data: Any, weights: Any) -> None:
+    forged = copy.copy(data.model)
+    forged._scaler = replace(data.model._scaler, view_weights=weights)
+    with pytest.raises(ValueError, match="view_weights"):
+        check_model(forged)
+
+
+def test_features_that_are_left_as_they_are_keep_their_lengths(data: Any) -> None:
+    assert build(scaling="none").fit(data.views, data.y).chosen_["view_weights"] is None
+    assert search(scaling="none").fit(data.views, data.y).chosen_["view_weights"] is None
 
 
 def test_other_labels_keep_the_weights_of_the_fit(data: Any) -> None:

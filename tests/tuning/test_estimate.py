@@ -65,7 +65,7 @@ def test_the_average_is_chosen_without_the_labels_it_is_judged_on(some_digits: A
         model = AnchorViewClassifier(n_landmarks=60, n_repeats=1, random_state=seed).fit(some_digits.views, y)
         stated.append(model.best_score_)
         judged.append(model.cv_results_["mean_test_score"].max())
-    assert np.mean(stated) < 0.16 < np.mean(judged)  # chance is 0.1
+    assert np.mean(stated) < 0.14 < np.mean(judged)  # chance is 0.1
 
 
 def test_settings_that_are_right_on_one_fold_only_are_right_on_none(some_digits: Any) -> None:

@@ -33,7 +33,7 @@ def test_prior_doubt_is_that_of_the_head_and_of_each_change(some_digits: Any, n_
     for head in losses:
         assert prior_doubt(data, replace(default, head=head)) == pytest.approx(share * losses[head])
     assert prior_doubt(data, replace(default, scaling="l2")) == pytest.approx(share * 0.1)
-    assert prior_doubt(data, replace(default, ridge=3.0, l1=0.05)) == pytest.approx(share * 0.2)
+    assert prior_doubt(data, replace(default, ridge=1.0, l1=0.05)) == pytest.approx(share * 0.2)
     assert prior_doubt(data, replace(default, head="spread", n_landmarks=40)) == pytest.approx(share * 0.1)
 
 

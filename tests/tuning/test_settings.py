@@ -53,5 +53,5 @@ def test_unknown_options_are_named() -> None:
 
 def test_values_without_a_meaning_for_a_head_are_no_changes() -> None:
     assert count_changes(Setting("minmax", 50)) == 0
-    assert count_changes(Setting("minmax", 50, l1=0.05, ridge=3.0)) == 2
+    assert count_changes(Setting("minmax", 50, l1=0.05, ridge=1.0)) == 2
     assert count_changes(Setting("minmax", 50, l1=0.05, ridge=3.0, head="spread")) == 0

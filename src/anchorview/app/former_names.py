@@ -41,8 +41,10 @@ def translate_fitted(given: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def translate_setting(fields: Mapping[str, Any]) -> dict[str, Any]:
-    """Return the fields of a setting of the search with the name of its head of today."""
-    return {**fields, "head": "spread"} if fields.get("head") == _SPREAD else dict(fields)
+    """Return the fields of a setting of the search with the name of its head of today; the first had no units."""
+    found = dict(fields)
+    found.setdefault("units", "paper")
+    return found | {"head": "spread"} if fields.get("head") == _SPREAD else found
 
 
 def _translate_chosen(given: Mapping[str, Any]) -> dict[str, Any]:

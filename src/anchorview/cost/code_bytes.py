@@ -71,6 +71,7 @@ def count_codes(
 ) -> CodeBytes:
     """Count them on some rows: in each scaling with the usual ridge, and in the two densest ones with the others."""
     from ..solver.elastic_net import ElasticNetEncoder  # loads numba: not before a fit needs it
+    from ..solver.weights import for_codes, measure_units
 
     some = views[:: max(1, len(views) // (ROWS_PER_LANDMARK * n_landmarks))]
     usual = Setting(scaling="", n_landmarks=n_landmarks)
@@ -83,10 +84,12 @@ def count_codes(
         source = represent(some, scaler, "kmeans", min(n_landmarks, len(some)), rng, n_threads, present=present)
         products = source.cross.take(np.arange(len(some))[:: max(1, len(some) // _COUNTED)])
         nonzeros: list[float] = []
-        for ridge in (usual.ridge, *options.ridges):
-            if nonzeros and nonzeros[0] > options.dense_codes and ridge > usual.ridge:
+        units = measure_units(source.grams.complete, products)
+        for asked in (usual.ridge, *options.ridges):
+            if nonzeros and nonzeros[0] > options.dense_codes and asked > usual.ridge:
                 continue  # denser ones are not tried
-            encoder = ElasticNetEncoder(source.grams.complete, ridge, usual.l1)
+            l1, ridge = for_codes(usual.l1, asked, units)
+            encoder = ElasticNetEncoder(source.grams.complete, ridge, l1)
             nonzeros.append(encoder.encode(products).nnz / max(len(products), 1))
             own = encoder.prepare(products.dtype)[1]
             starts.append(0 if own is None else own.factors.nbytes)

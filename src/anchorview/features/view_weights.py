@@ -27,7 +27,8 @@ class ViewWeightsRule:
         """Raise an error that names what is no weight."""
         if value is None or (isinstance(value, str) and value == "auto"):
             return
-        if not (isinstance(value, Mapping) or is_sequence(value)):
+        named = isinstance(value, Mapping) and all(isinstance(key, str) for key in value)
+        if not (named or is_sequence(value)) or not len(value):
             raise ValueError(
                 f"{name} must be 'auto', None, or a positive number for each view, as a sequence or by the names of "
                 f"the views; got {shorten(value)}."

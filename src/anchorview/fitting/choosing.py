@@ -87,8 +87,8 @@ def weigh_views(
     views, known = given.views, given.known
     if asked is None or not isinstance(asked, str):
         return read_view_weights(views.names, asked)
-    if len(views.names) == 1:
-        return None
+    if len(views.names) == 1 or any("none" in scaling for scaling in scalings):
+        return None  # as in the plan of `FSSMSC`
     usual = DEFAULTS["data"]
     weights = usual.l1, usual.ridge, usual.must_link_weight
     copies = weigh_copies(views, given.present)

@@ -88,9 +88,10 @@ def make_plan(params: FitParameters, given: FitInput) -> Plan:
         outcomes.append(Outcome.SINGLE_FEATURE)
     if not by_name and "lsa" not in scaling:  # whose number of features is known once it is fitted
         check_landmarks(np.asarray(params.landmarks), sum(views.sizes))
-    # The paper has no such weights; and given landmarks are in a space that has some.
-    weighs_views = params.view_weights == "auto" if isinstance(params.view_weights, str) else False
-    weighs_views = weighs_views and by_name and how.units == "data" and len(views.names) > 1
+    # The paper has no such weights, given landmarks are in a space that has some, and features that are left as they
+    # are have the lengths that the user wants.
+    weighs_views = isinstance(params.view_weights, str) and by_name and how.units == "data" and "none" not in asked
+    weighs_views = weighs_views and len(views.names) > 1
     view_weights = weigh_copies(views, given.present) if weighs_views else None
     if params.view_weights is not None and not isinstance(params.view_weights, str):
         view_weights = read_view_weights(views.names, params.view_weights)

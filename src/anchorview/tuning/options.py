@@ -37,10 +37,10 @@ class SearchOptions:
     feature_strengths: tuple[float, ...] = (1.0, 10.0, 100.0)  # C of the regressions on features
     graph_strengths: tuple[float, ...] = (0.8, 0.95)  # how far labels spread
     poisson_strengths: tuple[float, ...] = (0.99,)  # how little the potential is damped: walks of some 100 edges count
-    ridges: tuple[float, ...] = (0.3, 3.0)  # besides the default
-    l1s: tuple[float, ...] = (0.05,)
-    must_link_weights: tuple[float, ...] = (1e3, 1e5)
-    heavy_ridges: tuple[float, ...] = (10.0, 30.0)  # with a λ_M as much larger; the next one where the last was best
+    ridges: tuple[float, ...] = (1.0, 10.0)  # besides the default; these weights are in units of the data
+    l1s: tuple[float, ...] = (0.03,)
+    must_link_weights: tuple[float, ...] = (0.3, 30.0)
+    heavy_ridges: tuple[float, ...] = (30.0, 100.0)  # the next one where the last was best
 
     # how far the search goes
     few_labels: int = 50  # below this, one round of folds judges too noisily: there are two
@@ -65,6 +65,7 @@ class SearchOptions:
 
     # what is averaged
     max_compared: int = 40  # settings that the average is put together from
+    steady_rows: float = 40.0  # judged, at which chosen settings and steady ones weigh the same: one for each compared
     picks_per_setting: int = 2  # half of the picks go to the best settings of different kinds
     second_fit: bool = True  # fit once more with the rows that the average is sure of
     sure_share: float = 0.8  # of the rows that are given a class, those it is surest of count as labelled
@@ -98,6 +99,7 @@ _NUMBERS: dict[str, Number] = {
     "prior_losses": Number(0),
     "change_loss": Number(0),
     "max_compared": Number(1, integer=True),
+    "steady_rows": Number(0),
     "picks_per_setting": Number(1, integer=True),
     "sure_share": Number(0),
     "max_sure": Number(1, integer=True),

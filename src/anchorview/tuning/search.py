@@ -14,7 +14,7 @@ from ..readers.temperature import log_loss, mean_of
 from .judging import judge, prior_doubt
 from .options import SearchOptions
 from .search_data import Judgement, SearchData
-from .settings import WITHOUT_CODES, Scaling, Setting, heads_of
+from .settings import STEADY, WITHOUT_CODES, Scaling, Setting, count_changes, heads_of
 
 Batch = list[Setting]  # settings that share most of the work
 
@@ -103,17 +103,12 @@ def _around(data: SearchData, base: Setting, scalings: list[Scaling], *, known: 
 
 
 def _heavy(base: Setting, scalings: list[Scaling], ridge: float) -> list[Batch]:
-    """Return a large μ for some scalings, and a λ_M that is as much larger.
-
-    With a large μ codes are short, about as 1 / (1 + μ), and full: λ_M, which weighs squared differences of codes
-    against a smoothness that does not know their length, must grow for labels to count as before.
-    """
-    first = replace(base, ridge=ridge, must_link_weight=base.must_link_weight * ridge / base.ridge)
-    return [heads_of(replace(first, scaling=scaling)) for scaling in scalings]
+    """Return a large μ for some scalings. Codes are short then, and λ_M, in units of the data, grows with that."""
+    return [heads_of(replace(base, scaling=scaling, ridge=ridge)) for scaling in scalings]
 
 
 def _want_heavier(data: SearchData, base: Setting, scalings: list[Scaling], step: int) -> list[Scaling]:
-    """Return the scalings for which the next large μ is worth trying: the first always, others if the last was best.
+    """Return the scalings for which the next large μ is worth trying: those for which the last was best.
 
     Not where codes would be dense, if their non-zeros grow once more as they did from the last μ but one to the last.
     """
@@ -127,7 +122,7 @@ def _want_heavier(data: SearchData, base: Setting, scalings: list[Scaling], step
         last = [data.count_nonzeros(by_ridge[ridge]) for ridge in sorted(by_ridge)[-2:]]
         best = min(tried, key=lambda setting: data.judged[setting].shrunk_loss)
         sparse = last[-1] ** 2 <= options.dense_codes * last[0]
-        if sparse and (step == 0 or best.ridge == max(by_ridge)):
+        if sparse and best.ridge == max(by_ridge):
             result.append(scaling)
     return result
 
@@ -186,7 +181,8 @@ def choose_averaged(
     """Return the settings to average, with their weights; `judgements` best first.
 
     Half of the picks go to the best settings of different heads and scalings, the others to those that help the
-    average most: on all hidden labels, or on those `among` them.
+    average most: on all hidden labels, or on those `among` them. With few labels this chooses by chance, so the picks
+    share the average with the steady settings, which nobody chose; unless a single setting is asked for.
     """
     rows = np.ones(len(data.judged_rows), dtype=bool) if among is None else among
     weights = data.judged_weights
@@ -200,7 +196,33 @@ def choose_averaged(
         first=sorted(best_of.values())[:n_averaged],
         weights=None if weights is None else weights[rows],
     )
-    return [(compared[number], float(count)) for number, count in picks.items()]
+    n_picks, trust = sum(picks.values()), trust_in_choice(data)
+    groups = [] if n_averaged == 1 or 1 - trust < 1 / n_picks else steady_settings(data, judgements)
+    if not groups:
+        return [(compared[number], float(count)) for number, count in picks.items()]
+    parts = {compared[number].setting: trust * count for number, count in picks.items()}
+    for group in groups:
+        part = (1 - trust) * n_picks / (len(groups) * len(group))
+        for judgement in group:
+            parts[judgement.setting] = parts.get(judgement.setting, 0.0) + part
+    by_setting = {judgement.setting: judgement for judgement in judgements}
+    return [(by_setting[setting], part) for setting, part in parts.items()]
+
+
+def trust_in_choice(data: SearchData) -> float:
+    """Return the part of the average that is chosen: half with as many hidden labels as settings are compared."""
+    return data.n_judged / (data.n_judged + data.options.steady_rows)
+
+
+def steady_settings(data: SearchData, judgements: list[Judgement]) -> list[list[Judgement]]:
+    """Return settings that are good with hardly any label, in all scalings, by what reads the labels.
+
+    The nearest labelled row with the usual weights and Poisson learning, as `FSSMSC` joins them: each errs in its own
+    way, and neither has anything to choose but the scaling, over which it is averaged.
+    """
+    usual = [j for j in judgements if j.setting.n_landmarks == data.n_landmarks and not count_changes(j.setting)]
+    groups = [[j for j in usual if j.setting.head == head] for head in STEADY]
+    return [group for group in groups if group]
 
 
 def averaged_hidden(chosen: list[tuple[Judgement, float]]) -> Matrix:

@@ -21,6 +21,7 @@ N_VOTES = 5
 FOR_FSSMSC = JOINABLE  # heads that `FSSMSC` has too
 ON_GRAPH = ("spread", "poisson")
 WITHOUT_CODES = ("features", *ON_GRAPH)
+STEADY = ("nearest", "poisson")  # heads that are good with hardly any label
 READINGS: tuple[tuple[str, ...], ...] = (("linear",), ("poisson",), OF_PRODUCTS)  # of E (`readings`), in `FSSMSC`
 _WEIGHTS = ("l1", "ridge", "must_link_weight")
 
@@ -39,7 +40,7 @@ class Setting:
         λ_Z, μ and λ_M of the model; without meaning for heads without codes.
     n_votes : int
         Labelled rows that vote in the head "knn".
-    units : {"paper", "data"}
+    units : {"data", "paper"}
         What these are measured in; see `solver.weights`.
     head : {"nearest", "knn", "embedding", "codes", "features", "spread", "poisson"}
         What reads the label: the nearest labelled row of the embedding or the five nearest, or a logistic regression
@@ -53,13 +54,13 @@ class Setting:
 
     scaling: Scaling
     n_landmarks: int
-    l1: float = DEFAULTS["paper"].l1
-    ridge: float = DEFAULTS["paper"].ridge
-    must_link_weight: float = DEFAULTS["paper"].must_link_weight
+    l1: float = DEFAULTS["data"].l1
+    ridge: float = DEFAULTS["data"].ridge
+    must_link_weight: float = DEFAULTS["data"].must_link_weight
     head: str = "nearest"
     strength: float = 10.0
     n_votes: int = N_VOTES
-    units: str = "paper"
+    units: str = "data"
     view_weights: ViewWeights = None
 
     def parameters(self) -> dict[str, Any]:

@@ -66,7 +66,7 @@ def _ratio(weights: Matrix) -> float:
 def is_clearly_better(data: SearchData, before: Matrix, after: Matrix) -> bool:
     """Tell whether hidden labels have lost clearly less: by more than a standard error of the mean difference.
 
-    With few labels the difference is drawn towards a change for the worse, as beliefs in settings are.
+    With few labels the difference is drawn towards a change for the worse, as losses of settings are.
     """
     gains, weights, options = before - after, data.judged_weights, data.options
     mean = mean_of(gains, weights)
@@ -91,7 +91,7 @@ def judge_views(data: SearchData, setting: Setting) -> Matrix | None:
     """Return how much better than chance each view alone finds hidden labels; None if none does.
 
     From 0, as often as the most frequent class is right, to 1. What few labels say of a view is drawn towards the mean
-    of all views, as beliefs in settings are (`options.prior_rows`); so no view of a few labels is given up.
+    of all views, as losses of settings are (`options.prior_rows`); so no view of a few labels is given up.
     """
     kept = subsample_classes(data.class_ids, _MOST_LABELS)
     scaler, names = replace(data.source(setting).scaler, view_weights=None), data.views.names
