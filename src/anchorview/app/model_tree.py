@@ -167,7 +167,8 @@ class TreeWriter:
     def _estimator(self, value: Any, name: str, where: str) -> dict[str, Any]:
         about = TABLE[name]
         given, state = value.get_params(deep=False), vars(value)
-        parameters = {key: item for key, item in given.items() if key not in about.without}
+        # None says that there is nothing of this machine, whatever the default is.
+        parameters = {key: item for key, item in given.items() if key not in about.without or item is None}
         try:
             check_transformer_parameters(type(value), parameters)
         except ValueError as error:
@@ -332,8 +333,9 @@ class TreeReader:
     def _estimator(self, kind: type, body: dict[str, Any]) -> Any:
         about = TABLE[kind.__name__]
         parameters = {name: self.read(item) for name, item in body["parameters"].items()}
-        if about.without and set(parameters) & set(about.without):
-            raise ValueError(f"{kind.__name__} is stored without {sorted(set(parameters) & set(about.without))}")
+        refused = [name for name in about.without if parameters.get(name) is not None]
+        if refused:
+            raise ValueError(f"{kind.__name__} is stored without {sorted(refused)}")
         check_transformer_parameters(kind, parameters)
         made = kind(**(translate_parameters(kind.__name__, parameters) if self._is_former else parameters))
         fitted: dict[str, Any] = {}

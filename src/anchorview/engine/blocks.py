@@ -148,7 +148,7 @@ def map_blocks(function: Callable[[T], R], items: Sequence[T], n_threads: int, n
 def iter_blocks(function: Callable[[T], R], items: Sequence[T], n_threads: int, name: str | None = None) -> Iterator[R]:
     """Like :func:`map_blocks`, one result after the other: what the caller does not keep is freed.
 
-    With a `name`, who watches (`core.ticker`) is told now and then how many blocks are done.
+    With a `name`, who watches (`core.progress`) is told now and then how many blocks are done.
     """
     work = _Work(name, len(items))
     with one_blas_thread():

@@ -130,7 +130,7 @@ def fit_product_readers(
     Parameters
     ----------
     encoder : ElasticNetEncoder, optional
-        What completes rows that lack views (`solver.completion`); needed if there are any.
+        What completes rows that lack views (`complete_products`); needed if there are any.
     members : GraphMembers, optional
         Rows of the graph of an earlier fit, which stay in it; by default they are drawn.
     """

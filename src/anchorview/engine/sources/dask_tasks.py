@@ -107,7 +107,7 @@ def result_of(task: Any) -> Any:
 def iter_results(tasks: Sequence[Any], name: str | None = None) -> Iterator[Any]:
     """Compute tasks and return their results in order; those not yet fetched wait on the workers.
 
-    With a `name`, who watches (`core.ticker`) is told now and then how many are done.
+    With a `name`, who watches (`core.progress`) is told now and then how many are done.
     """
     kept = keep(tasks)
     futures = _futures(kept)
