@@ -41,7 +41,7 @@ from .fitting.spec import count_landmarks
 from .fssmsc import FSSMSC, read_by_rule
 from .label_loop.two_speeds import TwoSpeeds
 from .readers.averaging import average_temperature, settle
-from .readers.label_sources import read_label_sources
+from .readers.label_sources import number_sources, read_label_sources
 from .solver.codes import CodeStack
 from .supervision.conflicts import count_violations
 from .supervision.constraints import Constraints
@@ -313,7 +313,7 @@ class AnchorViewClassifier(TwoSpeeds):
                 "use FSSMSC with n_clusters."
             )
         given = self._read_input(X, y, sample_weight, constraints)
-        sources = read_label_sources(label_source, given.known.class_ids >= 0, given.views.ids)
+        sources = number_sources(read_label_sources(label_source, given.known.class_ids >= 0, given.views.ids))
         if given.views.is_on_cluster:
             raise ValueError(
                 "AnchorViewClassifier searches in memory, and dask arrays stay on their cluster. Search on some rows, "

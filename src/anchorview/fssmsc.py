@@ -39,7 +39,7 @@ from .fitting.report import FitReport
 from .label_loop.updating import UpdatedLabels
 from .readers.choice import ReadersRule
 from .readers.clusters import ClusterCentres
-from .readers.label_sources import read_label_sources
+from .readers.label_sources import number_sources, read_label_sources
 from .readers.nearest import LabelledNeighbours
 from .solver.completion import complete_products
 from .solvers import SolverParameters, SolverRule, resolve_solver
@@ -359,7 +359,7 @@ class FSSMSC(UpdatedLabels):
         check_parameters(self, _RULES)
         rng, workers = make_random_state(self.random_state), WorkerWatch()
         given = self._read_input(X, y, sample_weight, constraints)
-        sources = read_label_sources(label_source, given.known.class_ids >= 0, given.views.ids)
+        sources = number_sources(read_label_sources(label_source, given.known.class_ids >= 0, given.views.ids))
         run = FitRun(rng, count_threads(self.n_jobs), self, self.verbose)
         self._publish(fit_model(FitParameters.of(self), given, run), workers, stacklevel=5)
         self._forget_places()
