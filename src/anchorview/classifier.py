@@ -31,7 +31,7 @@ from .fitting.searching import Search, SearchParameters, SearchState, prepare_se
 from .fitting.spec import FitRun
 from .fssmsc import FSSMSC
 from .label_loop.two_speeds import TwoSpeeds
-from .readers.label_sources import read_label_sources
+from .readers.label_sources import number_sources, read_label_sources
 from .supervision.constraints import Constraints
 from .tuning.settings import FOR_FSSMSC
 from .tuning.summary import cv_results, warn_unjudged
@@ -295,7 +295,7 @@ class AnchorViewClassifier(TwoSpeeds):
                 "use FSSMSC with n_clusters."
             )
         given = self._read_input(X, y, sample_weight, constraints)
-        sources = read_label_sources(label_source, given.known.class_ids >= 0, given.views.ids)
+        sources = number_sources(read_label_sources(label_source, given.known.class_ids >= 0, given.views.ids))
         if given.views.is_on_cluster:
             raise ValueError(
                 "AnchorViewClassifier searches in memory, and dask arrays stay on their cluster. Search on some rows, "

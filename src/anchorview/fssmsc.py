@@ -21,7 +21,7 @@ from .fitting.memory import estimate_from_data, estimate_from_sizes
 from .fitting.pipeline import Fitted, fit_model
 from .fitting.spec import RULES_OF_FIT, FitParameters, FitRun
 from .label_loop.updating import UpdatedLabels
-from .readers.label_sources import read_label_sources
+from .readers.label_sources import number_sources, read_label_sources
 from .solvers import SolverParameters, resolve_solver
 from .supervision.constraints import Constraints
 
@@ -341,7 +341,7 @@ class FSSMSC(UpdatedLabels):
         rng = make_random_state(self.random_state)
         given = self._read_input(X, y, sample_weight, constraints)
         workers = WorkerWatch() if given.views.is_on_cluster else None
-        sources = read_label_sources(label_source, given.known.class_ids >= 0, given.views.ids)
+        sources = number_sources(read_label_sources(label_source, given.known.class_ids >= 0, given.views.ids))
         run = FitRun(rng, count_threads(self.n_jobs), self, self.verbose)
         self._publish(fit_model(FitParameters.of(self), given, run), workers, stacklevel=5)
         self._forget_places()

@@ -59,6 +59,7 @@ class Predictor:
         except ModelFileError as error:
             raise DataError(str(error)) from None
         self.path = path
+        self.min_confidence = 0.0  # rows of which the model is less sure get no label
         self.table: TableViews | None = None
         if hasattr(model, "steps"):
             self.table, model = model.steps[0][1], model.steps[-1][1]
@@ -113,14 +114,14 @@ class Predictor:
             raise DataError(" ".join(str(error).split())) from None
         return probabilities
 
-    def label(self, ids: Any, views: Views, min_confidence: float = 0.0, probabilities: Matrix | None = None) -> Any:
+    def label(self, ids: Any, views: Views, probabilities: Matrix | None = None) -> Any:
         """Return the table of labels of some rows; their probabilities are computed unless they are given."""
         probabilities = self.probabilities(views) if probabilities is None else probabilities
         present = find_present(views)
         has_none: Mask = np.zeros(len(views), dtype=bool)
         if present is not None:
             has_none = np.logical_not(present.any(axis=1))
-        return predicted_labels(self.model, probabilities, ids, has_none, min_confidence)
+        return predicted_labels(self.model, probabilities, ids, has_none, self.min_confidence)
 
     def _columns(self, path: Path) -> tuple[list[str], list[str]]:
         """Return the columns to read of a table, and those of them that are text."""
@@ -226,6 +227,7 @@ def run_predict(request: Request, output: Path, force: bool, reporter: Reporter)
     _check_paths(request, output, force)
     with reporter.working():
         predictor = Predictor(request.model, request.views, request.id)
+        predictor.min_confidence = request.min_confidence
         if predictor.table is not None and request.image_encoder is not None:
             predictor.table.image_encoder = str(request.image_encoder)
         if predictor.table is not None and request.text_encoder is not None:
@@ -244,7 +246,7 @@ def run_predict(request: Request, output: Path, force: bool, reporter: Reporter)
             for file, ids, read in blocks:
                 if not parts.has(n_blocks):
                     rows, unseen = read()
-                    labels = predictor.label(ids, rows, request.min_confidence)
+                    labels = predictor.label(ids, rows)
                     add_part(parts, n_blocks, _with_file(labels, file) if len(request.files) > 1 else labels, unseen)
                     n_new += len(ids)
                 n_blocks += 1

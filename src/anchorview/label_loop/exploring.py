@@ -18,7 +18,7 @@ from ..model.model import OfRows
 from ..readers.audit import AUDITED, audit_order, next_audit_rows
 from ..readers.code_space import CodeSpace, fit_code_space
 from ..readers.group_tree import GroupTree, make_group_tree
-from ..readers.label_sources import RANDOM, SUGGESTED, UNKNOWN, name_sources
+from ..readers.label_sources import RANDOM, SKIPPED, SUGGESTED, UNKNOWN, name_sources, rows_from
 from ..readers.novel_features import distinguishing_features, draw_some
 from ..readers.novelty import NEW, NovelGroup, NoveltyModel, fit_novelty, group_novel_rows
 from ..readers.suggest import LabelQueue, Suggestion, check_request, make_queue, restrict
@@ -87,7 +87,9 @@ class ExploredRows(MultiViewClassifier):
         return class_ids
 
     def _labelled_rows(self) -> Rows:
-        return np.flatnonzero(~np.isin(self.label_source_, ["", "skipped"]))
+        if "_label_source" not in self.__dict__:
+            return np.flatnonzero(self.label_source_ != "")
+        return np.flatnonzero(~rows_from(self._label_source, "", SKIPPED))
 
     def _audit_order(self) -> Rows:
         usable = self._can_be_labelled | (self.label_source_ != "")

@@ -21,7 +21,7 @@ from ..readers.audit import (
     next_audit_rows,
 )
 from ..readers.held_out_labels import HeldOutLabels
-from ..readers.label_sources import RANDOM, number_sources
+from ..readers.label_sources import RANDOM, rows_from
 from ..readers.learning_curve import LabelsNeeded, LearningCurve, draw_shares, fit_learning_curve
 from ..readers.trusted import TrustedRows, find_trusted
 from ..readers.unseen_classes import can_be_corrected, correct_confidence
@@ -45,16 +45,16 @@ class LabelLoop(ExploredRows, LabelledInNotebook):
         """
         raise NotImplementedError
 
-    def _finish_labels(self, sources: npt.NDArray[np.str_]) -> None:
-        """Keep where labels come from, and lower the confidence where classes seem to have no label."""
-        self._label_source = number_sources(sources)
+    def _finish_labels(self, sources: npt.NDArray[np.int8]) -> None:
+        """Keep where labels come from, by number, and lower the confidence where classes seem to have no label."""
+        self._label_source = sources
         self._audit = self._curve = self._novelty = None
         self.confidence_ = self._corrected(self.confidence_, self._given_class_ids(), self.held_out_)
 
     def _corrected(self, confidence: Matrix, class_ids: ClassIds, held_out: HeldOutLabels | None) -> Matrix:
         """Return the confidence lowered by the probability that a row's class has no label."""
         counted = None
-        random = (self.label_source_ == RANDOM) & (class_ids >= 0)
+        random = rows_from(self._label_source, RANDOM) & (class_ids >= 0)
         if np.count_nonzero(random) >= _FEWEST_RANDOM:
             counted = random
         if not can_be_corrected(class_ids, held_out, counted):

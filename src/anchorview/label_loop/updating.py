@@ -17,7 +17,7 @@ from ..fitting.kept_fit import KeptFit, keep_fit, restore_fit, rows_without_feat
 from ..fitting.pipeline import Fitted, fit_labels
 from ..fitting.preparing import Prepared
 from ..fitting.spec import FitParameters, FitRun
-from ..readers.label_sources import read_label_sources
+from ..readers.label_sources import number_sources, read_label_sources
 from ..supervision.constraints import Constraints
 from .judging import LabelLoop
 
@@ -85,7 +85,7 @@ class UpdatedLabels(LabelLoop):
             workers = WorkerWatch() if given.views.is_on_cluster else None
             now = self._read_labels_of(given.views, given.present, given.empty, y, weights, constraints)
             labelled = now.known.class_ids >= 0
-            sources = read_label_sources(label_source, labelled, now.views.ids, self.label_source_)
+            sources = number_sources(read_label_sources(label_source, labelled, now.views.ids, self.label_source_))
             if sample_weight is not None:  # sums over codes are of the old weights
                 prepared = prepared.without_codes()
             self._publish(fit_labels(prepared, now, self._make_run()), workers, stacklevel=3)

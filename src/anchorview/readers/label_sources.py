@@ -34,6 +34,19 @@ def name_sources(numbers: npt.NDArray[np.int8]) -> npt.NDArray[np.str_]:
     return _NUMBERED[numbers]
 
 
+def rows_from(numbers: npt.NDArray[np.int8], *sources: str) -> Mask:
+    """Tell which rows have one of these sources, by their numbers: names of all rows would take much memory.
+
+    Examples
+    --------
+    >>> rows_from(np.array([0, 1, 2, 8], dtype=np.int8), "random", "skipped")
+    array([False,  True, False,  True])
+    """
+    wanted = np.flatnonzero(np.isin(_NUMBERED, sources))
+    result: Mask = np.isin(numbers, wanted.astype(np.int8))
+    return result
+
+
 def are_numbered(numbers: npt.NDArray[np.int8]) -> bool:
     """Tell whether each of these is the number of a source."""
     return numbers.dtype == np.int8 and bool(((numbers >= 0) & (numbers < len(_NUMBERED))).all())
