@@ -157,8 +157,10 @@ def accuracy(found: Any, target: Any, known: Any) -> float:
 
 def main() -> None:
     parser = add_draws(make_parser(__doc__, __file__), text="draws; by default 3")
+    parser.add_argument("--tables", action="store_true", help="compute nothing: the table of what is recorded")
     options = parser.parse_args()
-    runs = Runs(Records(options.out / "unknown_classes.jsonl"), DataSets(options.data), options.draws, options.fresh)
+    records, data = Records(options.out / "unknown_classes.jsonl"), DataSets(options.data)
+    runs = Runs(records, data, options.draws, options.fresh, not options.tables)
     rows = []
     for kind in KINDS:
         for name in [name for name in SETS if name in runs.data.sources]:
