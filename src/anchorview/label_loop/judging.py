@@ -194,6 +194,15 @@ class LabelLoop(ExploredRows, LabelledInNotebook):
         -------
         LearningCurve or None
             ``accuracy(n)`` is what to expect with so many labels; None if there are too few to hide some.
+
+        Examples
+        --------
+        >>> from anchorview import FSSMSC, datasets
+        >>> made = datasets.make_multiview_subspaces(90, 3, (8, 6), random_state=0)
+        >>> y = datasets.hide_labels(made.target, 0.4, random_state=0)
+        >>> model = FSSMSC(n_landmarks=30, random_state=0).fit(made.views, y)
+        >>> 0 <= model.learning_curve().accuracy(60) <= 1
+        True
         """
         check_is_fitted(self)
         if self._curve is None:

@@ -222,6 +222,17 @@ class TwoSpeeds(LabelLoop):
         self, or Refit
             In the background a `Refit`: ``done()`` tells whether it has ended, ``put_in_place()`` lets its model answer
             (and waits for it, if need be).
+
+        Examples
+        --------
+        >>> from anchorview import AnchorViewClassifier, datasets
+        >>> made = datasets.make_multiview_subspaces(90, 3, (8, 6), random_state=0)
+        >>> y = datasets.hide_labels(made.target, 0.2, random_state=0)
+        >>> model = AnchorViewClassifier(n_landmarks=20, n_averaged=2, random_state=0).fit(made.views, y)
+        >>> more = datasets.hide_labels(made.target, 0.4, random_state=0)
+        >>> model = model.update(more).refit()
+        >>> [version.kind for version in model.versions_]
+        ['tuned', 'plain', 'tuned']
         """
         check_is_fitted(self)
         given = self._input_of_fit()
@@ -268,6 +279,17 @@ class TwoSpeeds(LabelLoop):
         Returns
         -------
         self
+
+        Examples
+        --------
+        >>> from anchorview import AnchorViewClassifier, datasets
+        >>> made = datasets.make_multiview_subspaces(90, 3, (8, 6), random_state=0)
+        >>> y = datasets.hide_labels(made.target, 0.2, random_state=0)
+        >>> model = AnchorViewClassifier(n_landmarks=20, n_averaged=2, random_state=0).fit(made.views, y)
+        >>> more = datasets.hide_labels(made.target, 0.4, random_state=0)
+        >>> model = model.update(more)
+        >>> model.versions_[-1].n_labels, model.use_version(0).label_source_.tolist().count("unknown")
+        (36, 18)
         """
         check_is_fitted(self)
         states = {version.number: state for version, state in self._versions}
