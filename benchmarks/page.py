@@ -2,6 +2,7 @@
 
     python benchmarks/page.py --prepare FOLDER 100000      # make a run (minutes); once for each size
     python benchmarks/page.py FOLDER 100000                # measure, about a minute
+    python benchmarks/page.py FOLDER 1000000 --drawing     # only opening and drawing, without a model
 
 Rows are made (`make_multiview_subspaces`, 32 features in two views, 10 classes), 1,000 of them labelled; a million are
 the 100,000 rows ten times, a little moved, to spare the fit: opening and drawing do not depend on it. The server is
@@ -20,6 +21,7 @@ from __future__ import annotations
 
 import argparse
 import json
+import os
 import re
 import shutil
 import subprocess
@@ -108,7 +110,7 @@ def press_class(tab: Tab, truth: Any) -> None:
     tab.press(str((int(truth[row]) + 1) % 10))
 
 
-def measure(tab: Tab, address: str, truth: Any) -> dict[str, float]:
+def measure(tab: Tab, address: str, truth: Any, drawing: bool = False) -> dict[str, float]:
     tab.resize(1280, 860)
     tab.open("about:blank")
     start = time.perf_counter()
@@ -118,7 +120,7 @@ def measure(tab: Tab, address: str, truth: Any) -> dict[str, float]:
     usable = time.perf_counter() - start
     recolour = [tab.evaluate(RECOLOUR) / 1000 for _ in range(5)]
     found = {"usable": usable, "recolour": float(np.median(recolour))}
-    if len(truth) > 200_000:
+    if drawing or len(truth) > LARGEST_FIT:
         return found
     tab.wait_for(f"Number({PAGE}.dataset.version) > 0", 170)  # the first fit is done
     time.sleep(2)
@@ -147,8 +149,12 @@ def main() -> None:
     parser.add_argument("folder", type=Path)
     parser.add_argument("rows", type=int)
     parser.add_argument("--prepare", action="store_true")
+    parser.add_argument("--drawing", action="store_true")
     given = parser.parse_args()
     folder = given.folder.resolve() / str(given.rows)
+    if given.drawing:
+        draw_only(given.rows)
+        return
     if given.prepare:
         if given.rows > LARGEST_FIT:
             repeat(given.folder.resolve() / str(LARGEST_FIT), folder, given.rows // LARGEST_FIT)
@@ -170,10 +176,26 @@ def main() -> None:
         with browser_tab(Path(profile) / "profile") as tab:
             found = measure(tab, address[0], np.load(folder / "truth.npy"))
             assert tab.complaints == [], tab.complaints
-    commit = subprocess.run(["git", "rev-parse", "--short", "HEAD"], cwd=HERE, capture_output=True, text=True)
-    about = {"rows": given.rows, "first_opening": first, "command": command_seconds, **found}
+    keep({"rows": given.rows, "first_opening": first, "command": command_seconds, **found})
+
+
+def draw_only(n: int) -> None:
+    """Measure opening and drawing of rows at random, in a session without a model."""
+    from support.labelling import plain_session, served
+
+    with tempfile.TemporaryDirectory() as name, browser_tab(Path(name) / "profile") as tab:
+        session = plain_session(Path(name) / "run.labels.jsonl", n, classes=tuple(f"c{number}" for number in range(10)))
+        with served(session) as address:
+            found = measure(tab, address, np.zeros(n), drawing=True)
+        session.close()
+    keep({"rows": n, "drawing_only": True, **found})
+
+
+def keep(about: dict[str, Any]) -> None:
+    """Print a record, and add it to the results with commit and load."""
     record = {name: round(value, 3) if isinstance(value, float) else value for name, value in about.items()}
-    record["commit"] = commit.stdout.strip()
+    commit = subprocess.run(["git", "rev-parse", "--short", "HEAD"], cwd=HERE, capture_output=True, text=True)
+    record |= {"load": round(os.getloadavg()[0], 1), "commit": commit.stdout.strip()}
     print(json.dumps(record, indent=1))
     with (HERE / "results" / "page.jsonl").open("a") as file:
         file.write(json.dumps(record) + "\n")

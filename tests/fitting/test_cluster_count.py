@@ -21,6 +21,14 @@ def test_clusters_that_are_there_are_counted(n_clusters: int) -> None:
     np.testing.assert_array_equal(model.labels_, same.labels_)
 
 
+@pytest.mark.parametrize("n_clusters", [3, 5])
+def test_groups_far_apart_are_clear(n_clusters: int) -> None:
+    rng = np.random.RandomState(0)
+    X = np.vstack([np.abs(np.eye(12)[number] + 0.03 * rng.randn(80, 12)) for number in range(n_clusters)])
+    model = FSSMSC(n_clusters="auto", n_landmarks=60, random_state=0).fit(X)
+    assert f'n_clusters="auto" chose {n_clusters}, which is clear.' in model.status_
+
+
 def test_noise_is_unclear() -> None:
     X = np.random.RandomState(0).rand(500, 8)
     model = FSSMSC(n_clusters="auto", n_landmarks=60, random_state=0).fit(X)

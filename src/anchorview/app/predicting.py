@@ -14,7 +14,7 @@ from typing import Any
 
 import numpy as np
 
-from ..core.arrays import Mask
+from ..core.arrays import Mask, Matrix
 from ..core.partial_results import PartialResults
 from ..core.progress import time_left, watch
 from ..data.table_views import TableViews, describe_columns
@@ -105,12 +105,17 @@ class Predictor:
                 yield str(path), self._ids(table, path, start), partial(self._views, table, path, start)
                 start += table.num_rows
 
-    def label(self, ids: Any, views: Views, min_confidence: float = 0.0) -> Any:
-        """Return the table of labels of some rows."""
+    def probabilities(self, views: Views) -> Matrix:
+        """Return the class probabilities of some rows; what is wrong with them is an error of the data."""
         try:
-            probabilities = self.model.predict_proba(views)
+            probabilities: Matrix = self.model.predict_proba(views)
         except ValueError as error:
             raise DataError(" ".join(str(error).split())) from None
+        return probabilities
+
+    def label(self, ids: Any, views: Views, min_confidence: float = 0.0, probabilities: Matrix | None = None) -> Any:
+        """Return the table of labels of some rows; their probabilities are computed unless they are given."""
+        probabilities = self.probabilities(views) if probabilities is None else probabilities
         present = find_present(views)
         has_none: Mask = np.zeros(len(views), dtype=bool)
         if present is not None:

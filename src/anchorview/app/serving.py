@@ -187,11 +187,13 @@ class Labeller:
             return []
         records = pa.concat_tables([rows.records for rows in requests])
         views = self.reader.views(records)
-        table = self._predictor.label(np.arange(records.num_rows), views).drop_columns(["id"])
+        probabilities = self._predictor.probabilities(views)
+        ids = np.arange(records.num_rows)
+        table = self._predictor.label(ids, views, probabilities=probabilities).drop_columns(["id"])
         novelty = [None] * records.num_rows
         if self.why_no_novelty is None:
             with suppress(ValueError):  # two classes have no label, or all rows have one
-                sure = np.asarray(table.column("confidence").to_numpy(), dtype=np.float64)
+                sure = probabilities.max(axis=1)
                 novelty = np.round(self._predictor.model._novelty_of_new(views, sure), 4).tolist()
         labelled = [
             {name: round(cell, 6) if isinstance(cell, float) else cell for name, cell in row.items()}
