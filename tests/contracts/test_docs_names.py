@@ -29,7 +29,13 @@ SCRIPTS = {
 }
 TEXTS = PAGES | SCRIPTS
 RECORDS = ROOT / "benchmarks" / "results"
-OF_A_RUN = ("run.toml", "run.json", "manifest.json", ".labels.jsonl")  # what fit, save and label write
+OF_A_RUN = (
+    "run.toml",
+    "run.json",
+    "manifest.json",
+    "RUN.labels.jsonl",
+    ".labels.jsonl",
+)  # what fit, save and label write
 SHARED_OPTIONS = (PACKAGE / "bench" / "scripts.py").read_text()
 
 

@@ -158,7 +158,9 @@ def test_model_files_keep_them(data: Any, tmp_path: Path) -> None:
 @pytest.mark.parametrize("weights", [(1.0, 1.0), (1.0, -1.0, 2.0, 2.0), (1.0, np.inf, 1.0, 1.0), "heavy"])
 def test_files_with_forged_weights_are_refused(data: Any, weights: Any) -> None:
     forged = copy.copy(data.model)
-    forged._scaler = replace(data.model._scaler, view_weights=weights)
+    embedder = data.model._model.embedder
+    scaler = replace(embedder.scaler, view_weights=weights)
+    forged._model = replace(data.model._model, embedder=replace(embedder, scaler=scaler))
     with pytest.raises(ValueError, match="view_weights"):
         check_model(forged)
 

@@ -62,7 +62,7 @@ def signed(n_rows: int = 500) -> tuple[np.ndarray, np.ndarray]:
 
 def test_an_explicit_setting_is_obeyed_and_its_cost_named() -> None:
     rows, y = signed()
-    with pytest.warns(UserWarning, match=r"about 1\d\d non-zeros.* cube: about \d+ times .*\"auto\" for both"):
+    with pytest.warns(UserWarning, match=r"about 1\d\d non-zeros.* slow: about \d+ times .*\"auto\" for both"):
         model = FSSMSC(ridge=1e4, n_landmarks=160, scaling="minmax", solver=ActiveSet(max_iter=2), random_state=0).fit(
             [rows], y
         )
