@@ -31,7 +31,8 @@ from sklearn.pipeline import make_pipeline
 
 from anchorview import FSSMSC, AnchorViewClassifier, TableViews, load, save
 from anchorview.datasets import hide_labels
-from anchorview.readers.suggest import code_coordinates, suggest_rows
+from anchorview.readers.code_space import code_coordinates
+from anchorview.readers.suggest import suggest_rows
 from text_table import FIELDS, packages
 
 SHARE = 0.03

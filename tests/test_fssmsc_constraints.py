@@ -133,7 +133,7 @@ def test_without_constraints_there_is_nothing_to_violate(data: Any) -> None:
 
 
 def test_pairs_alone_need_the_number_of_clusters(data: Any) -> None:
-    with pytest.raises(ValueError, match="pass n_clusters, or labels in y"):
+    with pytest.raises(ValueError, match='pass n_clusters, a number or "auto", or labels in y'):
         build().fit(data.views, constraints=Constraints.from_pairs(must=[(0, 1)], n_rows=150))
 
 

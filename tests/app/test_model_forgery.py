@@ -32,7 +32,7 @@ from support.models import fitted, quick
 RECORDS = ("objective_history_", "residual_history_", "random_state", "cv_results_")
 PARAMETERS = (".landmarks",)
 OF_ROWS = names_of_rows(FSSMSC)
-PLACES = {"_coordinates", "_kept", "_kept_plain"}  # rows by their codes, and what other labels need
+PLACES = {"_coordinates", "_code_space", "_kept", "_kept_plain"}  # rows by their codes, and what other labels need
 KINDS = ("text", "admm", "clusters", "gaps", "frame", "pairs", "auto", "pipeline", "weighted search", "text search")
 
 

@@ -14,7 +14,6 @@ from sklearn.base import clone
 
 from anchorview import ADMM, FSSMSC, ActiveSet, AnchorViewClassifier, LabelHidingKFold, baselines, datasets
 from anchorview import classifier as classifier_module
-from anchorview import fssmsc as fssmsc_module
 from anchorview.core.checks import (
     ColumnCuts,
     Flag,
@@ -30,6 +29,7 @@ from anchorview.core.checks import (
     make_random_state,
     shorten,
 )
+from anchorview.fitting.spec import RULES_OF_FIT
 
 MADE = datasets.make_multiview_subspaces(36, 3, (5, 4), noise=0.1, random_state=0)
 Y = datasets.hide_labels(MADE.target, 0.5, stratified=True, random_state=0)
@@ -116,9 +116,8 @@ def test_nonsense_is_refused_by_name(model: Any) -> None:
 
 @pytest.mark.parametrize("model", ESTIMATORS, ids=name_of)
 def test_every_parameter_is_in_the_table(model: Any) -> None:
-    tables = {"FSSMSC": fssmsc_module, "AnchorViewClassifier": classifier_module}
-    module = tables.get(type(model).__name__)
-    rules = type(model)._rules if module is None else module._RULES
+    tables = {"FSSMSC": RULES_OF_FIT, "AnchorViewClassifier": classifier_module._RULES}
+    rules = tables.get(type(model).__name__) or type(model)._rules
     assert set(rules) == set(model.get_params(deep=False))
     check_parameters(model, rules)
 

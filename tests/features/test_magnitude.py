@@ -67,7 +67,7 @@ def test_predictions_refuse_them_too(model: Any) -> None:
 
 
 def test_rows_of_later_chunks_have_their_own_numbers(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("anchorview.base.CHUNK_ROWS", 5)
+    monkeypatch.setattr("anchorview.model.predicting.CHUNK_ROWS", 5)
     model = FSSMSC(n_landmarks=20, scaling="minmax", random_state=0).fit([ROWS], Y)
     with pytest.raises(ValueError, match="in row 7, too large"):
         model.predict([spoilt(1.7e308, "f8")])

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import dataclasses
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
 
 from anchorview.readers import nearest
-from anchorview.readers.base import TopTwo, runner_up
+from anchorview.readers.base import TopTwo, class_probabilities, runner_up
 
 
 def test_it_is_the_best_of_the_others_in_every_block() -> None:
@@ -33,8 +34,9 @@ def test_a_single_class_has_no_second() -> None:
 def test_blocks_of_rows_are_joined_in_their_order(n_rows: int, n_threads: int, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(nearest, "READ_ROWS", 10)
     probabilities = np.random.default_rng(0).dirichlet(np.ones(4), size=n_rows).astype(np.float32)
-    found = nearest.likeliest(lambda rows, _: rows, probabilities, n_threads)
-    expected = TopTwo.of(probabilities)
+    reader = SimpleNamespace(reads="embedding", temperature=1.0, scores=lambda rows, n_threads: rows)
+    found = nearest.likeliest(reader, probabilities, n_threads)
+    expected = TopTwo.of(class_probabilities(reader, probabilities))
     for field in dataclasses.fields(TopTwo):
         np.testing.assert_array_equal(getattr(found, field.name), getattr(expected, field.name))
         assert getattr(found, field.name).dtype == getattr(expected, field.name).dtype

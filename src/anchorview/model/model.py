@@ -197,6 +197,10 @@ class OfRows(Generic[Value]):
     def __set__(self, model: Any, value: Value) -> None:
         model._rows = {**(vars(model).get("_rows") or {}), self._name: value}
 
+    def __delete__(self, model: Any) -> None:
+        self.__get__(model, type(model))  # an error if it is not there
+        model._rows = {name: value for name, value in model._rows.items() if name != self._name}
+
 
 def names_of_rows(kind: type) -> tuple[str, ...]:
     """Return the names of the attributes of a class that are about the rows of the fit."""

@@ -96,7 +96,7 @@ def fit_learning_curve(n_seen: Matrix, accuracy: Matrix, n_judged: Matrix, n_lab
     >>> seen = np.array([40.0, 80.0, 160.0])
     >>> curve = fit_learning_curve(seen, 1 - 2 * seen**-0.5, np.full(3, 40_000.0), 200)
     >>> round(curve.accuracy(400), 2), curve.labels_needed(0.9).more, curve.labels_needed(0.99).more
-    (0.9, 207, None)
+    (0.9, 202, None)
     """
     n_seen, accuracy, n_judged = (np.asarray(part, dtype=np.float64) for part in (n_seen, accuracy, n_judged))
     if len(np.unique(n_seen)) < 2:
