@@ -230,7 +230,7 @@ def test_the_default_is_the_tuned_estimator(tmp_path: Path) -> None:
 
 def test_long_stages_show_how_far_they_are(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(core_progress, "_EVERY", 0.0)  # as if every stage took seconds
-    monkeypatch.setattr(core_progress, "_EVERY", 0.0)
+    monkeypatch.setattr(progress, "_EVERY", 0.0)
     table = reviews()
     path = write_csv(tmp_path / "reviews.csv", {**table, "more": table["text"][::-1]})
     done = invoke("fit", path, "--label", "topic", "--fast", "-o", tmp_path / "run")
