@@ -14,7 +14,7 @@ import pytest
 from scipy import sparse
 
 import anchorview
-from anchorview.app import checking
+from anchorview.app import checking, progress
 from anchorview.app.inputs.gathering import RunData
 from anchorview.core import progress as core_progress
 from support.command import invoke, quick, read_csv, refused, reviews, write_csv
