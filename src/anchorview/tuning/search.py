@@ -182,7 +182,8 @@ def choose_averaged(
 
     Half of the picks go to the best settings of different heads and scalings, the others to those that help the
     average most: on all hidden labels, or on those `among` them. With few labels this chooses by chance, so the picks
-    share the average with the steady settings, which nobody chose; unless a single setting is asked for.
+    share the average with the steady settings of the same scalings, which nobody chose; unless a single setting is
+    asked for.
     """
     rows = np.ones(len(data.judged_rows), dtype=bool) if among is None else among
     weights = data.judged_weights
@@ -197,7 +198,9 @@ def choose_averaged(
         weights=None if weights is None else weights[rows],
     )
     n_picks, trust = sum(picks.values()), trust_in_choice(data)
-    groups = [] if n_averaged == 1 or 1 - trust < 1 / n_picks else steady_settings(data, judgements)
+    used = {compared[number].setting.source for number in picks}  # landmarks of its own cost more than a setting's part
+    usable = [judgement for judgement in judgements if judgement.setting.source in used]
+    groups = [] if n_averaged == 1 or 1 - trust < 1 / n_picks else steady_settings(data, usable)
     if not groups:
         return [(compared[number], float(count)) for number, count in picks.items()]
     parts = {compared[number].setting: trust * count for number, count in picks.items()}
