@@ -185,6 +185,10 @@ class LabelLoop(ExploredRows, LabelledInNotebook):
             self._audit = rows, skipped, right, sure
         return self._audit
 
+    def _note_changes(self, before: npt.NDArray[Any], is_open: Mask) -> None:
+        """Set `changed_`, the share of these rows whose label is another than before."""
+        self.changed_ = float(np.mean(self.labels_[is_open] != before[is_open])) if is_open.any() else 0.0
+
     def learning_curve(self) -> LearningCurve | None:
         """Return how accuracy grows with the number of labels: models that see parts of them are judged on the rest.
 

@@ -192,9 +192,7 @@ class TwoSpeeds(LabelLoop):
             self._plain, self._fitted_input = plain, now
             self._answer_by(plain)
             is_open = ~labelled & before["_rows"]["_can_be_labelled"]
-            self.changed_ = (
-                float(np.mean(self.labels_[is_open] != before["_rows"]["labels_"][is_open])) if is_open.any() else 0.0
-            )
+            self._note_changes(before["_rows"]["labels_"], is_open)
             self._add_version("plain")
         except BaseException as error:
             self._restore(before)
@@ -251,7 +249,7 @@ class TwoSpeeds(LabelLoop):
         kept = {name: value for name, value in self.__dict__.items() if name in parameters}
         self.__dict__ = {**fitted.__dict__, **kept, "_versions": versions}
         is_open = self._can_be_labelled & before[1]
-        self.changed_ = float(np.mean(self.labels_[is_open] != before[0][is_open])) if is_open.any() else 0.0
+        self._note_changes(before[0], is_open)
         self._add_version("tuned")
         return self
 

@@ -91,9 +91,7 @@ class UpdatedLabels(LabelLoop):
             self._publish(fit_labels(prepared, now, self._make_run()), workers, stacklevel=3)
             self._finish_labels(sources)
             is_open = ~labelled & before["_rows"]["_can_be_labelled"]
-            self.changed_ = (
-                float(np.mean(self.labels_[is_open] != before["_rows"]["labels_"][is_open])) if is_open.any() else 0.0
-            )
+            self._note_changes(before["_rows"]["labels_"], is_open)
         except BaseException as error:
             self._restore(before)
             raise as_interrupt(error)  # noqa: B904  (an error that is no interrupt is raised as it was)
