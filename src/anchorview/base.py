@@ -18,11 +18,11 @@ from .core.progress import CallbackSupportMixin
 from .cost.estimator import MemoryEstimator
 from .data.labels import check_weights, encode_labels
 from .data.reading import ColumnGroups
-from .data.validation import RowChecks, column_of, read_views
+from .data.row_checks import RowChecks
+from .data.validation import column_of, read_views
 from .data.views import Views
 from .engine.blocks import count_threads
 from .features.auto import FOR_SPARSE
-from .features.magnitude import check_magnitude, is_unscaled
 from .fitting.given import FitInput, read_known
 from .model.model import Model, OfRows
 from .model.predicting import Chunk, Wanted, predict_chunks
@@ -80,6 +80,7 @@ class MultiViewClassifier(
     _runner_up = OfRows["tuple[ClassIds, Matrix]"]()
     _likely_class_ids = OfRows[ClassIds]()  # what models that have not seen a label prefer
     _model: Model
+    _needs_labels = True
 
     def __getstate__(self) -> dict[str, Any]:
         """Return the state without what only `update` needs: the rows of the fit, which belong to the user."""
@@ -88,8 +89,10 @@ class MultiViewClassifier(
         return {name: value for name, value in state.items() if name not in (*OF_LABEL_LOOP, *_PLACES)}
 
     def __sklearn_tags__(self) -> Any:
-        """Tell scikit-learn that the embedding has the precision of the rows."""
+        """Tell scikit-learn what is needed, and that the embedding has the precision of the rows."""
         tags = super().__sklearn_tags__()
+        tags.target_tags.required = self._needs_labels
+        tags.input_tags.sparse = self._takes_sparse()
         tags.transformer_tags.preserves_dtype = ["float64", "float32"]
         return tags
 
@@ -110,24 +113,22 @@ class MultiViewClassifier(
         self._n_features_out = len(model.embedder.embedding)
 
     def _checks(self) -> RowChecks:
-        return RowChecks(self.on_empty == "drop", is_unscaled(self.scaling))
-
-    def _read_rows(self, X: Any, *, reset: bool) -> tuple[Views, Presence, Mask | None]:
-        """Return the views, which rows have which, and which have none: an error unless `on_empty` allows it."""
-        views = self._read_views(X, reset=reset)
-        return views, *self._checks().find_present(views)
+        return RowChecks(self.on_empty == "drop", self.scaling)
 
     def _read_views(self, X: Any, *, reset: bool) -> Views:
-        takes_sparse = not isinstance(self.scaling, str) or self.scaling in FOR_SPARSE
-        views = read_views(self, X, reset=reset, accept_sparse=takes_sparse, accept_missing=True, accept_stored=True)
-        views.check_unchanged()
-        return views
+        return read_views(
+            self, X, reset=reset, accept_sparse=self._takes_sparse(), accept_missing=True, accept_stored=True
+        )
+
+    def _takes_sparse(self) -> bool:
+        return not isinstance(self.scaling, str) or self.scaling in FOR_SPARSE
 
     def _read_input(self, X: Any, y: Any, sample_weight: Any, constraints: Any = None) -> FitInput:
         """Read and check everything that a fit is given."""
-        views, present, empty = self._read_rows(X, reset=True)
-        if not (views.is_stored or views.is_on_cluster):  # one more pass over a store may take as long as the fit
-            check_magnitude(views, present, unscaled=is_unscaled(self.scaling))
+        views, checks = self._read_views(X, reset=True), self._checks()
+        # of a store, one more pass may take as long as the fit
+        has_two_passes = not (views.is_stored or views.is_on_cluster)
+        present, empty = checks.check(views) if has_two_passes else checks.find_present(views)
         y, sample_weight = column_of(X, y, "y"), column_of(X, sample_weight, "sample_weight")
         return self._read_labels_of(views, present, empty, y, sample_weight, constraints)
 
@@ -244,6 +245,11 @@ class MultiViewClassifier(
         """Read rows with the views of the fit."""
         check_is_fitted(self)
         return self._read_views(X, reset=False)
+
+    def _read_rows(self, X: Any) -> tuple[Views, Presence, Mask | None]:
+        """Read such rows, and tell which have which view, and which have none."""
+        views = self._read_new(X)
+        return views, *self._checks().find_present(views)
 
     def _iter_rows(self, views: Views, wanted: Wanted) -> Iterator[Chunk]:
         """Read rows chunk by chunk."""

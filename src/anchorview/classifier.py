@@ -221,12 +221,6 @@ class AnchorViewClassifier(TwoSpeeds):
         self.n_jobs = n_jobs
         self.verbose = verbose
 
-    def __sklearn_tags__(self) -> Any:
-        """Tell scikit-learn that sparse input is fine."""
-        tags = super().__sklearn_tags__()
-        tags.input_tags.sparse = True
-        return tags
-
     @with_callbacks  # type: ignore[untyped-decorator,unused-ignore]
     def fit(
         self,

@@ -15,7 +15,7 @@ from .cost.sizes import REMEDY, FitSizes, MemoryEstimate
 from .data.reading import ColumnGroups
 from .engine.blocks import count_threads
 from .engine.sources.dask_tasks import WorkerWatch
-from .features.auto import FOR_SPARSE, ScalingChoice
+from .features.auto import ScalingChoice
 from .features.view_weights import ViewWeightsChoice
 from .fitting.memory import estimate_from_data, estimate_from_sizes
 from .fitting.pipeline import Fitted, fit_model
@@ -266,13 +266,7 @@ class FSSMSC(UpdatedLabels):
         self.verbose = verbose
 
     status_: str
-
-    def __sklearn_tags__(self) -> Any:
-        """Tell scikit-learn that labels are optional, and whether sparse input is fine."""
-        tags = super().__sklearn_tags__()
-        tags.target_tags.required = False
-        tags.input_tags.sparse = not isinstance(self.scaling, str) or self.scaling in FOR_SPARSE
-        return tags
+    _needs_labels = False
 
     def set_params(self, **params: Any) -> Self:
         """Set parameters; ``solver__max_iter`` and the like also of a solver that is given by name."""

@@ -18,7 +18,7 @@ from ..core.no_space import NoSpaceError
 from ..core.progress import watch
 from ..cost.sizes import MemoryEstimate
 from ..data.column_kinds import USED
-from ..data.validation import find_present
+from ..data.row_checks import find_present
 from ..files.sources import import_extra, name_of
 from ..fssmsc import FSSMSC
 from .earlier_run import EarlierRun

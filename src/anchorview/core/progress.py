@@ -200,18 +200,18 @@ class Progress:
 
 
 _EVERY = 2.0  # seconds between two lines, and before the first: short work stays silent
-_watcher = threading.local()  # `write` of who wants to know, in this thread
+watcher = threading.local()  # `write` of who wants to know, in this thread
 
 
 @contextmanager
 def watch(write: Callable[[str], None] | None) -> Iterator[None]:
     """Write lines about the work by blocks that this thread begins within the context; None keeps it silent."""
-    before = getattr(_watcher, "write", None)
+    before = getattr(watcher, "write", None)
     try:
-        _watcher.write = write
+        watcher.write = write
         yield
     finally:
-        _watcher.write = before
+        watcher.write = before
 
 
 class Ticker:
@@ -229,7 +229,7 @@ class Ticker:
 
     def __init__(self, name: str | None, total: int, unit: str = "blocks") -> None:
         self._name, self._total, self._unit = name, total, unit
-        self._write = None if name is None else getattr(_watcher, "write", None)
+        self._write = None if name is None else getattr(watcher, "write", None)
         self._lock = threading.Lock()
         self._start = self._last = time.perf_counter()
         self._shares: dict[int, float] = {}  # done of the block that each thread works on

@@ -11,7 +11,6 @@ from typing import Any
 
 import numpy as np
 
-from ..engine.sources.base import holds_sparse
 from ..features.text import LSA_COMPONENTS
 from ..solver.grams import patterns
 from ..solvers import SolverParameters
@@ -111,11 +110,11 @@ def may_move(how: SolverParameters, coupling: Any) -> bool:
 
 def input_sizes(views: Any, scaling: Any, may_change: bool = False) -> dict[str, Any]:
     """Return what `FitSizes` knows of views with a scaling each; or with others too, if that may change."""
-    is_text = [holds_sparse(a) or kind in ("tfidf", "lsa") for a, kind in zip(views.arrays, scaling, strict=True)]
-    stored = [a.nnz if holds_sparse(a) else a.shape[0] * a.shape[1] for a in views.arrays]
+    arrays = list(zip(views.arrays, views.is_sparse_view, strict=True))
+    is_text = [known or kind in ("tfidf", "lsa") for known, kind in zip(views.is_sparse_view, scaling, strict=True)]
+    stored = [a.nnz if known else a.shape[0] * a.shape[1] for a, known in arrays]
     n_bytes = [
-        count * (a.dtype.itemsize + (INDEX if holds_sparse(a) else 0))
-        for a, count in zip(views.arrays, stored, strict=True)
+        count * (a.dtype.itemsize + (INDEX if known else 0)) for (a, known), count in zip(arrays, stored, strict=True)
     ]
     is_lsa = [kind == "lsa" or (may_change and text) for kind, text in zip(scaling, is_text, strict=True)]
     sizes = [

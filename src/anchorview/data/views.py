@@ -11,7 +11,7 @@ import numpy.typing as npt
 from scipy import sparse
 
 from ..core.arrays import Presence, Rows, is_sparse
-from ..engine.sources.base import StoredRows, holds_sparse, is_stored
+from ..engine.sources.base import StoredRows
 from ..engine.sources.dask_rows import DaskRows, blank_rows, send_rows
 from ..engine.sources.derived import select_columns
 from .annotated import read_annotated
@@ -323,13 +323,18 @@ class Views:
         """
         if not self.is_stored:
             return self
-        arrays = [array[:] if is_stored(array) else array for array in self.arrays]
+        arrays = [array[:] if isinstance(array, StoredRows) else array for array in self.arrays]
         return self.with_arrays(arrays, self.features, self.present)
 
     @property
     def is_stored(self) -> bool:
         """Whether rows of some view are kept elsewhere than in memory."""
-        return any(map(is_stored, self.arrays))
+        return any(isinstance(array, StoredRows) for array in self.arrays)
+
+    @property
+    def is_sparse_view(self) -> list[bool]:
+        """Whether the rows of each view are sparse, in memory or in a store."""
+        return [is_sparse(array) or (isinstance(array, StoredRows) and array.is_sparse) for array in self.arrays]
 
     def place(self, number: int) -> str:
         """Return where the rows of a view are stored, for errors; nothing if they are in memory."""
@@ -420,11 +425,10 @@ class Views:
 
     def __repr__(self) -> str:
         parts = []
-        for number, (name, array) in enumerate(self.items()):
+        for number, (name, array, is_text) in enumerate(zip(self.names, self.arrays, self.is_sparse_view, strict=True)):
             lacking = 0 if self.present is None else int((~self.present[:, number]).sum())
             parts.append(
-                f"{name}: {array.shape[1]}{' sparse' if holds_sparse(array) else ''}"
-                f"{f' (missing in {lacking})' if lacking else ''}"
+                f"{name}: {array.shape[1]}{' sparse' if is_text else ''}{f' (missing in {lacking})' if lacking else ''}"
             )
         return f"Views({len(self)} rows; {', '.join(parts)})"
 

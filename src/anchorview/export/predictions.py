@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 from sklearn.utils.validation import check_is_fitted
 
+from ..base import MultiViewClassifier
 from ..core.checks import check_number
 from ..core.digest import content_key
 from ..core.partial_results import PartialResults
@@ -22,7 +23,7 @@ _SAMPLE = 1000  # rows of an array in memory that tell it from another
 
 
 def predict_to(
-    model: Any,
+    model: MultiViewClassifier,
     X: Any,
     path: str | os.PathLike[str],
     *,
@@ -85,7 +86,7 @@ def predict_to(
     target = Path(path)
     folder = target.with_name(f"{target.name}.parts")
     check_target(target, overwrite or folder.exists())
-    views: Views = model._read_new(X)
+    views = model._read_new(X)
     work = {
         "rows": len(views),
         "model": content_key(model._model),
@@ -123,7 +124,7 @@ def _read_part(path: Path) -> Columns:
         return {name: stored[name] for name in stored.files}
 
 
-def _predict_block(model: Any, views: Views, block: slice, probabilities: bool) -> dict[str, Any]:
+def _predict_block(model: MultiViewClassifier, views: Views, block: slice, probabilities: bool) -> dict[str, Any]:
     """Return the columns of one block of rows."""
     rows = views[block]
     try:

@@ -66,10 +66,10 @@ def read_scaling(views: Views, scaling: ScalingChoice) -> list[str]:
         kinds = list(scaling) if isinstance(scaling, Iterable) else [scaling] * len(views.names)
         if len(kinds) != len(views.names):
             raise ValueError(f"scaling lists {len(kinds)} choices for {len(views.names)} views.")
-    for kind, name, array in zip(kinds, views.names, views.arrays, strict=True):
+    for kind, name, is_text in zip(kinds, views.names, views.is_sparse_view, strict=True):
         if kind not in SCALINGS:
             raise ValueError(f"scaling={kind!r} (view {name!r}) is not known; choose one of {', '.join(SCALINGS)}.")
-        if holds_sparse(array) and kind not in FOR_SPARSE:
+        if is_text and kind not in FOR_SPARSE:
             raise ValueError(
                 f"scaling={kind!r} would fill in the zeros of the sparse view {name!r}; "
                 f"choose one of {', '.join(FOR_SPARSE)} for it."

@@ -218,7 +218,7 @@ def fit_scaling(
     kinds = [scaling] * len(views.names) if isinstance(scaling, str) else scaling
     dtype = working_dtype(views)
     rng = np.random.RandomState(0) if rng is None else rng
-    is_text = [holds_sparse(array) or kind in ("tfidf", "lsa") for array, kind in zip(views.arrays, kinds, strict=True)]
+    is_text = [known or kind in ("tfidf", "lsa") for known, kind in zip(views.is_sparse_view, kinds, strict=True)]
     # Each view has a seed of its own: what is found for it does not depend on how the others are scaled.
     seeds = [int(rng.randint(2**31 - 1)) if kind == "lsa" else 0 for kind in kinds]
     known = {} if known is None else known

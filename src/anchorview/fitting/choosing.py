@@ -8,7 +8,6 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from ..engine.sources.base import holds_sparse
 from ..features.view_copies import weigh_copies
 from ..features.view_weights import ViewWeights, ViewWeightsChoice, read_view_weights
 from ..readers.choice import resolve_readers
@@ -27,8 +26,7 @@ def count_tried(params: FitParameters, given: FitInput, plan: Plan) -> int:
     """Return how many scalings the choice tries; 0 if there is nothing to choose, or no labels to choose by."""
     if len(given.known.classes) < 2:
         return 0
-    is_sparse = all(map(holds_sparse, given.views.arrays))
-    return count_scalings(params, plan.how, "auto" in plan.asked_scaling, is_sparse)
+    return count_scalings(params, plan.how, "auto" in plan.asked_scaling, all(given.views.is_sparse_view))
 
 
 def count_scalings(params: FitParameters, how: SolverParameters, is_auto: bool, is_sparse: bool) -> int:

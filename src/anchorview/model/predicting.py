@@ -12,11 +12,10 @@ import numpy.typing as npt
 from scipy import sparse
 
 from ..core.arrays import Mask, Matrix, Presence, softmax_at
-from ..data.validation import RowChecks
+from ..data.row_checks import RowChecks
 from ..data.views import Views
 from ..engine.blocks import iter_blocks, map_blocks, one_blas_thread, row_blocks
 from ..engine.sources.dask_rows import join_sources
-from ..features.magnitude import check_magnitude
 from ..features.products import ViewCrossProducts
 from ..features.projected import PROJECTED_ROWS, project_texts, shared_texts
 from ..features.scaling import ViewsScaler, check_finite
@@ -46,9 +45,9 @@ def predict_chunks(model: Model, views: Views, wanted: Wanted, checks: RowChecks
             check_finite(views, 1, checks.find_present(views)[0])
             raise
         return
-    chunks = row_blocks(len(views), CHUNK_ROWS)
+    is_stored, chunks = views.is_stored, row_blocks(len(views), CHUNK_ROWS)
     for chunk in chunks:
-        part = views if len(chunks) == 1 and not views.is_stored else views[chunk]
+        part = views if len(chunks) == 1 and not is_stored else views[chunk]
         try:
             yield work.of_views(part, chunk, n_threads)
         except ValueError:
@@ -72,8 +71,7 @@ class _OfBlock:
 
     def of_views(self, views: Views, block: slice, n_threads: int) -> Chunk:
         with one_blas_thread():  # once for all steps: each sets and restores the limit if nobody holds it
-            present, empty = self.checks.find_present(views)
-            check_magnitude(views, present, block.start, unscaled=self.checks.unscaled)
+            present, empty = self.checks.check(views, block.start)
             return block, predict_rows(self.model, views, present, self.wanted, n_threads), empty
 
 

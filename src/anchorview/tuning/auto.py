@@ -18,8 +18,8 @@ import numpy as np
 from ..core.arrays import ClassIds, Presence, Rows, Weights
 from ..core.draws import draw_weighted
 from ..data.labels import split_labels
+from ..data.row_checks import check_magnitude
 from ..data.views import Views
-from ..features.magnitude import check_magnitude
 from ..features.scaling import check_finite
 from ..features.view_weights import ViewWeights, describe_view_weights
 from ..solver.weights import DEFAULTS

@@ -6,7 +6,6 @@ from dataclasses import asdict, dataclass, replace
 from typing import Any
 
 from ..data.views import Views
-from ..engine.sources.base import holds_sparse
 from ..features.auto import resolve_scaling, zero_share
 from ..features.view_weights import ViewWeights
 from ..readers.choice import JOINABLE, OF_PRODUCTS
@@ -97,7 +96,7 @@ def count_changes(setting: Setting) -> int:
 
 def scalings_to_try(views: Views, options: SearchOptions) -> list[Scaling]:
     """Return the scalings that make sense for these views, the default first."""
-    is_sparse_view = [holds_sparse(array) for array in views.arrays]
+    is_sparse_view = views.is_sparse_view
     if all(is_sparse_view):
         return list(SPARSE_SCALINGS)
     default = resolve_scaling(views, "auto")
