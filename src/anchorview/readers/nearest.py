@@ -27,7 +27,7 @@ import numpy as np
 from ..core.arrays import ClassIds, Matrix, Rows, softmax_at, squared_norms, unit_rows
 from ..engine.blocks import even_size, iter_blocks, map_blocks, one_blas_thread, row_blocks
 from .base import Reader, Space, TopTwo, class_probabilities
-from .candidates import COPIES, EVERY, TOGETHER, CandidateFilter, is_worthwhile, split_rows
+from .candidates import COPIES, EVERY, MIN_LABELLED, MIN_ROWS, TOGETHER, CandidateFilter, split_rows
 from .temperature import Mistakes, choose_temperature, spread
 
 RULES = ("nearest", "euclidean", "knn", "paper")  # "paper" is "euclidean" from the codes of the joint problem
@@ -160,7 +160,7 @@ class LabelledNeighbours:
 
     def _of_part(self, embedding: Matrix, n_threads: int, entries: int) -> Matrix:
         """Return the evidence for some rows: from the candidates of their groups if these are few, else from all."""
-        if is_worthwhile(len(embedding), len(self.reference)):
+        if len(embedding) >= MIN_ROWS and len(self.reference) >= MIN_LABELLED:
             with one_blas_thread():
                 candidates = CandidateFilter(
                     self.reference, None if self.rule == "knn" else self._starts(), self.n_neighbors
