@@ -41,6 +41,7 @@ class ActiveSet(BaseEstimator):
     """
 
     name = "active_set"
+    dtype = "auto"  # that of the products
     _rules = _SHARED
 
     def __init__(self, *, max_iter: int = 30, tol: float = 1e-4, units: str = "data", omit: Sequence[str] = ()) -> None:

@@ -100,7 +100,7 @@ class FitSizes:
 def state_itemsize(how: SolverParameters, is_double: bool = False) -> int:
     """Return the bytes of a number of the solver's dense states; `is_double` if landmarks ask for double precision."""
     usual = "float64" if is_double else "float32"
-    return int(np.dtype(how.options().get("dtype") or usual).itemsize)
+    return int(np.dtype(usual if how.dtype == "auto" else how.dtype).itemsize)
 
 
 def may_move(how: SolverParameters, coupling: Any) -> bool:

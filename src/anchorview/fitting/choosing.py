@@ -8,8 +8,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from ..features.view_copies import weigh_copies
-from ..features.view_weights import ViewWeights, ViewWeightsChoice, read_view_weights
+from ..features.view_weights import ViewWeights, ViewWeightsChoice, read_view_weights, weigh_copies
 from ..readers.choice import resolve_readers
 from ..solver.weights import DEFAULTS, ModelWeights
 from ..solvers import SolverParameters
@@ -38,7 +37,7 @@ def count_scalings(params: FitParameters, how: SolverParameters, is_auto: bool, 
     weighted = len(POWERS) + 1 if weighs_views else 0  # of the best scaling, and of the next with the power chosen
     if not is_auto:
         return 1 + weighted
-    return weighted + (len(SPARSE_SCALINGS) if is_sparse else len(SearchOptions().dense_scalings))
+    return weighted + (len(SPARSE_SCALINGS) if is_sparse else len(SearchOptions.dense_scalings))
 
 
 def choose_settings(

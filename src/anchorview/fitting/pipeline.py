@@ -79,10 +79,10 @@ def fit_model(params: FitParameters, given: FitInput, run: FitRun) -> Fitted:
     check_memory(estimate_memory(least), available)  # whatever the codes will be
     progress = Progress(run.estimator, run.verbose, plan.how.max_iter, plan.how.tol)
     review = None
-    if params.relabel is not None:
-        with progress.watch():
+    with progress.watch():
+        if params.relabel is not None:
             given, review = correct_labels(params, given, deepcopy(run.rng), run.n_threads, progress)
-    prepared = prepare(params, given, plan, run.rng, run.n_threads, available, progress)
+        prepared = prepare(params, given, plan, run.rng, run.n_threads, available, progress)
     return _learn(prepared, given, review, run, progress)
 
 

@@ -71,13 +71,11 @@ def prepare(
     progress.stage("choice", "%r, %d labelled in %d classes", given.views, n_labelled, len(given.known.classes))
     if _COMPILED not in sys.modules:
         progress.log("loading the compiled kernels (the first run on a machine compiles them: 5-15 s)")
-    with progress.watch():
-        asked, choice = choose_settings(params, given, plan, rng, n_threads)
+    asked, choice = choose_settings(params, given, plan, rng, n_threads)
     give_back()  # or what follows comes on top of the sample, and of all that was tried with it
     sizes = fit_sizes(params, given, plan, n_threads)
     progress.stage("scaling", "scaling: " + ", ".join(plan.scaling))
-    with progress.watch():
-        scaler = fit_planned_scaling(given, plan, rng, n_threads)
+    scaler = fit_planned_scaling(given, plan, rng, n_threads)
     progress.stage("landmarks", f"choosing {plan.n_landmarks} landmarks")
     source = represent_rows(params, given, plan, scaler, rng, n_threads)
     if "linear" in split_inference(choice.inference)[1]:
