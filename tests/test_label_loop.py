@@ -112,7 +112,9 @@ def test_updates_of_codes_in_files_and_of_stored_rows(tmp_path: Any, made: Any, 
     for number, view in enumerate(made.data):
         paths.append(tmp_path / f"view{number}.npy")
         np.save(paths[-1], view)
-    model = FSSMSC(n_landmarks=40, random_state=0, memory_limit=1).fit([open_rows(path) for path in paths], few)
+    model = FSSMSC(n_landmarks=40, random_state=0, solver=ActiveSet(memory_limit=1)).fit(
+        [open_rows(path) for path in paths], few
+    )
     assert "Codes are kept in files" in model.status_
     inside = FSSMSC(n_landmarks=40, random_state=0).fit(made.data, few).update(more)
     assert_same(model.update(more), inside, made.views)

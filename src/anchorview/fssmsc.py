@@ -93,9 +93,9 @@ class FSSMSC(UpdatedLabels):
         A value of `y` that means "no label", besides -1, NaN, None and "": "unknown", say.
     solver : {"active_set", "admm"}, ActiveSet or ADMM, default="active_set"
         Exact codes row by row, or the paper's Algorithm 1; a name is that solver with its defaults. Rounds, tolerance,
-        units of the weights and parts to leave out are parameters of the solver: see :class:`ActiveSet` and
-        :class:`ADMM`. A grid search reaches them as ``solver__max_iter``. The paper's algorithm is
-        ``FSSMSC(solver=ADMM(), ridge=0)``, with ``readers="paper"`` for its own way to read labels.
+        units of the weights, parts to leave out and the memory for codes are parameters of the solver: see
+        :class:`ActiveSet` and :class:`ADMM`. A grid search reaches them as ``solver__max_iter``. The paper's algorithm
+        is ``FSSMSC(solver=ADMM(), ridge=0)``, with ``readers="paper"`` for its own way to read labels.
     readers : str or sequence of str, default="auto"
         What reads the labels. Of the embedding: "nearest", the nearest labelled row by angle; "knn", a vote of
         `n_neighbors`, weighted by distance; "euclidean", the nearest by plain distance. All read training rows as
@@ -110,10 +110,6 @@ class FSSMSC(UpdatedLabels):
         whatever is asked for.
     n_neighbors : int or "auto", default="auto"
         For the vote. "auto" is 5; with ``readers="auto"`` 5 or 15, chosen by cross-validation on the labels.
-    memory_limit : float, optional
-        Bytes that a fit may take beyond its input before codes are kept in files, in the folder for temporary files
-        (``TMPDIR``); by default half of what is free. The result is the same. Only for the solver "active_set". Of
-        dask arrays codes always stay on the workers, and beyond this limit `embedding_` does too.
     random_state : int, RandomState or None, default=None
         Landmarks, and k-means when there are no labels.
     n_jobs : int, optional
@@ -144,8 +140,8 @@ class FSSMSC(UpdatedLabels):
         as many components as clusters; more where the graph of the landmarks falls into more parts than that, which
         `status_` then says.
     codes_ : csr_array of shape (n_rows, n_landmarks)
-        Codes of the rows. Beyond `memory_limit` rows in files, which are removed with the model, and of dask arrays
-        rows on the workers; indexing (``codes_[:1000]``) reads some as a csr_array.
+        Codes of the rows. Beyond the solver's `memory_limit` rows in files, which are removed with the model, and of
+        dask arrays rows on the workers; indexing (``codes_[:1000]``) reads some as a csr_array.
     landmarks_ : ndarray of shape (n_landmarks, n_features)
         Landmarks in the scaled feature space, views side by side.
     landmark_embedding_ : ndarray of shape (n_components, n_landmarks)
@@ -238,7 +234,6 @@ class FSSMSC(UpdatedLabels):
         solver: str | SolverParameters = "active_set",
         readers: str | Sequence[str] = "auto",
         n_neighbors: int | str = "auto",
-        memory_limit: float | None = None,
         random_state: int | np.random.RandomState | None = None,
         n_jobs: int | None = None,
         verbose: bool = False,
@@ -260,7 +255,6 @@ class FSSMSC(UpdatedLabels):
         self.solver = solver
         self.readers = readers
         self.n_neighbors = n_neighbors
-        self.memory_limit = memory_limit
         self.random_state = random_state
         self.n_jobs = n_jobs
         self.verbose = verbose

@@ -56,7 +56,7 @@ def _sklearn(**modules: str) -> dict[str, Storable]:
 
 
 TABLE: dict[str, Storable] = {
-    "FSSMSC": Storable("anchorview.fssmsc", 2, _PLACES, times=("stage_seconds_",)),
+    "FSSMSC": Storable("anchorview.fssmsc", 3, _PLACES, times=("stage_seconds_",)),
     "AnchorViewClassifier": Storable(
         "anchorview.classifier",
         2,

@@ -337,7 +337,7 @@ class TreeReader:
         if refused:
             raise ValueError(f"{kind.__name__} is stored without {sorted(refused)}")
         check_transformer_parameters(kind, parameters)
-        made = kind(**(translate_parameters(kind.__name__, parameters) if self._is_former else parameters))
+        made = kind(**translate_parameters(kind.__name__, parameters))
         fitted: dict[str, Any] = {}
         for name, item in body["fitted"].items():
             if not name.isidentifier() or name.startswith("__") or not (name[0] == "_" or name[-1] == "_"):

@@ -165,7 +165,7 @@ def _results(model: HasLabels) -> dict[str, npt.NDArray[Any]]:
 
 def _result_columns(model: HasLabels) -> dict[str, Any]:
     """Return the results that a model has for each row; an embedding that stayed on a cluster is there still."""
-    check_is_fitted(model, "labels_")
+    check_is_fitted(model)
     _ = model.labels_  # an error says why, where a fitted model has none
     return {name: getattr(model, attribute) for name, attribute in _ATTRIBUTES.items() if hasattr(model, attribute)}
 

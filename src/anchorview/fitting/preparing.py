@@ -123,7 +123,7 @@ def measure(
         vote_bytes=vote_bytes(choice.inference, len(given.known.classes)),
         reads_products=bool(split_inference(choice.inference)[1]),
     )
-    return settled, _reserve(params, sizes, available, plan)
+    return settled, _reserve(sizes, available, plan)
 
 
 def vote_bytes(inference: str, n_classes: int) -> int:
@@ -153,12 +153,12 @@ def _weigh(
     return settled
 
 
-def _reserve(params: FitParameters, sizes: FitSizes, available: int | None, plan: Plan) -> MemoryEstimate:
-    """Return what a fit needs, and plan to keep codes in files if they would take it beyond `memory_limit`.
+def _reserve(sizes: FitSizes, available: int | None, plan: Plan) -> MemoryEstimate:
+    """Return what a fit needs, and plan to keep codes in files if it were more than the solver's `memory_limit`.
 
     Codes on a cluster stay there, and the embedding does if it would take the fit beyond that limit.
     """
-    needed, limit = estimate_memory(sizes), params.memory_limit
+    needed, limit = estimate_memory(sizes), plan.how.memory_limit
     if limit is None and available is not None:
         limit = available // 2
     if limit is None or needed.total <= limit or not plan.solver.stores_codes:

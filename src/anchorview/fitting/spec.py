@@ -38,7 +38,6 @@ RULES_OF_FIT: dict[str, Rule] = {  # what the parameters of `FSSMSC` may be
     "solver": SolverRule(),
     "readers": ReadersRule(),
     "n_neighbors": Number(1, integer=True, or_text=("auto",)),
-    "memory_limit": Number(0, optional=True),
 }
 
 
@@ -186,7 +185,6 @@ class FitParameters:
     solver: str | SolverParameters = "active_set"
     readers: str | Sequence[str] = "auto"
     n_neighbors: int | str = "auto"
-    memory_limit: float | None = None
 
     @classmethod
     def of(cls, estimator: object) -> FitParameters:
