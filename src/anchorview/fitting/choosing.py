@@ -8,7 +8,8 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from ..features.view_weights import ViewWeights, ViewWeightsChoice, read_view_weights, weigh_copies
+from ..features.view_copies import weigh_copies
+from ..features.view_weights import ViewWeights, ViewWeightsChoice, read_view_weights
 from ..readers.choice import resolve_readers
 from ..solver.weights import DEFAULTS, ModelWeights
 from ..solvers import SolverParameters

@@ -13,7 +13,8 @@ from ..core.checks import COUNT, SHARED, WEIGHT_OR_AUTO, Mark, Names, Number, On
 from ..core.progress import Outcome
 from ..features.auto import ScalingChoice, read_scaling, suit_views
 from ..features.landmarks import check_landmarks
-from ..features.view_weights import ViewWeights, ViewWeightsChoice, ViewWeightsRule, read_view_weights, weigh_copies
+from ..features.view_copies import weigh_copies
+from ..features.view_weights import ViewWeights, ViewWeightsChoice, ViewWeightsRule, read_view_weights
 from ..readers.choice import OF_PRODUCTS, ReadersRule, resolve_readers
 from ..solver.registry import SOLVERS, Solver
 from ..solvers import SolverParameters, SolverRule, resolve_solver
