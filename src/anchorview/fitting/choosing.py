@@ -47,7 +47,7 @@ def choose_settings(
     """Choose what is "auto": the scaling, which goes into the plan, the weights, and what reads the labels."""
     from ..tuning.auto import AutoRequest, LabelledRows, choose, describe  # loads numba: not before a fit needs it
 
-    how = plan.how
+    how, default = plan.how, one_name(plan.scaling)
     usual, is_auto = DEFAULTS[how.units], how.units == "data"
     l1, ridge, must, coupling = (
         getattr(usual, name) if value == "auto" else float(value)
@@ -68,7 +68,7 @@ def choose_settings(
     known = given.known
     rows = LabelledRows(given.views, given.present, given.weights, given.sample_weight, known.class_ids, known.pairs)
     seed = 0 if asked.is_complete else int(rng.randint(2**31 - 1))
-    choice = choose(asked, one_name(plan.scaling), rows, seed, n_threads)
+    choice = choose(asked, default, rows, seed, n_threads)
     kinds = choice.scaling
     plan.view_weights = choice.view_weights
     plan.scaling = [kinds] * len(plan.scaling) if isinstance(kinds, str) else list(kinds)

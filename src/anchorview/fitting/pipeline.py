@@ -82,6 +82,9 @@ def fit_model(params: FitParameters, given: FitInput, run: FitRun) -> Fitted:
     with progress.watch():
         if params.relabel is not None:
             given, review = correct_labels(params, given, deepcopy(run.rng), run.n_threads, progress)
+        n_labelled = int(np.count_nonzero(given.known.class_ids >= 0))
+        about = given.views, n_labelled, len(given.known.classes)
+        progress.stage("choice", "%r, %d labelled in %d classes", *about)
         prepared = prepare(params, given, plan, run.rng, run.n_threads, available, progress)
     return _learn(prepared, given, review, run, progress)
 

@@ -67,8 +67,6 @@ def prepare(
     progress: Progress,
 ) -> Prepared:
     """Choose settings, scaling and landmarks, and refuse a fit for which there is too little memory."""
-    n_labelled = int(np.count_nonzero(given.known.class_ids >= 0))
-    progress.stage("choice", "%r, %d labelled in %d classes", given.views, n_labelled, len(given.known.classes))
     if _COMPILED not in sys.modules:
         progress.log("loading the compiled kernels (the first run on a machine compiles them: 5-15 s)")
     asked, choice = choose_settings(params, given, plan, rng, n_threads)

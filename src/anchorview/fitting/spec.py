@@ -22,11 +22,13 @@ from .cluster_count import USUAL
 from .given import FitInput
 
 RULES_OF_FIT: dict[str, Rule] = {  # what the parameters of `FSSMSC` may be
+    "view_weights": ViewWeightsRule(),
+    "solver": SolverRule(),
+    "readers": ReadersRule(),
     **SHARED,
     "n_clusters": Number(1, integer=True, optional=True, or_text=("auto",)),
     "n_landmarks": COUNT,
     "scaling": Names(),
-    "view_weights": ViewWeightsRule(),
     "landmarks": OneOf(("kmeans", "random"), or_array=True),
     "l1": WEIGHT_OR_AUTO,
     "ridge": WEIGHT_OR_AUTO,
@@ -36,8 +38,6 @@ RULES_OF_FIT: dict[str, Rule] = {  # what the parameters of `FSSMSC` may be
     "relabel": Number(0.5, 1, optional=True),
     "on_empty": OneOf(("error", "drop")),
     "unlabelled": Mark(),
-    "solver": SolverRule(),
-    "readers": ReadersRule(),
     "n_neighbors": Number(1, integer=True, or_text=("auto",)),
 }
 
