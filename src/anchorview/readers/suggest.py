@@ -17,7 +17,7 @@ import numpy as np
 import numpy.typing as npt
 
 from ..core.arrays import Mask, Matrix, Rows
-from .group_tree import GroupTree, group_centres, make_group_tree
+from .group_tree import GroupTree, group_centres
 
 _MOST_LABELLED = 5000  # labelled rows that show which groups have a label
 _GROUPS_PER_CLASS = 2  # where classes without a label are looked for
@@ -65,46 +65,6 @@ class SuggestedRows:
     in_new_groups: Mask
 
 
-def suggest_rows(
-    coordinates: Matrix,
-    doubt: Matrix,
-    candidates: Mask,
-    n: int,
-    n_labelled: int = 0,
-    random_state: int = 0,
-) -> Rows:
-    """Return the rows to label next, the most useful first, of rows that were not grouped before.
-
-    Parameters
-    ----------
-    coordinates : ndarray of shape (n_rows, p)
-        Where rows that are alike lie together; see `code_space`.
-    doubt : ndarray of shape (n_rows,)
-        Probability that the label of a row is wrong; 0 for rows that do not matter.
-    candidates : ndarray of bool of shape (n_rows,)
-        Rows that may be suggested, at least `n`.
-    n : int
-        Number of rows.
-    n_labelled : int
-        Number of rows that have a label.
-    random_state : int
-        Where the grouping starts.
-
-    Returns
-    -------
-    ndarray of shape (n,)
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> places = np.array([[0.0], [0.1], [0.2], [5.0], [5.1], [5.2], [9.0]])
-    >>> suggest_rows(places, np.array([0.1, 0.1, 0.1, 0.6, 0.6, 0.6, 0.9]), np.full(7, True), 2, n_labelled=1)
-    array([4, 6])
-    """
-    groups = make_group_tree(coordinates, random_state)
-    return suggest_from(groups, coordinates, doubt, candidates, n, n_labelled=n_labelled).rows
-
-
 def suggest_from(
     groups: GroupTree,
     coordinates: Matrix,
@@ -116,18 +76,35 @@ def suggest_from(
     labelled: Rows | None = None,
     n_classes: int = 0,
 ) -> SuggestedRows:
-    """Return the rows to label next, by groups that were made before.
+    """Return the rows to label next, the most useful first, by groups that were made before.
 
     Parameters
     ----------
     groups : GroupTree
         Of the same rows.
-    coordinates, doubt, candidates, n, n_labelled
-        As for `suggest_rows`.
+    coordinates : ndarray of shape (n_rows, p)
+        Where rows that are alike lie together; see `code_space`.
+    doubt : ndarray of shape (n_rows,)
+        Probability that the label of a row is wrong; 0 for rows that do not matter.
+    candidates : ndarray of bool of shape (n_rows,)
+        Rows that may be suggested, at least `n`.
+    n : int
+        Number of rows.
+    n_labelled : int
+        Number of rows that have a label.
     labelled : ndarray of int, optional
         Rows with a label: large groups without any of them come first.
     n_classes : int
         Classes that have a label.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from anchorview.readers.group_tree import make_group_tree
+    >>> places = np.array([[0.0], [0.1], [0.2], [5.0], [5.1], [5.2], [9.0]])
+    >>> groups, doubt = make_group_tree(places), np.array([0.1, 0.1, 0.1, 0.6, 0.6, 0.6, 0.9])
+    >>> suggest_from(groups, places, doubt, np.full(7, True), 2, n_labelled=1).rows
+    array([4, 6])
     """
     rows, points, fine = _with_candidates(groups, coordinates, candidates, n)
     joined = groups.joined(n_labelled + n)[fine]
