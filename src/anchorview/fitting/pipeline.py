@@ -11,7 +11,7 @@ import numpy as np
 from ..core.free_memory import available_memory
 from ..core.progress import Progress
 from ..cost.fit import estimate_memory
-from ..cost.sizes import check_memory, fit_sizes
+from ..cost.sizes import check_memory
 from ..engine.blocks import one_blas_thread
 from ..model.model import Model
 from ..readers.base import TopTwo
@@ -32,7 +32,7 @@ from .learning import (
     watch_products,
     weigh_held_out,
 )
-from .preparing import Prepared, prepare
+from .preparing import Prepared, fit_sizes, prepare
 from .report import FitReport
 from .reviewing import LabelReview, correct_labels, correct_on, review_labels
 from .spec import FitParameters, FitRun, count_components, make_plan

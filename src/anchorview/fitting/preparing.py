@@ -16,9 +16,10 @@ import numpy as np
 from ..core.free_memory import give_back
 from ..core.progress import Outcome, Progress
 from ..cost.fit import estimate_memory
-from ..cost.sizes import FitSizes, MemoryEstimate, check_memory, fit_sizes, state_itemsize
+from ..cost.sizes import FitSizes, MemoryEstimate, check_memory, input_sizes, may_move, state_itemsize
 from ..features.representation import Representation, represent
 from ..features.scaling import ViewsScaler, fit_scaling
+from ..solver.grams import patterns
 from ..solver.weights import ModelWeights
 from ..tuning.settings import split_inference
 from ..tuning.units import DENSE, PaperWeights, to_paper_weights
@@ -83,6 +84,23 @@ def prepare(
     settled, needed = measure(params, given, plan, source, asked, choice, sizes, available)
     check_memory(needed, available)
     return Prepared(params, given, plan, choice, source, settled, deepcopy(rng))
+
+
+def fit_sizes(params: FitParameters, given: FitInput, plan: Plan, n_threads: int, n_tried: int = 0) -> FitSizes:
+    """Return the sizes of a fit that tries so many scalings, but for the non-zeros of its codes."""
+    return FitSizes(
+        **input_sizes(given.views, plan.scaling, n_tried > 1),
+        n_landmarks=plan.n_landmarks,
+        n_components=plan.n_components,
+        n_labelled=int(np.count_nonzero(given.known.class_ids >= 0)),
+        n_tried=n_tried,
+        solver=plan.how.name,
+        state_itemsize=state_itemsize(plan.how),
+        n_threads=n_threads,
+        n_patterns=1 if given.present is None else len(patterns(given.present)[0]),
+        moves=may_move(plan.how, params.coupling),
+        nearest_only=plan.inference in ("nearest", "paper"),
+    )
 
 
 def fit_planned_scaling(given: FitInput, plan: Plan, rng: np.random.RandomState, n_threads: int) -> ViewsScaler:
