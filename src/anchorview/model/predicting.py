@@ -192,9 +192,9 @@ def _add_branch(
     kept: KeptCodes | None,
 ) -> None:
     """Add the votes of a branch; `scaler` is its own, or what is left of it to do (`features.projected`)."""
-    cross = ViewCrossProducts(views, scaler, branch.landmarks, present=present, for_prediction=True)
     together = [member for member in branch.members if member.reader.reads == "embedding"]
     needs_products = kept is not None or any(member.reader.reads != "features" for member in branch.members)
+    cross = ViewCrossProducts(views, scaler, branch.landmarks, present=present, for_prediction=True)
 
     def of_block(block: slice) -> tuple[list[Matrix], sparse.csr_array | None]:
         products = _read_finite(cross, block, check) if needs_products else None
