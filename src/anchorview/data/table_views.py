@@ -417,5 +417,5 @@ def _join(parts: list[Part], table: Any) -> Views:
     views = Views(
         [part.array for part in parts], names=names, mask=np.column_stack([part.present for part in parts]), ids=ids
     )
-    views.features = [list(part.features) for part in parts]
+    views.features = [part.features for part in parts]
     return views

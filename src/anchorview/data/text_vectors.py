@@ -36,6 +36,8 @@ def encode_texts(model: TextModel, texts: Sequence[str], cache: Cache = None) ->
         and is used for encoders that take longer than a millisecond a text. None keeps nothing.
     """
     unique = list(dict.fromkeys(texts))
+    if cache == AUTO and model.name == WORDLLAMA:  # it looks vectors up: no slower than a cache would be
+        cache = None
     kept = None if cache is None else VectorCache(default_folder() if cache == AUTO else cache, model.digest)
     found = {} if kept is None else kept.read(unique)
     lacking = [text for text in unique if text not in found]
