@@ -93,7 +93,7 @@ def png_that_says(width: int, height: int) -> bytes:
     ("name", "data", "why"),
     [
         ("empty.jpg", b"", "the file is empty"),
-        ("text.jpg", b"this is no photo at all", "cannot identify"),
+        ("text.jpg", b"this is no photo at all", "no picture of a kind that can be read"),
         ("d.svg", b'<?xml version="1.0"?><svg xmlns="http://www.w3.org/2000/svg"/>', "SVG"),
         ("p.heic", b"\0\0\0\x18ftypheic" + b"\0" * 40, "HEIC is not supported"),
         ("bomb.png", png_that_says(60_000, 60_000), "too large to decode"),

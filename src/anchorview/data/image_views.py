@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
-from typing import Any, NamedTuple, Self
+from typing import Any, NamedTuple, Self, TypeVar
 
 import numpy as np
 import numpy.typing as npt
@@ -13,6 +13,7 @@ from sklearn.base import BaseEstimator, TransformerMixin
 from sklearn.utils.validation import check_is_fitted
 
 from ..core.arrays import Mask
+from ..core.progress import Ticker
 from ..engine.blocks import count_threads, iter_blocks
 from .image_descriptors import DESCRIPTOR_SIZES, SIZE, Descriptors, describe_image
 from .image_files import Pixels, UnreadableImage, read_image, require_images
@@ -22,6 +23,7 @@ _BATCH = 64  # photos that are read together
 _NAMED = 3  # unreadable ones that errors name
 NETWORK = "network"  # the view that an encoder gives
 _MEAN, _SPREAD = (0.485, 0.456, 0.406), (0.229, 0.224, 0.225)  # of ImageNet, as networks for photos expect
+T = TypeVar("T")
 ImageEncoder = Callable[[Sequence[Any]], Any]
 
 
@@ -197,12 +199,15 @@ def encode_images(
                 pictures.append(picture)
         return read, pictures, descriptions, failed
 
+    n_threads = count_threads(n_jobs)
     batches = [range(start, min(start + _BATCH, len(paths))) for start in range(0, len(paths), _BATCH)]
     present = np.zeros(len(paths), dtype=bool)
     unreadable: dict[str, str] = {}
     known = sizes if sizes is not None else {} if run is not None else DESCRIPTOR_SIZES
     arrays = {name: np.zeros((len(paths), n), np.float32) for name, n in known.items()}
-    for read, pictures, descriptions, failed in iter_blocks(of_batch, batches, count_threads(n_jobs), "photos"):
+    ticker = Ticker("reading", len(paths), "photos")
+    for rows_read, (read, pictures, descriptions, failed) in _read_ahead(of_batch, batches, n_threads):
+        ticker.done(len(rows_read))
         unreadable |= failed
         if not read:
             continue
@@ -216,6 +221,13 @@ def encode_images(
             arrays[name][read] = rows
         present[read] = True
     return EncodedImages(arrays, present, unreadable)
+
+
+def _read_ahead(of_batch: Callable[[range], T], batches: list[range], n_threads: int) -> Iterator[tuple[range, T]]:
+    """Yield batches and what was read of them, a few ahead: pictures must not pile up before a slow network."""
+    for start in range(0, len(batches), 2 * n_threads):
+        some = batches[start : start + 2 * n_threads]
+        yield from zip(some, iter_blocks(of_batch, some, n_threads), strict=True)
 
 
 def refuse_all_unreadable(encoded: EncodedImages, n_rows: int, what: str) -> None:
