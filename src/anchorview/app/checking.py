@@ -32,8 +32,9 @@ def check_run(settings: RunSettings, reporter: Reporter, *, timed: bool = True) 
     """Say what a run would do, with or without how long it takes, and return it for machines."""
     encoder = _text_encoder(settings)
     with reporter.working():
-        # Encoders of text may take minutes, which nobody expects of a dry run.
-        data = read(settings if timed else dataclasses.replace(settings, text_encoder="none"), reporter)
+        # Encoders may take minutes, which nobody expects of a dry run.
+        quick = dataclasses.replace(settings, text_encoder="none", image_encoder=None)
+        data = read(settings if timed else quick, reporter)
         model = make_model(settings, data)
         empty = _missing_cells(data)
         needed = memory_of(data, model, count=len(data.views) >= _MANY_ROWS)
@@ -44,6 +45,8 @@ def check_run(settings: RunSettings, reporter: Reporter, *, timed: bool = True) 
     has_text = data.table is not None and any(found.kind == "text" for found in data.table.columns_.values())
     if seconds is None and has_text and encoder is not None:
         reporter.say(f"A fit encodes text by {encoder}, too: one more view of each column of text.")
+    if seconds is None and settings.image_encoder is not None:
+        reporter.say(f"A fit encodes photos by {settings.image_encoder.name}, too: one more view, which leads.")
     if seconds is None:
         reporter.say("Nothing was written (--dry-run); --check tells how long the fit will take, too.")
     else:

@@ -73,7 +73,7 @@ class TableViews(TransformerMixin, BaseEstimator):
         what the environment variable ANCHORVIEW_CACHE names), for encoders that take longer than a millisecond a text;
         None keeps nothing.
     image_encoder : callable or path of an .onnx file, optional
-        What encodes photos; by default four descriptions of them (see `ImageViews`).
+        What encodes photos, a view that leads; by default there are four descriptions of them (see `ImageViews`).
     image_folder : path, optional
         Where relative paths of photos start; by default the current folder. Model files keep neither.
 
@@ -418,4 +418,5 @@ def _join(parts: list[Part], table: Any) -> Views:
         [part.array for part in parts], names=names, mask=np.column_stack([part.present for part in parts]), ids=ids
     )
     views.features = [part.features for part in parts]
+    views.supporting = frozenset(name for name, part in zip(names, parts, strict=True) if part.supporting)
     return views

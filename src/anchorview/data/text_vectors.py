@@ -53,10 +53,10 @@ def encode_texts(model: TextModel, texts: Sequence[str], cache: Cache = None) ->
             kept.write(batch, vectors)
         return vectors
 
-    ticker = Ticker("encoding texts", len(batches))
+    ticker = Ticker("encoding", len(lacking), "texts")
     for batch in batches:  # one at a time: encoders bring threads of their own
         found |= dict(zip(batch, encode(batch), strict=True))
-        ticker.done()
+        ticker.done(len(batch))
     sizes = {len(vector) for vector in found.values()}
     if len(sizes) > 1:
         raise ValueError(f"{model.name} gave vectors of several lengths: {sorted(sizes)}.")
