@@ -62,7 +62,8 @@ def test_a_new_search_in_the_background_takes_over_when_it_is_put_in_place(made:
 
 def test_a_new_search_keeps_weights_and_pairs(made: Any) -> None:
     weights = np.where(made.target == 0, 2.0, 1.0)
-    pairs = Constraints.from_pairs(must=[(0, 3), (1, 4)], cannot=[(0, 1)], n_rows=150)
+    first = [np.flatnonzero(made.target == each)[:2].tolist() for each in range(3)]
+    pairs = Constraints.from_pairs(must=first, cannot=[(first[0][0], first[1][0])], n_rows=150)
     pairs = pairs + Constraints.from_groups(must=np.where(made.y < 0, made.target, -1))
     given = {"sample_weight": weights, "constraints": pairs}
     searched = build().fit(made.views, made.y, **given).refit()

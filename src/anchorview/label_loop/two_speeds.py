@@ -20,7 +20,7 @@ from ..core.arrays import Matrix, Rows
 from ..core.progress import as_interrupt
 from ..data.views import Views
 from ..fitting.given import FitInput
-from ..readers.audit import ExpectedAccuracy, accuracy_by_hidden_labels
+from ..readers.audit import ExpectedAccuracy, JudgedAudit, accuracy_by_hidden_labels
 from ..readers.label_sources import read_label_sources
 from ..supervision.constraints import Constraints, RowConstraints
 from .judging import LabelLoop
@@ -314,7 +314,7 @@ class TwoSpeeds(LabelLoop):
     def _can_judge_audit(self) -> bool:
         return self.held_out_ is not None or self._is_plain
 
-    def _judge_audit(self) -> Any:
+    def _judge_audit(self) -> JudgedAudit:
         if self._is_plain:
             return super()._judge_audit()
         if self._audit is None:
@@ -327,7 +327,8 @@ class TwoSpeeds(LabelLoop):
                 both, places, judged = np.intersect1d(rows, held_out.rows, return_indices=True)
                 del both
                 right[places], sure[places] = held_out.right[judged], held_out.confidence[judged]
-            self._audit = rows, skipped, right, sure
+            elsewhere = float(self.confidence_[self._can_be_labelled].mean()) if self._can_be_labelled.any() else 0.0
+            self._audit = JudgedAudit(rows, skipped, right, sure, elsewhere)
         return self._audit
 
     def _accuracy_by_hidden_labels(self) -> ExpectedAccuracy | None:
