@@ -21,7 +21,7 @@ from scipy import sparse
 from sklearn.base import BaseEstimator
 
 from ..features.representation import landmark_gram
-from ..model.model import names_of_rows
+from ..model.model import names_of_rows, values_of_rows
 from .former_models import FORMER, upgrade_fitted, upgrade_judgement
 from .former_names import translate_parameters, translate_setting
 from .model_arrays import KINDS, check_dtype, parse_dtype
@@ -191,7 +191,7 @@ class TreeWriter:
             check_transformer_parameters(type(value), parameters)
         except ValueError as error:
             raise TypeError(f"{where}: {error}. Keep the model with pickle or joblib instead.") from None
-        of_rows = state.get("_rows") or {}
+        of_rows = (values_of_rows(value) if self._rows else None) or {}
         fitted = {
             key: item
             for key, item in {**state, **of_rows}.items()
