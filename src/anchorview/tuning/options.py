@@ -21,6 +21,14 @@ def _prior_losses() -> dict[str, float]:
     return {"nearest": 0.0, "spread": 0.0, "poisson": 0.0, "embedding": 0.1, "knn": 0.2, "features": 0.4, "codes": 0.5}
 
 
+def _steady_rows() -> dict[str, float]:
+    """Labels choose by chance until there are two for each of the settings compared, and the nearest row stays good.
+
+    Poisson learning is as good with a label or two per class, but gains less by more of them.
+    """
+    return {"nearest": 80.0, "poisson": 20.0}
+
+
 @dataclass(frozen=True)
 class SearchOptions:
     """The constants; `AnchorViewClassifier(search_options={...})` changes some of them.
@@ -65,7 +73,7 @@ class SearchOptions:
 
     # what is averaged
     max_compared: int = 40  # settings that the average is put together from
-    steady_rows: float = 40.0  # judged, at which chosen settings and steady ones weigh the same: one for each compared
+    steady_rows: Mapping[str, float] = field(default_factory=_steady_rows)  # judged labels that steady heads weigh
     picks_per_setting: int = 2  # half of the picks go to the best settings of different kinds
     second_fit: bool = True  # fit once more with the rows that the average is sure of
     sure_share: float = 0.8  # of the rows that are given a class, those it is surest of count as labelled

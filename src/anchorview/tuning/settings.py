@@ -21,7 +21,6 @@ N_VOTES = 5
 FOR_FSSMSC = JOINABLE  # heads that `FSSMSC` has too
 ON_GRAPH = ("spread", "poisson")
 WITHOUT_CODES = ("features", *ON_GRAPH)
-STEADY = ("nearest", "poisson")  # heads that are good with hardly any label
 READINGS: tuple[tuple[str, ...], ...] = (("linear",), ("poisson",), OF_PRODUCTS)  # of E (`readings`), in `FSSMSC`
 _WEIGHTS = ("l1", "ridge", "must_link_weight")
 
