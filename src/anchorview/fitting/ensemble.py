@@ -23,7 +23,7 @@ from ..tuning.judging import SPACES, fit_reader
 from ..tuning.links import VisibleLabels, apply_pairs
 from ..tuning.representation import embed_code_set
 from ..tuning.search_data import Judgement, SearchData
-from ..tuning.settings import ON_GRAPH, Setting
+from ..tuning.settings import ON_FEATURES, ON_GRAPH, Setting
 
 _BLOCK_ROWS = 4096
 Fits = list[tuple[Setting, Member]]
@@ -99,7 +99,7 @@ class Ensemble:
                 return SpreadReader(graph.spread(labels, data.n_classes, setting.strength)[0]), None
             return PoissonReader(graph.potential(labels, data.n_classes, setting.strength)[0]), None
         embedding = None
-        if setting.head == "features":
+        if setting.head in ON_FEATURES:
             rows = data.source(setting).scaler.take(data.views, visible.rows, data.present).stacked()
         else:
             if setting.head != "codes":
@@ -109,14 +109,14 @@ class Ensemble:
                 embedding = embeddings[key]
             rows = to_space(SPACES[setting.head], data.code_set(setting).codes[visible.rows], embedding)
         with one_blas_thread():
-            return fit_reader(setting, rows, visible.class_ids, data.n_classes, visible.weights), embedding
+            return fit_reader(data, setting, rows, visible.class_ids, visible.weights), embedding
 
     def _beside(self, setting: Setting) -> Fits:
         """Return the members that share most work with this setting."""
         if setting.source not in self._parts:
             self._parts[setting.source] = _Part(self.data.source(setting), self.data.completer(setting))
         part = self._parts[setting.source]
-        if setting.head == "features":
+        if setting.head in ON_FEATURES:
             return part.on_features
         if setting.head in ON_GRAPH:
             return part.on_graph

@@ -75,11 +75,13 @@ def search(data: SearchData, base: Setting, scalings: list[Scaling]) -> None:
 
 
 def _on_features(data: SearchData, base: Setting, scalings: list[Scaling]) -> list[Batch]:
-    """Return settings without codes: regressions on features, and labels spread over the graph."""
+    """Return settings without codes: regressions on features and on single views, labels spread over the graph."""
     result = []
     for scaling in scalings:
         first = replace(base, scaling=scaling)
         result.append([replace(first, head="features", strength=c) for c in data.options.feature_strengths])
+        if len(data.views.names) > 1 and "tfidf" not in np.atleast_1d(scaling):  # as many words again are too many
+            result.append([replace(first, head="views", strength=c) for c in data.options.view_strengths])
         if data.has_graph:
             result.append([replace(first, head="spread", strength=alpha) for alpha in data.options.graph_strengths])
             result.append([replace(first, head="poisson", strength=alpha) for alpha in data.options.poisson_strengths])
@@ -226,8 +228,8 @@ def join_steady(data: SearchData, chosen: dict[Setting, float], judgements: list
 def steady_settings(data: SearchData, judgements: list[Judgement]) -> dict[str, list[Setting]]:
     """Return settings that are good with hardly any label, in all scalings, by what reads the labels.
 
-    The nearest labelled row with the usual weights and Poisson learning, as `FSSMSC` joins them: each errs in its own
-    way, and neither has anything to choose but the scaling, over which it is averaged.
+    The nearest labelled row with the usual weights and Poisson learning, as `FSSMSC` joins them, and late fusion: each
+    errs in its own way, and has nothing to choose but the scaling, over which it is averaged.
     """
     tried = [judgement.setting for judgement in judgements]
     usual = [setting for setting in tried if setting.n_landmarks == data.n_landmarks and not count_changes(setting)]
