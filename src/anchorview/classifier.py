@@ -121,10 +121,10 @@ class AnchorViewClassifier(TwoSpeeds):
         best of many somewhat too good. NaN after such an interrupt.
     best_setting_ : dict
         The setting with the best judgement of all. ``head`` is what reads the labels ("nearest", "knn", or a logistic
-        regression on "embedding", "codes" or "features", or labels on a graph of neighbours, "spread" over
-        it or as their potential, "poisson"), ``strength`` the C of a regression or how far labels spread; neither is a
-        parameter of FSSMSC. ``l1``, ``ridge`` and ``must_link_weight`` mean nothing for "features", "spread" and
-        "poisson".
+        regression on "embedding", "codes" or "features", the mean of one on each of the "views", or labels on a graph
+        of neighbours, "spread" over it or as their potential, "poisson"), ``strength`` the C of a regression or how far
+        labels spread; neither is a parameter of FSSMSC. ``l1``, ``ridge`` and ``must_link_weight`` mean nothing for
+        "features", "views", "spread" and "poisson".
     best_score_ : float
         Estimate of the accuracy of `labels_` on rows without a label: that of the average on hidden labels, its members
         chosen without the labels that they are judged on. A label that is the only one of its class cannot be hidden,

@@ -25,7 +25,7 @@ from ..tuning.judging import SPACES, fit_reader
 from ..tuning.links import VisibleLabels, apply_pairs
 from ..tuning.representation import embed_code_set
 from ..tuning.search_data import Judgement, SearchData
-from ..tuning.settings import ON_GRAPH, Setting
+from ..tuning.settings import ON_FEATURES, ON_GRAPH, Setting
 
 _BLOCK_ROWS = 4096
 _BITS = 24  # of an embedding, as many as single precision has
@@ -106,7 +106,7 @@ class Ensemble:
             potential = graph.potential(labels, data.n_classes, setting.strength)[0]
             return PoissonReader(fewer_digits(potential, _GRAPH_BITS)), None
         embedding = None
-        if setting.head == "features":
+        if setting.head in ON_FEATURES:
             rows = data.source(setting).scaler.take(data.views, visible.rows, data.present).stacked()
         else:
             if setting.head != "codes":
@@ -116,14 +116,14 @@ class Ensemble:
                 embedding = embeddings[key]
             rows = to_space(SPACES[setting.head], data.code_set(setting).codes[visible.rows], embedding)
         with one_blas_thread():
-            return fit_reader(setting, rows, visible.class_ids, data.n_classes, visible.weights), embedding
+            return fit_reader(data, setting, rows, visible.class_ids, visible.weights), embedding
 
     def _beside(self, setting: Setting) -> Fits:
         """Return the members that share most work with this setting."""
         if setting.source not in self._parts:
             self._parts[setting.source] = _Part(self.data.source(setting), self.data.completer(setting))
         part = self._parts[setting.source]
-        if setting.head == "features":
+        if setting.head in ON_FEATURES:
             return part.on_features
         if setting.head in ON_GRAPH:
             return part.on_graph
