@@ -23,7 +23,8 @@ from support.browser import Tab, browser_tab  # noqa: E402
 SITE = ROOT / "build" / "site"
 NOT_PAGES = ("genindex.html", "search.html")
 WINDOWS = {(width, theme): theme == "dark" for width in (1280, 390) for theme in ("light", "dark")}
-TILE, TALLEST, PER_SHEET = 300, 1500, 12  # pixels of a page on a sheet; pages on a sheet
+TILE, TALLEST, PER_SHEET = 300, 900, 5  # pixels of a page on a sheet; pages on a sheet
+PER_BROWSER = 30  # pages; a browser is given two minutes
 WIDER = "document.documentElement.scrollWidth - window.innerWidth"
 BROKEN = "[...document.images].filter((one) => one.complete && !one.naturalWidth).map((one) => one.src)"
 
@@ -66,16 +67,20 @@ def main() -> int:
     pages = [page for page in sorted(SITE.rglob("*.html")) if page.name not in NOT_PAGES]
     pages = [page for page in pages if "_static" not in page.parts and (not given.pages or page.stem in given.pages)]
     failed = 0
-    with tempfile.TemporaryDirectory() as name, browser_tab(Path(name) / "profile") as tab:
+    with tempfile.TemporaryDirectory() as name:
         for (width, theme), dark in WINDOWS.items():
-            taken = []
-            for page in pages:
-                shown = given.sheets is not None and page.parent.name != "generated"
-                picture = Path(name) / f"{page.parent.name}.{page.stem}.png" if shown else None
-                if wrong := look(tab, page, width, dark, picture):
-                    failed += 1
-                    print(f"{page.relative_to(SITE)} at {width} pixels, {theme}: {'; '.join(wrong)}")
-                taken += [picture] if picture is not None else []
+            taken: list[Path] = []
+            for first in range(0, len(pages), PER_BROWSER):
+                with browser_tab(Path(name) / f"profile-{width}-{theme}-{first}") as tab:
+                    for page in pages[first : first + PER_BROWSER]:
+                        shown = given.sheets is not None and page.parent.name != "generated"
+                        picture = Path(name) / f"{page.parent.name}.{page.stem}.png" if shown else None
+                        if wrong := look(tab, page, width, dark, picture):
+                            failed += 1
+                            print(
+                                f"{page.relative_to(SITE)} at {width} pixels, {theme}: {'; '.join(wrong)}", flush=True
+                            )
+                        taken += [picture] if picture is not None else []
             if given.sheets is not None:
                 given.sheets.mkdir(parents=True, exist_ok=True)
                 write_sheets(taken, given.sheets, f"{width}-{theme}")
