@@ -302,6 +302,15 @@ class MultiViewClassifier(
         Returns
         -------
         ndarray of shape (n_rows,)
+
+        Examples
+        --------
+        >>> from anchorview import FSSMSC, datasets
+        >>> made = datasets.make_multiview_subspaces(200, 3, random_state=0)
+        >>> y = datasets.hide_labels(made.target, 0.15, random_state=0)
+        >>> labels = FSSMSC(n_landmarks=30, random_state=0).fit_predict(made.views, y)
+        >>> bool((labels == made.target).mean() > 0.9)
+        True
         """
         labels: npt.NDArray[Any] = self.fit(X, y, **fit_params).labels_
         return labels

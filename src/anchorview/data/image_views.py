@@ -127,6 +127,17 @@ class ImageViews(TransformerMixin, BaseEstimator):
         Returns
         -------
         Views
+
+        Examples
+        --------
+        >>> import tempfile
+        >>> from PIL import Image
+        >>> from anchorview import ImageViews
+        >>> with tempfile.TemporaryDirectory() as folder:
+        ...     Image.new("RGB", (64, 64), "red").save(f"{folder}/red.png")
+        ...     views = ImageViews().fit_transform([f"{folder}/red.png"])
+        >>> len(views)
+        1
         """
         if fit_params:
             raise TypeError(f"ImageViews takes no fit parameters; got {sorted(fit_params)}.")

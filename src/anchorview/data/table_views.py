@@ -181,6 +181,14 @@ class TableViews(TransformerMixin, BaseEstimator):
         Returns
         -------
         Views
+
+        Examples
+        --------
+        >>> import pandas as pd
+        >>> from anchorview import TableViews
+        >>> table = pd.DataFrame({"size": ["S", "M", "S", "M"], "price": [3.0, 5.5, 2.5, 6.0]})
+        >>> TableViews().fit_transform(table)
+        Views(4 rows; numbers: 2, categories: 2 sparse)
         """
         if fit_params:
             raise TypeError(f"TableViews takes no fit parameters; got {sorted(fit_params)}.")
@@ -306,6 +314,14 @@ class TableViews(TransformerMixin, BaseEstimator):
         Returns
         -------
         ndarray of str
+
+        Examples
+        --------
+        >>> import pandas as pd
+        >>> from anchorview import TableViews
+        >>> table = pd.DataFrame({"size": ["S", "M", "S", "M"], "price": [3.0, 5.5, 2.5, 6.0]})
+        >>> TableViews().fit(table).get_feature_names_out().tolist()
+        ['numbers__price', 'numbers__1-price', 'categories__size=M', 'categories__size=S']
         """
         check_is_fitted(self)
         names = [f"{view}__{feature}" for view, features in self._features.items() for feature in features or ()]

@@ -196,17 +196,38 @@ class Views:
 
     @property
     def shape(self) -> tuple[int, int]:
-        """Number of rows and total number of features."""
+        """Number of rows and total number of features.
+
+        Examples
+        --------
+        >>> from anchorview import datasets
+        >>> datasets.load_handwritten().views.shape
+        (2000, 649)
+        """
         return len(self), sum(self.sizes)
 
     @property
     def sizes(self) -> list[int]:
-        """Number of features of each view."""
+        """Number of features of each view.
+
+        Examples
+        --------
+        >>> from anchorview import datasets
+        >>> datasets.load_handwritten().views.sizes
+        [76, 216, 64, 240, 47, 6]
+        """
         return [array.shape[1] for array in self.arrays]
 
     @property
     def ndim(self) -> int:
-        """Two, as for the concatenated features."""
+        """Two, as for the concatenated features.
+
+        Examples
+        --------
+        >>> from anchorview import datasets
+        >>> datasets.load_handwritten().views.ndim
+        2
+        """
         return 2
 
     def __len__(self) -> int:

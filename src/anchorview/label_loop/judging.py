@@ -103,6 +103,16 @@ class LabelLoop(ExploredRows, LabelledInNotebook):
         From the audit, where ten of its rows have a label: each is judged by a model that has not seen it, which is
         computed when it is first asked for and takes about ten updates. Else from the labels that were hidden in turn,
         which must then be a random sample of the rows. None if there are neither.
+
+        Examples
+        --------
+        >>> from anchorview import FSSMSC, datasets
+        >>> made = datasets.make_multiview_subspaces(200, 3, random_state=0)
+        >>> y = datasets.hide_labels(made.target, 0.15, random_state=0)
+        >>> model = FSSMSC(n_landmarks=30, random_state=0).fit(made.views, y)
+        >>> accuracy = model.expected_accuracy_
+        >>> accuracy.n_judged, accuracy.low <= accuracy.value <= accuracy.high
+        (30, True)
         """
         check_is_fitted(self)
         if len(self._audited()[0]) >= FEWEST and self._can_judge_audit():

@@ -253,14 +253,34 @@ class TwoSpeeds(LabelLoop):
 
     @property
     def refit_is_due_(self) -> bool:
-        """Whether there are a fifth more labels than the last search has seen."""
+        """Whether there are a fifth more labels than the last search has seen.
+
+        Examples
+        --------
+        >>> from anchorview import AnchorViewClassifier, datasets
+        >>> made = datasets.make_multiview_subspaces(90, 3, (8, 6), random_state=0)
+        >>> y = datasets.hide_labels(made.target, 0.2, random_state=0)
+        >>> model = AnchorViewClassifier(n_landmarks=20, n_averaged=2, random_state=0).fit(made.views, y)
+        >>> model.refit_is_due_, model.update(datasets.hide_labels(made.target, 0.4, random_state=0)).refit_is_due_
+        (False, True)
+        """
         check_is_fitted(self)
         searched = [version.n_labels for version, _ in self._versions if version.kind == "tuned"]
         return self._is_plain and (not searched or len(self._labelled_rows()) >= _GROWTH * searched[-1])
 
     @property
     def versions_(self) -> list[ModelVersion]:
-        """The answers so far, the last ten of them; `use_version` goes back to one."""
+        """The model versions so far, at most the last ten; `use_version` returns to one of them.
+
+        Examples
+        --------
+        >>> from anchorview import AnchorViewClassifier, datasets
+        >>> made = datasets.make_multiview_subspaces(90, 3, (8, 6), random_state=0)
+        >>> y = datasets.hide_labels(made.target, 0.2, random_state=0)
+        >>> model = AnchorViewClassifier(n_landmarks=20, n_averaged=2, random_state=0).fit(made.views, y)
+        >>> model.update(datasets.hide_labels(made.target, 0.4, random_state=0)).versions_
+        [ModelVersion(number=0, kind='tuned', n_labels=18), ModelVersion(number=1, kind='plain', n_labels=36)]
+        """
         check_is_fitted(self)
         return [version for version, _ in self._versions]
 
