@@ -4,20 +4,19 @@
     python benchmarks/dask_scale.py --rows 40000 --repeats 1           a small run
 
 Clusters of one and of two workers (processes of one thread each) are up side by side, and fits on them alternate, as
-the machine may do other work. The rows are made on the workers and kept there. Besides the time on the clock the script
+the machine may do other work. The rows are generated on the workers and kept there. Besides wall-clock time the script
 gives the processor time of the busiest worker, which other work on the machine does not change: the speed-up that is
 left when each worker has a core of its own. `path` adds that of the client and the scheduler, which are one process
 here, as if they never worked at the same time as the workers. With `coupling=1` there are several rounds.
 
 Bytes are those of Dask's own counters: what workers sent to each other and to the client (their logs of transfers), and
-what scheduler and client sent with tasks (`BatchedSend.byte_count`). Results are appended to
-`benchmarks/results/dask_scale.jsonl`.
+what scheduler and client sent with tasks (`BatchedSend.byte_count`). Records are in
+`benchmarks/results/dask_scale.jsonl`, keyed by all options, the commit and the defaults; the table is dask_scale.md.
 """
 
 from __future__ import annotations
 
 import argparse
-import json
 import logging
 import time
 from contextlib import ExitStack
@@ -29,6 +28,10 @@ import numpy as np
 
 from anchorview import FSSMSC
 from anchorview.bench.environment import environment_line
+from anchorview.bench.records import Records, record_key
+from anchorview.bench.scripts import DataSets, Runs, write_report
+from anchorview.bench.tables import table_source
+from anchorview.report.tables import markdown_table
 
 N_CLASSES, N_LABELLED = 10, 1000
 RESULTS = Path(__file__).parent / "results"
@@ -130,20 +133,13 @@ def fit(args: argparse.Namespace, cluster: Any, client: Any, views: list[Any], y
         "nonzeros": model.nonzeros_,
         "bytes": {name: last[name] - first[name] for name in last},
         "bytes_encoding_and_round_1": totals[1] - totals[0],
-        "bytes_per_round": max(np.diff(totals[1:-1]), default=0) if len(totals) > 3 else None,
+        "bytes_per_round": float(max(np.diff(totals[1:-1]), default=0)) if len(totals) > 3 else None,
         "labels": model.labels_,
     }
 
 
-def main() -> None:
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--rows", type=int, default=480_000)
-    parser.add_argument("--features", type=int, default=100)
-    parser.add_argument("--landmarks", type=int, default=200)
-    parser.add_argument("--blocks", type=int, default=24)
-    parser.add_argument("--workers", type=int, nargs="+", default=[1, 2])
-    parser.add_argument("--repeats", type=int, default=3)
-    args = parser.parse_args()
+def measure(args: argparse.Namespace) -> dict[str, Any]:
+    """Fit in turn on clusters of each number of workers."""
     from distributed import Client, LocalCluster, wait
 
     y, runs = labels(args), []
@@ -165,25 +161,63 @@ def main() -> None:
     same = all((run["labels"] == runs[0]["labels"]).all() for run in runs)
     for run in runs:
         del run["labels"]
-    record = {"what": environment_line(), **vars(args), "same_labels": same, "runs": runs}
-    RESULTS.mkdir(exist_ok=True)
-    with (RESULTS / "dask_scale.jsonl").open("a") as file:
-        file.write(json.dumps(record, default=float) + "\n")
-    print(f"same labels: {same}")
-    for n_workers in args.workers:
+    return {"environment": environment_line(), "same_labels": bool(same), "runs": runs}
+
+
+def table_of(runs: list[dict[str, Any]]) -> str:
+    """Return the fastest times with each number of workers, and how many times as fast as the first they are."""
+    counts = list(dict.fromkeys(run["workers"] for run in runs))
+    rows: list[list[str]] = []
+    for n_workers in counts:
         own = [run for run in runs if run["workers"] == n_workers]
         best = min(own, key=lambda run: run["seconds"])
-        per_round = f", {best['bytes_per_round'] / 1e3:.0f} KB a round" if best["bytes_per_round"] else ""
-        print(
-            f"{n_workers} workers: {best['seconds']:.1f} s, solver {best['solver']:.1f} s, busiest worker "
-            f"{min(run['busiest'] for run in own):.1f} s of processor time, client "
-            f"{min(run['client'] for run in own):.1f} s, {sum(best['bytes'].values()) / 1e6:.1f} MB "
-            f"moved ({best['bytes_encoding_and_round_1'] / 1e6:.1f} MB by encoding{per_round})"
-        )
-    first, last = args.workers[0], args.workers[-1]
-    for what in ("seconds", "solver", "busiest", "path"):
-        times = {n: min(run[what] for run in runs if run["workers"] == n) for n in (first, last)}
-        print(f"{first} -> {last} workers, {what}: {times[first] / times[last]:.2f} times as fast")
+        times = []
+        for what in ("seconds", "solver", "busiest", "path"):
+            fastest = [min(run[what] for run in runs if run["workers"] == n) for n in (counts[0], n_workers)]
+            times.append(f"{fastest[1]:.1f} s ({fastest[0] / fastest[1]:.2f})")
+        per_round = f"{best['bytes_per_round'] / 1e3:.0f} KB" if best["bytes_per_round"] else ""
+        rows.append([str(n_workers), *times, f"{sum(best['bytes'].values()) / 1e6:.1f} MB", per_round])
+    header = [
+        "workers",
+        "clock (speed-up)",
+        "solver",
+        "busiest worker, CPU",
+        "with client, CPU",
+        "moved",
+        "a round",
+    ]
+    return markdown_table(header, rows)
+
+
+def write_tables(records: Records) -> str:
+    """Write the newest record of every setting as a table, and return the text."""
+    parts = []
+    for key, result in {record_key(_settings(key)): (key, result) for key, result in records}.values():
+        options = ", ".join(f"{name} {value}" for name, value in _settings(key).items())
+        same = "the same labels" if result["same_labels"] else "OTHER LABELS"
+        source = f"{options}: {same} with every number of workers; {table_source(records, [key])}."
+        parts += [table_of(result["runs"]), source]
+    return write_report(RESULTS / "dask_scale.md", "A fit on local Dask clusters", parts)
+
+
+def _settings(key: dict[str, Any]) -> dict[str, Any]:
+    return {name: value for name, value in key.items() if name != "code"}
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--rows", type=int, default=480_000)
+    parser.add_argument("--features", type=int, default=100)
+    parser.add_argument("--landmarks", type=int, default=200)
+    parser.add_argument("--blocks", type=int, default=24)
+    parser.add_argument("--workers", type=int, nargs="+", default=[1, 2])
+    parser.add_argument("--repeats", type=int, default=3)
+    parser.add_argument("--fresh", action="store_true", help="measure again what is already recorded")
+    args = parser.parse_args()
+    records = Records(RESULTS / "dask_scale.jsonl")
+    key = {name: value for name, value in vars(args).items() if name != "fresh"}
+    Runs(records, DataSets([]), fresh=args.fresh).get(key, lambda: measure(args))
+    print(write_tables(records))
 
 
 if __name__ == "__main__":

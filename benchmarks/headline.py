@@ -34,7 +34,7 @@ from anchorview import FSSMSC, AnchorViewClassifier, TableViews, Views, datasets
 from anchorview.bench.records import Records
 from anchorview.bench.scripts import DataSets, Result, Runs, warm_up
 from anchorview.bench.stamps import defaults_digest
-from anchorview.bench.tables import replace_table, table_source
+from anchorview.bench.tables import replace_table, table_source, write_pages
 from anchorview.core.arrays import is_sparse
 from anchorview.report.tables import markdown_table
 from rivals import Rival, scale
@@ -176,8 +176,7 @@ def main() -> None:
         compute(runs, options.only, options.methods, options.draws, options.fashion)
     if old := [key for key, _ in newest_runs(records) if is_outdated(key)]:
         raise SystemExit(f"{len(old)} records were made with other defaults: measure them again, without --tables.")
-    for path, text in pages(records).items():
-        path.write_text(text)
+    write_pages(pages(records))
     print(make_table(records)[0])
 
 

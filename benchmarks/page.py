@@ -3,18 +3,19 @@
     python benchmarks/page.py --prepare FOLDER 100000      # make a run (minutes); once for each size
     python benchmarks/page.py FOLDER 100000                # measure, about a minute
     python benchmarks/page.py FOLDER 1000000 --drawing     # only opening and drawing, without a model
+    python benchmarks/page.py --tables                     # measures nothing; writes the table from the records
 
-Rows are made (`make_multiview_subspaces`, 32 features in two views, 10 classes), 1,000 of them labelled; a million are
-the 100,000 rows ten times, a little moved, to spare the fit: opening and drawing do not depend on it. The server is
-`anchorview label` as a user starts it, the keys are real key events, and everything is timed in the page:
+Rows are synthetic (`make_multiview_subspaces`, 32 features in two views, 10 classes), 1,000 of them labelled. A
+million are the 100,000 rows ten times with a little noise, which spares the fit: opening and drawing do not depend on
+it. The server is `anchorview label` as a user starts it, keys are real key events, and all times are taken in the page:
 
 - usable: from opening the address until a row can be labelled and the map is drawn;
 - key: from a key to the next row in the document, 100 keys, five a second, while the model updates all the time;
 - update: from a key to the map with the labels that it led to;
 - recolour: new labels of all rows brought to the graphics card, drawn, and a pixel read back.
 
-The record is added to benchmarks/results/page.jsonl with the commit. Goals of 100,000 rows: usable 3 s, key 0.1 s (99th
-percentile), update 2 s, recolour 0.3 s; of 1,000,000 rows: usable 10 s, recolour 1.5 s.
+Records are in docs/records/page.jsonl, the table is in docs/labelling_page.md. Goals of 100,000 rows: usable
+3 s, key 0.1 s (99th percentile), update 2 s, recolour 0.3 s; of 1,000,000 rows: usable 10 s, recolour 1.5 s.
 """
 
 from __future__ import annotations
@@ -34,6 +35,11 @@ from typing import Any
 import numpy as np
 
 from anchorview import datasets
+from anchorview.bench.records import Records
+from anchorview.bench.scripts import Runs
+from anchorview.bench.stamps import last_commit
+from anchorview.bench.tables import replace_table, table_source, write_pages
+from anchorview.report.tables import markdown_table
 
 HERE = Path(__file__).resolve().parent
 sys.path.insert(0, str(HERE.parent / "tests"))
@@ -41,6 +47,8 @@ sys.path.insert(0, str(HERE.parent / "tests"))
 from support.browser import Tab, browser_tab  # noqa: E402
 from support.processes import started  # noqa: E402
 
+RECORDS, DOCS_PAGE = HERE.parent / "docs" / "records" / "page.jsonl", HERE.parent / "docs" / "labelling_page.md"
+COMMAND = "python benchmarks/page.py FOLDER ROWS"
 LARGEST_FIT = 100_000  # rows; a larger run is made of this one, repeated
 N_LABELS, N_KEYS, N_UPDATES = 1000, 100, 5
 PAGE = "document.getElementById('page')"
@@ -146,11 +154,17 @@ def measure(tab: Tab, address: str, truth: Any, drawing: bool = False) -> dict[s
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("folder", type=Path)
-    parser.add_argument("rows", type=int)
+    parser.add_argument("folder", type=Path, nargs="?")
+    parser.add_argument("rows", type=int, nargs="?")
     parser.add_argument("--prepare", action="store_true")
     parser.add_argument("--drawing", action="store_true")
+    parser.add_argument("--tables", action="store_true", help="measure nothing")
     given = parser.parse_args()
+    if given.tables:
+        write_pages(pages(Records(RECORDS)))
+        return
+    if given.folder is None or given.rows is None:
+        parser.error("give a folder and a number of rows")
     folder = given.folder.resolve() / str(given.rows)
     if given.drawing:
         draw_only(given.rows)
@@ -192,13 +206,41 @@ def draw_only(n: int) -> None:
 
 
 def keep(about: dict[str, Any]) -> None:
-    """Print a record, and add it to the results with commit and load."""
+    """Print a record, add it to the others with commit and load, and write the table."""
     record = {name: round(value, 3) if isinstance(value, float) else value for name, value in about.items()}
-    commit = subprocess.run(["git", "rev-parse", "--short", "HEAD"], cwd=HERE, capture_output=True, text=True)
-    record |= {"load": round(os.getloadavg()[0], 1), "commit": commit.stdout.strip()}
-    print(json.dumps(record, indent=1))
-    with (HERE / "results" / "page.jsonl").open("a") as file:
-        file.write(json.dumps(record) + "\n")
+    key = {name: record.pop(name) for name in ("rows", "first_opening", "drawing_only") if name in record}
+    record["load"] = round(os.getloadavg()[0], 1)
+    print(json.dumps({**key, **record}, indent=1))
+    records = Records(RECORDS)
+    records.add(Runs.stamped({**key, "app": last_commit("app")}), record)
+    write_pages(pages(records))
+
+
+def make_table(records: Records) -> str:
+    """Return the table of the newest record of each size that was opened with a model for the first time."""
+    newest = {key["rows"]: (key, found) for key, found in records if key.get("first_opening")}
+    rows = []
+    for n, (_, found) in sorted(newest.items()):
+        waited = [f"{found[name]:.{digits}f} s" for name, digits in (("command", 1), ("usable", 1), ("recolour", 2))]
+        typed = [f"{found[name]:.3f} s" if name in found else "" for name in ("key_p99", "update_median")]
+        rows.append([f"{n:,}", *waited, *typed])
+    header = [
+        "rows",
+        "command prints its address",
+        "page usable",
+        "all rows recoloured",
+        "key to next row, 99th percentile",
+    ]
+    source = table_source(records, [key for key, _ in newest.values()])
+    app = ", ".join(sorted({key["app"] for key, _ in newest.values()}))
+    note = "Headless Chromium with software rendering on two cores. Keys are pressed while the model updates"
+    table = markdown_table(header, rows)
+    return f"{table}\n\n`{COMMAND}`, {source}, page of {app}. {note}; no key is pressed with a million rows."
+
+
+def pages(records: Records) -> dict[Path, str]:
+    """Return the new text of the page with the table."""
+    return {DOCS_PAGE: replace_table(DOCS_PAGE.read_text(), "page", make_table(records))}
 
 
 if __name__ == "__main__":

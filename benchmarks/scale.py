@@ -4,11 +4,11 @@
     python benchmarks/scale.py                                                       5 and 10 million rows
     python benchmarks/scale.py --page                                                the page from what is recorded
 
-The rows (three views, float32) are made block by block in a folder that is removed at the end. Every job is a process
-of its own, which reports its peak of resident memory, its time, and the bytes that it read and wrote by system calls.
+The rows (three views, float32) are generated block by block in a folder that is removed at the end. Every job is its
+own process, which reports its peak of resident memory, its time, and the bytes that it read and wrote by system calls.
 The fit in memory and the fit from disk alternate, as the machine may do other work; processor time is given beside the
-time on the clock. Results are appended to `benchmarks/results/scale.jsonl`, and the page `scale.md` beside it is
-written from the last run.
+time on the clock. Records are in `benchmarks/results/scale.jsonl`, keyed by all options, the commit and the defaults;
+`scale.md` beside it is written from the newest record of each half.
 """
 
 from __future__ import annotations
@@ -30,6 +30,8 @@ import numpy as np
 from anchorview import FSSMSC, Views, open_rows
 from anchorview.bench.environment import environment_line
 from anchorview.bench.process import reset_peak, resident_bytes
+from anchorview.bench.records import Records
+from anchorview.bench.scripts import DataSets, Runs
 from anchorview.export import predict_to
 from scale_page import N_CLASSES, write_page
 
@@ -161,7 +163,7 @@ def start(options: argparse.Namespace, job: str, where: str = "disk") -> subproc
     values = {
         name: value
         for name, value in vars(options).items()
-        if name not in ("job", "where", "page") and value is not None
+        if name not in ("job", "where", "page", "fresh", "only") and value is not None
     }
     given = [text for name, value in values.items() for text in (f"--{name.replace('_', '-')}", str(value))]
     command = [sys.executable, __file__, "--job", job, "--where", where, *given]
@@ -218,6 +220,7 @@ def main() -> None:
     parser.add_argument("--memory-limit", type=float, default=2e9, help="beyond which codes go to files")
     parser.add_argument("--only", choices=("fit", "predict"), help="one half of the benchmark")
     parser.add_argument("--page", action="store_true", help="only write the page again")
+    parser.add_argument("--fresh", action="store_true", help="measure again what is already recorded")
     parser.add_argument("--folder", help="where rows are made; by default a temporary folder")
     parser.add_argument("--job", help=argparse.SUPPRESS)
     parser.add_argument("--where", default="disk", help=argparse.SUPPRESS)
@@ -231,28 +234,23 @@ def main() -> None:
         return
     own = tempfile.mkdtemp(prefix="anchorview-scale-", dir=options.folder)
     options.folder = own
+    runs = Runs(Records(RESULTS / "scale.jsonl"), DataSets([]), fresh=options.fresh)
+    shared = {name: getattr(options, name) for name in ("features", "landmarks")}
+    sizes = {"fits": ("rows", "small", "memory_limit"), "predictions": ("predict_rows", "predict_small", "block_rows")}
+    halves = {"fits": fit_all, "predictions": predict_all}
     try:
-        record = run_all(options)
+        for part, work in halves.items():
+            if options.only in (None, part.removesuffix("s").replace("prediction", "predict")):
+                key = {"part": part, **shared, **{name: getattr(options, name) for name in sizes[part]}}
+                runs.get(key, lambda work=work: {"environment": environment_line(), "runs": work(options)})
     finally:
         shutil.rmtree(own)
-    with (RESULTS / "scale.jsonl").open("a") as stream:
-        stream.write(json.dumps(record) + "\n")
     show_page()
 
 
 def show_page() -> None:
-    records = [json.loads(line) for line in (RESULTS / "scale.jsonl").read_text().splitlines()]
-    write_page(records, RESULTS / "scale.md")
+    write_page(Records(RESULTS / "scale.jsonl"), RESULTS / "scale.md")
     print((RESULTS / "scale.md").read_text())
-
-
-def run_all(options: argparse.Namespace) -> dict[str, Any]:
-    record: dict[str, Any] = {"environment": environment_line(), "options": {**vars(options), "folder": None}}
-    if options.only != "predict":
-        record["fits"] = fit_all(options)
-    if options.only != "fit":
-        record["predictions"] = predict_all(options)
-    return record
 
 
 def fit_all(options: argparse.Namespace) -> dict[str, Any]:

@@ -55,12 +55,12 @@ class CostModel:
         m, k = self.n_landmarks, self.n_classes
         return workers * (2 * m * m * 8 + rounds * (m * k * 8 + 3 * 8) + self.n_features * m * FLOAT)
 
-    def compare(self, record: dict[str, Any]) -> dict[str, dict[str, float]]:
+    def compare(self, fits: dict[str, Any]) -> dict[str, dict[str, float]]:
         """Return what the model says of the fit from disk, and what was measured.
 
         The processor time of the fit from disk is told from that of the fit in memory, by the operations of both.
         """
-        disk, memory = record["fits"]["disk"], record["fits"]["memory"]
+        disk, memory = fits["disk"], fits["memory"]
         own = (disk["rows"], disk["nonzeros"], disk["rounds"])
         rate = memory["cpu_seconds"] / self.operations(memory["rows"], memory["nonzeros"], memory["rounds"])
         return {

@@ -5,36 +5,41 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Any
 
+from anchorview.bench.records import Records
+from anchorview.bench.tables import table_source
 from anchorview.report.tables import markdown_table
 from scale_model import CostModel
 
 N_CLASSES = 10
 
 
-def write_page(records: list[dict[str, Any]], path: Path) -> None:
-    """Write the tables of the last fits and the last predictions."""
+def write_page(records: Records, path: Path) -> None:
+    """Write the tables of the newest fits and the newest predictions."""
     lines = ["# Rows from disk", ""]
     for part, describe in (("fits", _fits), ("predictions", _predictions)):
-        last = next((record for record in reversed(records) if part in record), None)
-        if last is not None:
-            lines += [f"## {part.capitalize()}", "", _setting(last), "", *describe(last), ""]
+        made = [(key, result) for key, result in records if key["part"] == part]
+        if made:
+            key, result = made[-1]
+            source = table_source(records, [key])
+            lines += [f"## {part.capitalize()}", "", _setting(key, result), "", *describe(key, result["runs"]), ""]
+            given = {name: value for name, value in key.items() if name not in ("part", "code")}
+            options = " ".join(f"--{name.replace('_', '-')} {value:.0f}" for name, value in given.items())
+            lines += [f"`python benchmarks/scale.py {options}`, {source}.", ""]
     path.write_text("\n".join(lines))
 
 
-def _setting(record: dict[str, Any]) -> str:
-    options = record["options"]
+def _setting(key: dict[str, Any], result: dict[str, Any]) -> str:
     return (
-        f"{record['environment']}. {options['features']} features in three views (float32), "
-        f"m = {options['landmarks']}, 10 classes, 1,000 labels."
+        f"{result['environment']}. {key['features']} features in three views (float32), "
+        f"m = {key['landmarks']}, 10 classes, 1,000 labels."
     )
 
 
-def _fits(record: dict[str, Any]) -> list[str]:
-    fits, options = record["fits"], record["options"]
-    model = CostModel(options["features"], options["landmarks"], N_CLASSES)
+def _fits(key: dict[str, Any], fits: dict[str, Any]) -> list[str]:
+    model = CostModel(key["features"], key["landmarks"], N_CLASSES)
     pairs = [
         [name, _amount(name, pair["model"]), _amount(name, pair["measured"]), f"{pair['model'] / pair['measured']:.2f}"]
-        for name, pair in model.compare(record).items()
+        for name, pair in model.compare(fits).items()
     ]
     return [
         _table({"in memory, before": fits["before"], "from disk": fits["disk"], "in memory, after": fits["memory"]}),
@@ -49,8 +54,8 @@ def _fits(record: dict[str, Any]) -> list[str]:
     ]
 
 
-def _predictions(record: dict[str, Any]) -> list[str]:
-    runs, killed = record["predictions"], record["predictions"]["killed"]
+def _predictions(key: dict[str, Any], runs: dict[str, Any]) -> list[str]:
+    killed = runs["killed"]
     return [
         _table({"in memory, before": runs["before"], "from disk": runs["disk"], "in memory, after": runs["memory"]}),
         "",

@@ -7,10 +7,11 @@
 
 For each data set and draw of labels, one after the other: plain `FSSMSC`; `FSSMSC` given what that chose, so that a
 slow choice does not flatter the search; `AnchorViewClassifier`; and with --against the `AnchorViewClassifier` of
-another checkout, on the same
-labels with the same seed. Each checkout has a process of its own, which waits while the other works. Times are CPU
-seconds of all threads, which other work on the machine changes least; "fits" are those of the search over those of a
-plain fit. Differences in accuracy (of the rows without a label, in points) are paired, with their standard error.
+another checkout, on the same labels with the same seed. Each checkout has its own process, which waits while the other
+works. Times are CPU seconds of all threads, which other work on the machine changes least; "fits" are those of the
+search over those of a plain fit. Differences in accuracy (of the rows without a label, in points) are paired, with
+their standard error. Records are in benchmarks/results/search_cost.jsonl, one a draw, with commit, defaults and the
+other checkout's commit; the table of all records of today's code is search_cost.md beside it.
 """
 
 from __future__ import annotations
@@ -30,13 +31,16 @@ import numpy as np
 
 from anchorview import FSSMSC, AnchorViewClassifier
 from anchorview.bench.protocol import label_fraction
-from anchorview.bench.scripts import DataSets, add_draws, environment_line, make_parser, warm_up
+from anchorview.bench.records import Records
+from anchorview.bench.scripts import DataSets, Runs, add_draws, make_parser, warm_up, write_report
 from anchorview.bench.sources import load_dataset
+from anchorview.bench.tables import table_source
 from anchorview.datasets import hide_labels
 from anchorview.report.tables import markdown_table
 from short_texts import make_short_texts
 from speed_jobs import accuracy_of, load_rows
 
+ROOT = Path(__file__).resolve().parents[1]
 HEADER = ["data", "rows", "labels", "draws", "fit", "given", "search", "fits", "given fits", "ACC fit", "ACC search"]
 AGAINST = ["search before", "fits before", "change in ACC"]
 
@@ -123,8 +127,8 @@ def main() -> None:
     parser = add_draws(make_parser(__doc__, __file__), 1)
     parser.add_argument("--sets", nargs="+", default=[], help="only these data sets")
     parser.add_argument("--texts", type=float, nargs="+", default=[], help="shares of labels of the short texts")
-    parser.add_argument("--synthetic", type=int, nargs="+", default=[], help="numbers of made rows (200 features)")
-    parser.add_argument("--labels", type=int, help="labels of the made rows; by default 1 %%")
+    parser.add_argument("--synthetic", type=int, nargs="+", default=[], help="numbers of synthetic rows (200 features)")
+    parser.add_argument("--labels", type=int, help="labels of the synthetic rows; by default 1 %%")
     parser.add_argument("--against", type=Path, help="another checkout, to compare with")
     parser.add_argument("--options", type=json.loads, default={}, help="search_options of this checkout, as JSON")
     parser.add_argument("--first", type=int, default=0, help="number of the first draw")
@@ -139,21 +143,45 @@ def main() -> None:
         cases += [
             (str(source.place), source.name, 0, None) for source in DataSets(options.data, options.sets).readable()
         ]
-    here = Checkout(Path(__file__).resolve().parent.parent)
-    other = None if options.against is None else Checkout(options.against)
-    table = []
+    data = DataSets(options.data)
+    runs = Runs(Records(options.out / "search_cost.jsonl"), data, fresh=options.fresh, any_commit=options.any_commit)
+    checkouts = lru_cache(Checkout)  # a process is started when the first job needs it
+    against = options.against and {"folder": options.against.name, "commit": commit_of(options.against)}
     for place, name, n_rows, share in cases:
-        records = []
         for seed in range(options.first, options.first + options.draws):
             job = {"place": place, "n_rows": n_rows, "seed": seed, "share": share}
-            record = here.ask(**job, plain=True, options=options.options)
-            if other is not None:
-                record["before"] = other.ask(**job, plain=False, options={})["search"]
-            records.append(record)
+
+            def run(job: dict[str, Any] = job) -> dict[str, Any]:
+                record = checkouts(ROOT).ask(**job, plain=True, options=options.options)
+                if options.against is not None:
+                    record["before"] = checkouts(options.against).ask(**job, plain=False, options={})["search"]
+                return record
+
+            key = {"data": name, "n_rows": n_rows, "share": share, "seed": seed, "options": options.options}
+            record = runs.get({**key, "against": against}, run)
             print(name, seed, json.dumps(record), flush=True)
-        table.append(summarise(name, records))
-        print(markdown_table(HEADER + AGAINST * (other is not None), table[-1:]), flush=True)
-    print(f"\n{environment_line()}\n\n{markdown_table(HEADER + AGAINST * (other is not None), table)}")
+    print(write_report(options.out / "search_cost.md", "What the search of `AnchorViewClassifier` costs", report(runs)))
+
+
+def commit_of(folder: Path) -> str:
+    found = subprocess.run(["git", "-C", str(folder), "rev-parse", "--short", "HEAD"], capture_output=True, text=True)
+    return found.stdout.strip() or "unknown"
+
+
+def report(runs: Runs) -> list[str]:
+    """Return the table of all draws of today's code, those beside each other checkout in a table of their own."""
+    groups: dict[str, dict[str, list[Any]]] = {}
+    for key, result in runs.recorded():
+        settings = {name: key[name] for name in ("options", "against")}
+        name = f"{key['data']}, {key['n_rows']:,}" if key["n_rows"] else key["data"]
+        groups.setdefault(json.dumps(settings), {}).setdefault(name, []).append((key, result))
+    parts = ["CPU seconds of all threads; fits: seconds of the search divided by those of a plain fit."]
+    for settings, cases in groups.items():
+        rows = [summarise(name, [result for _, result in found]) for name, found in cases.items()]
+        header = HEADER + AGAINST * ("before" in next(iter(cases.values()))[0][1])
+        source = table_source(runs.records, [key for found in cases.values() for key, _ in found])
+        parts += [f"Settings `{settings}`, {source}:", markdown_table(header, rows)]
+    return parts
 
 
 if __name__ == "__main__":

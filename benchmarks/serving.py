@@ -1,10 +1,12 @@
 """What `anchorview serve` adds to a model's own time, and how many requests a second one core answers.
 
     python benchmarks/serving.py            # the digits' plain and tuned models; about a minute
+    python benchmarks/serving.py --tables   # measures nothing; writes the table from the records
 
 The server runs as a user starts it, pinned to one core, the client on another; each request is one digit as JSON (649
 numbers), answered with label, confidence, second label and novelty. The model's own time is that of `predict_proba` and
-`novelty` for the same row in a process pinned alike. Records are added to benchmarks/results/serving.jsonl.
+`novelty` for the same row in a process pinned alike. Records are in
+docs/records/serving.jsonl, the table is in docs/labelling_page.md.
 """
 
 from __future__ import annotations
@@ -23,9 +25,16 @@ from typing import Any
 import numpy as np
 
 from anchorview import FSSMSC, AnchorViewClassifier, datasets, load, save
+from anchorview.bench.records import Records
+from anchorview.bench.scripts import Runs
+from anchorview.bench.stamps import last_commit
+from anchorview.bench.tables import replace_table, table_source, write_pages
+from anchorview.report.tables import markdown_table
 
 HERE = Path(__file__).resolve().parent
 N_ALONE, N_CLIENTS, SECONDS = 300, 16, 8.0
+RECORDS, PAGE = HERE.parent / "docs" / "records" / "serving.jsonl", HERE.parent / "docs" / "labelling_page.md"
+COMMAND = "python benchmarks/serving.py"
 GOALS = {"added_ms_median": 5.0, "requests_per_second": 200.0}
 
 
@@ -117,22 +126,43 @@ def run(kind: Any, folder: Path) -> dict[str, Any]:
             os.sched_setaffinity(0, everywhere)
             server.terminate()
     own_ms = 1000 * float(np.median(json.loads(own)))
-    found = {"model": kind.__name__, "own_ms_median": own_ms, "added_ms_median": measured["ms_median"] - own_ms}
+    found = {"own_ms_median": own_ms, "added_ms_median": measured["ms_median"] - own_ms}
     found |= measured
     return {name: round(value, 2) if isinstance(value, float) else value for name, value in found.items()}
+
+
+def make_table(records: Records) -> str:
+    """Return the table of the newest record of each model."""
+    newest = {key["model"]: (key, found) for key, found in records}
+    rows = []
+    for name, (_, found) in newest.items():
+        times = [f"{found[what]:.1f} ms" for what in ("own_ms_median", "ms_median", "ms_p99")]
+        rows.append([name, *times, f"{found['requests_per_second']:,.0f}"])
+    header = ["model", "two calls in Python", "one request", "99th percentile", "requests a second, 16 clients"]
+    source = table_source(records, [key for key, _ in newest.values()])
+    app = ", ".join(sorted({key["app"] for key, _ in newest.values()}))
+    note = "A digit of 649 numbers as JSON; the server has one core. The two calls are `predict_proba` and `novelty`"
+    return f"{markdown_table(header, rows)}\n\n`{COMMAND}`, {source}, server of {app}. {note}."
+
+
+def pages(records: Records) -> dict[Path, str]:
+    """Return the new text of the page with the table."""
+    return {PAGE: replace_table(PAGE.read_text(), "serving", make_table(records))}
 
 
 def main() -> None:
     if sys.argv[1:2] == ["--own"]:
         own_seconds(sys.argv[2])
         return
-    commit = subprocess.run(["git", "rev-parse", "--short", "HEAD"], cwd=HERE, capture_output=True, text=True)
-    with tempfile.TemporaryDirectory() as folder:
-        for kind in (FSSMSC, AnchorViewClassifier):
-            found = {**run(kind, Path(folder)), "goals": GOALS, "commit": commit.stdout.strip()}
-            print(json.dumps(found))
-            with (HERE / "results" / "serving.jsonl").open("a") as file:
-                file.write(json.dumps(found) + "\n")
+    records = Records(RECORDS)
+    if sys.argv[1:2] != ["--tables"]:
+        with tempfile.TemporaryDirectory() as folder:
+            for kind in (FSSMSC, AnchorViewClassifier):
+                found = run(kind, Path(folder))
+                print(json.dumps(found))
+                key = {"model": kind.__name__, "goals": GOALS, "app": last_commit("app")}
+                records.add(Runs.stamped(key), found)
+    write_pages(pages(records))
 
 
 if __name__ == "__main__":

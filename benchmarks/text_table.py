@@ -1,8 +1,11 @@
 """Raw tables with a column of text: labels from a few rows, beside logistic regression on the same features.
 
-    python benchmarks/text_table.py --out benchmarks/results
-    python benchmarks/text_table.py --rows 1000 --draws 1
+    apt-get install fortunes
+    python benchmarks/text_table.py
+    python benchmarks/text_table.py --table packages --draws 1       some of it
+    python benchmarks/text_table.py --tables                         measures nothing; writes the table from the records
 
+Records are in docs/records/text_table.jsonl, one a fit, with commit and defaults; the table is in docs/results.md.
 Two tables that every Debian has or can have. `fortunes` (the package of that name): short texts, to be sorted by the
 subject they are filed under. `packages` (``apt-cache dumpavail``): the one-line description of a package, its size, its
 priority and its maintainer, to be sorted by section. `TableViews` turns them into views; logistic regression gets the
@@ -13,11 +16,11 @@ that it is scored on: a better one than anybody could choose.
 from __future__ import annotations
 
 import argparse
-import json
+import os
 import subprocess
 import time
-import warnings
 from collections import Counter
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -29,19 +32,28 @@ from sklearn.feature_extraction.text import TfidfTransformer
 from sklearn.linear_model import LogisticRegression
 
 from anchorview import FSSMSC, AnchorViewClassifier, TableViews, Views
+from anchorview.bench.records import Records
+from anchorview.bench.scripts import DataSets, Result, Runs, warm_up
+from anchorview.bench.tables import replace_table, table_source, write_pages
 from anchorview.datasets import hide_labels
+from anchorview.report.tables import markdown_table, mean_and_spread
 from unseen import read_fortunes
 
+ROOT = Path(__file__).resolve().parents[1]
+RECORDS, PAGE = ROOT / "docs" / "records" / "text_table.jsonl", ROOT / "docs" / "results.md"
+COMMAND = "python benchmarks/text_table.py"
+N_ROWS, N_DRAWS = 5000, 3
 SHARES = (0.02, 0.05)
 STRENGTHS = (0.1, 1.0, 10.0, 100.0, 1000.0)
 N_SECTIONS = 20
 MODELS: dict[str, Any] = {"FSSMSC": FSSMSC, "AnchorViewClassifier": AnchorViewClassifier}
+METHODS = ("logistic regression, best C", *MODELS)
 FIELDS = ("Package", "Section", "Description", "Installed-Size", "Priority", "Maintainer")
 Table = tuple[pd.DataFrame, npt.NDArray[np.intp]]
 
 
 def fortunes(n_rows: int) -> Table:
-    texts, class_ids = read_fortunes(Path("/usr/share/games/fortunes"))
+    texts, class_ids = read_fortunes(Path(os.environ.get("FORTUNES", "/usr/share/games/fortunes")))
     return pd.DataFrame({"text": texts[:n_rows]}), class_ids[:n_rows]
 
 
@@ -93,53 +105,72 @@ def score(method: str, views: Views, y: npt.NDArray[np.intp], truth: npt.NDArray
     return float((model.labels_ == truth)[y < 0].mean())
 
 
-def measure(name: str, n_rows: int, n_draws: int) -> list[dict[str, Any]]:
-    table, truth = TABLES[name](n_rows)
-    views = TableViews().fit_transform(table)
-    print(f"{name}: {views!r}, {len(np.unique(truth))} classes", flush=True)
-    records = []
+def key_of(table: str, rows: int, share: float, draw: int, method: str) -> dict[str, Any]:
+    return {"table": table, "rows": rows, "share": share, "draw": draw, "method": method}
+
+
+def measure(runs: Runs, name: str, n_rows: int, n_draws: int) -> None:
+    """Measure every method on every draw of labels that has no record of today's code."""
+    loaded: list[Any] = []
+
+    def run(share: float, draw: int, method: str) -> Result:
+        if not loaded:
+            table, truth = TABLES[name](n_rows)
+            loaded.extend((TableViews().fit_transform(table), truth))
+        views, truth = loaded
+        y = hide_labels(truth, share, random_state=draw)
+        start = time.perf_counter()
+        accuracy = score(method, views, y, truth, draw)
+        return {"accuracy": accuracy, "seconds": time.perf_counter() - start, "classes": len(np.unique(truth))}
+
     for share in SHARES:
         for draw in range(n_draws):
-            y = hide_labels(truth, share, random_state=draw)
-            for method in ("logistic regression, best C", "FSSMSC", "AnchorViewClassifier"):
-                start = time.perf_counter()
-                accuracy = score(method, views, y, truth, draw)
-                seconds = time.perf_counter() - start
-                record = {"table": name, "rows": len(truth), "share": share, "draw": draw, "method": method}
-                records.append({**record, "accuracy": accuracy, "seconds": seconds})
-                print(f"  {share:.0%}, draw {draw}, {method}: {accuracy:.3f}, {seconds:.0f} s", flush=True)
-    return records
+            for method in METHODS:
+                found = runs.get(key_of(name, n_rows, share, draw, method), partial(run, share, draw, method))
+                assert found is not None
+                print(f"{name}, {share:.0%}, draw {draw}, {method}: {found['accuracy']:.3f}, {found['seconds']:.0f} s")
 
 
-def as_markdown(records: list[dict[str, Any]]) -> str:
-    methods = list(dict.fromkeys(record["method"] for record in records))
-    lines = ["| table | rows | labels | " + " | ".join(methods) + " |", "|---|---|---|" + "---|" * len(methods)]
-    for name, share in dict.fromkeys((record["table"], record["share"]) for record in records):
-        cells = []
-        for method in methods:
-            found = [r for r in records if (r["table"], r["share"], r["method"]) == (name, share, method)]
-            mean, spread = (100 * float(f([r["accuracy"] for r in found])) for f in (np.mean, np.std))
-            cells.append(f"{mean:.1f} ± {spread:.1f}")
-        lines.append(f"| {name} | {found[0]['rows']:,} | {share:.0%} | " + " | ".join(cells) + " |")
-    return "\n".join(lines) + "\n"
+def make_table(records: Records) -> str:
+    """Return the table of the newest records, and where it comes from."""
+    rows, used = [], []
+    for name in TABLES:
+        for share in SHARES:
+            cells = []
+            for method in METHODS:
+                keys = [key_of(name, N_ROWS, share, draw, method) for draw in range(N_DRAWS)]
+                found = [run for key in keys if (run := records.newest(key)) is not None]
+                used += [key for key, _ in found]
+                scores = [100 * result["accuracy"] for _, result in found]
+                seconds = min((result["seconds"] for _, result in found), default=0.0)
+                spread = mean_and_spread((float(np.mean(scores)), float(np.std(scores)))) if found else ""
+                cells.append(f"{spread} · {seconds:.1f} s" if found else "")
+            rows.append([f"{name}, {share:.0%}", *cells])
+    note = f"`{COMMAND}`, {table_source(records, used)}. Accuracy of unlabelled rows in %, mean and standard deviation"
+    table = markdown_table(["table, labels", *METHODS], rows)
+    return f"{table}\n\n{note} over {N_DRAWS} draws of the labels; seconds of the fastest draw."
+
+
+def pages(records: Records) -> dict[Path, str]:
+    """Return the new text of the page with the table."""
+    return {PAGE: replace_table(PAGE.read_text(), "text_table", make_table(records))}
 
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--rows", type=int, default=5000)
-    parser.add_argument("--draws", type=int, default=3)
+    parser.add_argument("--rows", type=int, default=N_ROWS)
+    parser.add_argument("--draws", type=int, default=N_DRAWS)
     parser.add_argument("--table", choices=list(TABLES), action="append", help="only this one; can be repeated")
-    parser.add_argument("--out", type=Path, help="folder for text_table.jsonl and text_table.md")
+    parser.add_argument("--fresh", action="store_true", help="measure again what is already recorded")
+    parser.add_argument("--tables", action="store_true", help="measure nothing")
     options = parser.parse_args()
-    warnings.simplefilter("ignore", UserWarning)
-    records = [one for name in options.table or TABLES for one in measure(name, options.rows, options.draws)]
-    text = as_markdown(records)
-    print(text)
-    if options.out is not None:
-        options.out.mkdir(parents=True, exist_ok=True)
-        lines = "".join(json.dumps(record) + "\n" for record in records)
-        (options.out / "text_table.jsonl").write_text(lines)
-        (options.out / "text_table.md").write_text(text)
+    records = Records(RECORDS)
+    if not options.tables:
+        warm_up(FSSMSC(random_state=0))
+        for name in options.table or TABLES:
+            measure(Runs(records, DataSets([]), fresh=options.fresh), name, options.rows, options.draws)
+    write_pages(pages(records))
+    print(make_table(records))
 
 
 if __name__ == "__main__":

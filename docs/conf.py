@@ -74,6 +74,7 @@ sphinx_gallery_conf = {
     "matplotlib_animations": False,
     "reference_url": {"anchorview": None},
     "backreferences_dir": None,
+    "capture_repr": ("_repr_html_",),  # what examples print, and no names of objects
 }
 
 
@@ -106,6 +107,7 @@ html_theme_options = {
 html_sidebars = {"index": [], "install": ["sidebar-nav-bs"], "changes": []}
 
 warnings.filterwarnings("ignore", message="FigureCanvasAgg is non-interactive")
+warnings.filterwarnings("ignore", category=FutureWarning, module="mudata")  # about its next version
 
 
 def point_to_the_repository(app: Any, name: str, content: list[str]) -> None:

@@ -41,6 +41,7 @@ def assert_same(one: FSSMSC, other: FSSMSC, X: Any) -> None:
     np.testing.assert_array_equal(one.labels_, other.labels_)
     np.testing.assert_allclose(one.confidence_, other.confidence_, atol=1e-6)
     np.testing.assert_allclose(one.predict_proba(X), other.predict_proba(X), atol=1e-6)
+    np.testing.assert_allclose(one.label_quality_, other.label_quality_, atol=1e-5)
 
 
 @pytest.mark.parametrize("readers", ["nearest", "knn", ("nearest", "linear", "poisson"), "linear", "auto"])

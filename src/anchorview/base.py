@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import replace
+from functools import cache
 from typing import Any
 
 import numpy as np
@@ -24,7 +25,7 @@ from .data.views import Views
 from .engine.blocks import count_threads
 from .features.auto import FOR_SPARSE
 from .fitting.given import FitInput, read_known
-from .model.model import Model, OfRows
+from .model.model import Later, Model, OfRows, values_of_rows
 from .model.predicting import Chunk, Wanted, predict_chunks
 from .readers.base import TopTwo
 from .readers.held_out_labels import HeldOutLabels
@@ -85,6 +86,8 @@ class MultiViewClassifier(
     def __getstate__(self) -> dict[str, Any]:
         """Return the state without what only `update` needs: the rows of the fit, which belong to the user."""
         state: dict[str, Any] = dict(super().__getstate__())
+        if "_rows" in state:
+            state["_rows"] = values_of_rows(self)
         # Places of rows are computed when they are asked for: the same model gives the same bytes.
         return {name: value for name, value in state.items() if name not in (*OF_LABEL_LOOP, *_PLACES)}
 
@@ -164,11 +167,16 @@ class MultiViewClassifier(
 
     def _keep_verdicts(self, known: Supervision, rows: Rows, verdicts: LabelVerdicts | None, n_rows: int) -> None:
         """Set what models that have not seen the labels of these rows say of them; None if nothing."""
-        quality, likely = np.full(n_rows, np.nan), np.full(n_rows, -1, dtype=np.intp)
-        if verdicts is not None:
-            places = np.searchsorted(np.sort(known.classes), known.classes)  # in `classes_`
-            quality[rows], likely[rows] = verdicts.quality, places[verdicts.preferred]
-        self.label_quality_, self._likely_class_ids = quality, likely
+        self.label_quality_, self._likely_class_ids = _by_row(known, rows, verdicts, n_rows)
+
+    def _judge_labels_later(self, known: Supervision, judge: Callable[[], LabelVerdicts | None]) -> None:
+        """Set the same, to be computed when it is first asked for: no answer about other rows needs it."""
+
+        @cache  # one judgement, two attributes
+        def verdicts() -> tuple[Matrix, ClassIds]:
+            return _by_row(known, known.labelled, judge(), len(known.class_ids))
+
+        self.label_quality_, self._likely_class_ids = Later(lambda: verdicts()[0]), Later(lambda: verdicts()[1])
 
     def predict(self, X: Any, *, min_confidence: float | None = None) -> npt.NDArray[Any]:
         """Return the class of each row.
@@ -294,6 +302,15 @@ class MultiViewClassifier(
         Returns
         -------
         ndarray of shape (n_rows,)
+
+        Examples
+        --------
+        >>> from anchorview import FSSMSC, datasets
+        >>> made = datasets.make_multiview_subspaces(200, 3, random_state=0)
+        >>> y = datasets.hide_labels(made.target, 0.15, random_state=0)
+        >>> labels = FSSMSC(n_landmarks=30, random_state=0).fit_predict(made.views, y)
+        >>> bool((labels == made.target).mean() > 0.9)
+        True
         """
         labels: npt.NDArray[Any] = self.fit(X, y, **fit_params).labels_
         return labels
@@ -341,3 +358,12 @@ class MultiViewClassifier(
             raise ValueError("sample_weight is zero for every row of y that has a label; at least one must count.")
         hits = self.predict(views)[known] == classes[class_ids[known]]
         return float(np.average(hits, weights=None if weights is None else weights[known]))
+
+
+def _by_row(known: Supervision, rows: Rows, verdicts: LabelVerdicts | None, n_rows: int) -> tuple[Matrix, ClassIds]:
+    """Return the quality of each row's label and the class that is likelier, as a place in `classes_`."""
+    quality, likely = np.full(n_rows, np.nan), np.full(n_rows, -1, dtype=np.intp)
+    if verdicts is not None:
+        places = np.searchsorted(np.sort(known.classes), known.classes)
+        quality[rows], likely[rows] = verdicts.quality, places[verdicts.preferred]
+    return quality, likely

@@ -54,39 +54,38 @@ _RULES: dict[str, Rule] = {
 
 
 class AnchorViewClassifier(TwoSpeeds):
-    """FSSMSC with its settings chosen by cross-validation on the labels given, the best of them averaged.
+    """FSSMSC with settings tuned by cross-validation on the labels; the best settings are averaged.
 
-    Part of the labels is hidden, and settings are judged by how well they find it: scaling, λ_Z, μ, λ_M and what reads
-    the labels (nearest labelled rows of the embedding, a logistic regression on the embedding, on the codes, or on
-    the scaled features, or labels spread over a graph of neighbours). All rows stay in every fit; landmarks, products
-    and codes are computed once for all settings that share them. Settings that together do best are averaged, and
-    fitted once more with the rows they are sure of. With few labels the judgement is drawn towards the defaults of
-    :class:`FSSMSC`, and settings that nobody chose (the nearest labelled row with the usual weights, and Poisson
-    learning, in all scalings) have a part in the average: half of it with 40 judged labels. The graph is left out above
-    50,000 rows.
+    Part of the labels is hidden, and settings are scored by how well they predict it: scaling, λ_Z, μ, λ_M and the
+    reader (nearest labelled rows in the embedding, logistic regression on the embedding, the codes or the scaled
+    features, or labels spread over a neighbour graph). All rows take part in every fit. Landmarks, products and codes
+    are computed once for all settings that share them. The settings that do best together are averaged, and fitted
+    again with the rows they are certain of. With few labels, scores are shrunk towards the defaults of
+    :class:`FSSMSC`, and default settings (the nearest labelled row, and Poisson learning, in all scalings) join the
+    average: with 40 hidden labels they have half of its weight. The graph is not used above 50,000 rows.
 
     Parameters
     ----------
     n_landmarks : int or sequence of int, default=500
-        Number of landmarks; lowered to a third of the number of rows if there are fewer than three per landmark. Of
-        several numbers the first is searched in full, and the others are tried with the best setting.
+        Number of landmarks, at most a third of the number of rows. If several numbers are given, the first is searched
+        in full, and the others are tried with the best setting.
     views : sequence or mapping, optional
-        How to cut a 2-D `X` into views; see :class:`Views`.
+        How to split a 2-D `X` into views; see :class:`Views`.
     scaling : str, sequence of str or None, default=None
         Scalings to try; by default all that suit the views.
     view_weights : "auto", sequence, mapping or None, default="auto"
-        How much each view counts: a positive number for each, of which only the ratios matter, by the order or the
-        names of the views (1 for those that a mapping does not name). "auto" is a power, 0, 1 or 2, of how much better
-        than chance a logistic regression on the view alone finds hidden labels; the power is chosen by
-        cross-validation on the labels, and is 0 unless another does clearly better. Copies of a view count together as
-        much as one view. None is the same weight for all.
+        Weight of each view, in the order of the views or by name (1 for views that a mapping does not name). Only the
+        ratios matter. "auto" measures how much better than chance a logistic regression on the view alone predicts
+        hidden labels, and raises it to the power 0, 1 or 2. Cross-validation on the labels chooses the power; it is 0
+        unless another is clearly better. Copies of a view count together as
+        much as one view. None gives all views the same weight.
     n_averaged : int, default=10
-        Settings of different kinds whose probabilities are averaged; as many picks again go to those, of any kind, that
-        help the average most. With 1, settings that nobody chose have no part.
+        Number of settings of different kinds that are averaged. The same number of further picks goes to settings of
+        any kind that improve the average most. With 1, default settings do not join the average.
     n_splits : int, default=3
         Folds of the labelled rows.
     n_repeats : int, optional
-        How often the labelled rows are dealt out to folds; by default twice below 50 of them, else once.
+        Number of repetitions of the folds; by default two with fewer than 50 labels, else one.
     on_empty : {"error", "drop"}, default="error"
         Rows without any view: an error, or the label -1.
     unlabelled : object, optional
@@ -94,9 +93,9 @@ class AnchorViewClassifier(TwoSpeeds):
     search_options : dict, optional
         Constants of the search to change, by name: see :class:`anchorview.tuning.options.SearchOptions`.
     warm_start : bool, default=False
-        Keep the judgements of an earlier (perhaps interrupted) fit on the same data and go on from there.
+        Continue the search of an earlier, perhaps interrupted, fit on the same data.
     random_state : int, RandomState or None, default=None
-        Landmarks and folds.
+        Seed of landmarks and folds.
     n_jobs : int, optional
         Threads; by default as many as BLAS may use. The result does not depend on it.
     verbose : bool, default=False
@@ -105,55 +104,54 @@ class AnchorViewClassifier(TwoSpeeds):
     Attributes
     ----------
     labels_, confidence_ : ndarray of shape (n_rows,)
-        Class of each row and its probability; labelled rows keep their label, with confidence 1. Rows in `constraints`
-        respect them: those that must link (with a weight of 1 or more) have one label, that of a labelled row among
-        them or the likeliest on average; those that must not link keep out of each other's class.
+        Class of each row and its probability. Labelled rows keep their label, with confidence 1. Rows in `constraints`
+        respect them: must-linked rows (weight 1 or more) share one label, that of a labelled row among them or the most
+        probable on average. Cannot-linked rows get different labels.
     classes_ : ndarray
         The labelled classes, sorted.
     chosen_ : dict
-        What "auto" has become: ``view_weights``, of each view; None if all count the same.
+        The value chosen for "auto": ``view_weights``, per view; None if all count the same.
     best_params_ : dict
-        Parameters of :class:`FSSMSC`, as in ``FSSMSC(**model.best_params_)``: those of the setting with the best
-        judgement among those that FSSMSC can be fitted with, which read labels off the nearest labelled rows. Only
-        scaling and number of landmarks, if an interrupt came before any such setting.
+        Parameters for ``FSSMSC(**model.best_params_)``: the setting with the best score among those that FSSMSC
+        supports, which use the nearest labelled rows. Only scaling and number of landmarks if the search was
+        interrupted before any such setting.
     best_params_score_ : float
-        Accuracy of that setting on hidden labels, in classes with two labels or more: as in `cv_results_`, and as the
-        best of many somewhat too good. NaN after such an interrupt.
+        Accuracy of that setting on hidden labels, in classes with two or more labels, as in `cv_results_`. As the best
+        of many it is slightly optimistic. NaN after such an interrupt.
     best_setting_ : dict
-        The setting with the best judgement of all. ``head`` is what reads the labels ("nearest", "knn", or a logistic
-        regression on "embedding", "codes" or "features", or labels on a graph of neighbours, "spread" over
-        it or as their potential, "poisson"), ``strength`` the C of a regression or how far labels spread; neither is a
-        parameter of FSSMSC. ``l1``, ``ridge`` and ``must_link_weight`` mean nothing for "features", "spread" and
-        "poisson".
+        The setting with the best score of all. ``head`` is the reader: "nearest", "knn", a logistic regression on
+        "embedding", "codes" or "features", the mean of one regression on each of the "views", or label spreading
+        ("spread") or Poisson learning ("poisson") on a neighbour graph. ``strength`` is the C of a regression, or how
+        far labels spread. Neither is a parameter of FSSMSC. ``l1``, ``ridge`` and ``must_link_weight`` have no effect
+        for "features", "views", "spread" and "poisson".
     best_score_ : float
-        Estimate of the accuracy of `labels_` on rows without a label: that of the average on hidden labels, its members
-        chosen without the labels that they are judged on. A label that is the only one of its class cannot be hidden,
-        and counts as wrong: if labels are a random sample of the rows, as many rows are of classes without a label. A
-        warning says so if more than a tenth of the labels are of this kind. The accuracies of single settings are in
-        `cv_results_`, over classes with two labels or more.
+        Estimated accuracy of `labels_` on unlabelled rows: that of the average on hidden labels, with members chosen
+        without those labels. A label that is the only one of its class cannot be hidden and counts as wrong: if labels
+        are a random sample, about as many rows belong to classes without a label. A warning is raised if more than a
+        tenth of the labels are of this kind. `cv_results_` has the accuracies of single settings, over classes with two
+        or more labels.
     best_score_interval_ : tuple of float
-        Where that accuracy lies in nine of ten cases: from the lower end if labels that could not be judged are wrong
-        to the upper end if they are like the others; few judged labels make it wide.
+        90 % interval of that accuracy. At its lower end, labels that could not be hidden count as wrong, at its upper
+        end as right as the others.
     best_index_ : int
-        Its place in `cv_results_`.
+        Index of the best setting in `cv_results_`.
     cv_results_ : dict
-        One entry per setting judged, in the form of ``GridSearchCV``: accuracies on hidden labels and their ranks
+        One entry per setting tried, in the form of ``GridSearchCV``: accuracies on hidden labels and their ranks
         (``mean_test_score``, ``rank_test_score``), log losses and their ranks (``mean_test_loss``, ``rank_test_loss``).
-        Settings stand in the order in which they are trusted, by ``shrunk_loss``: the loss, drawn towards what is known
-        beforehand when there are few labels.
+        Settings are sorted by ``shrunk_loss``: the loss, shrunk towards the prior when there are few labels.
     held_out_ : HeldOutLabels
-        The labels behind `best_score_`: ``rows``, ``class_ids`` (places in `classes_`) and the ``probabilities`` that
-        the average gave without them, its members and temperature chosen without them too.
+        The labels behind `best_score_`: ``rows``, ``class_ids`` (positions in `classes_`) and the ``probabilities`` of
+        the average, with members and temperature chosen without these labels.
     label_quality_ : ndarray of shape (n_rows,)
-        Probability of each label given, by models that have not seen it (whatever reads the labels): the lower, the
-        more it is worth a look. ``np.argsort(model.label_quality_)`` lists labels from the worst to the best, then the
-        rows with NaN: those without a label, and labels that are the only one of their class, which cannot be judged.
+        Probability of each given label according to models that have not seen it. Review the lowest first:
+        ``np.argsort(model.label_quality_)`` lists labels from worst to best, then rows with NaN, which have no label or
+        the only label of their class.
     averaged_ : list of dict
         The settings whose probabilities are averaged, with their weights.
     embedding_ : ndarray of shape (n_rows, n_classes)
-        What `transform` gives for the training rows: the embedding of one setting, the one with the best judgement
-        among those on codes, learned from all labels and pairs. The labels are read off the average of all settings,
-        so they need not be those that this embedding suggests.
+        What `transform` returns for the training rows: the embedding of one setting, the best one that uses codes,
+        learned from all labels and pairs. `labels_` come from the average of all settings and may differ from what this
+        embedding suggests.
     codes_ : csr_array of shape (n_rows, n_landmarks)
         Codes of that setting.
     landmarks_ : ndarray of shape (n_landmarks, n_features)
@@ -163,9 +161,9 @@ class AnchorViewClassifier(TwoSpeeds):
     constraint_conflicts_ : list
         Pairs of rows whose constraints contradict each other or the labels.
     constraint_violations_ : ConstraintViolations or None
-        How many of the constraints `labels_` breaks, of how many.
+        Number of constraints that `labels_` violates, and of all constraints.
     interrupted_ : bool
-        Whether the search was ended by an interrupt.
+        Whether the search was interrupted.
     status_ : str
         A summary of the fit in words: what was tried, what was left out, what did not converge.
     stage_seconds_ : dict
@@ -233,30 +231,29 @@ class AnchorViewClassifier(TwoSpeeds):
     ) -> Self:
         """Search, and label every row.
 
-        An interrupt (Ctrl-C) during the search ends it: the settings judged so far are used, and with ``warm_start``
-        the next fit on the same data goes on.
+        Ctrl-C ends the search and uses the settings tried so far. With ``warm_start``, the next fit on the same data
+        continues it.
 
         Parameters
         ----------
         X : Views, list or dict of arrays, AnnData, MuData, or array-like of shape (n_rows, n_features)
-            The views, dense or sparse; rows may lack views.
+            The views, dense or sparse. Views may be missing in some rows.
         y : array-like of shape (n_rows,)
             Labels; -1 (None or "" among strings) where there is none. At least two labelled rows in some class.
         sample_weight : array-like of shape (n_rows,), optional
-            Weights of the rows, everywhere: a weight of 2 is the row twice, in landmarks, embedding, regressions,
-            votes, the graph, and where hidden labels are judged. Two things cannot be the same: landmarks are drawn
-            at random, by the weights, so they agree in the mean over seeds only; and copies of a row may be dealt out
-            to different folds or be neighbours in the graph. A row of weight 0 is as if it were not there, but for its
-            own label. (The one nearest labelled row is the nearest whatever its weight; a class known from rows of
-            weight 0 only is known from these.)
+            Weights of the rows. A weight of 2 counts the row twice in landmarks, embedding, regressions, votes, the
+            graph and the scores. Two differences from repeated rows remain: landmarks are sampled by weight, so they
+            agree on average over seeds only, and copies of a row may fall into different folds or be neighbours in the
+            graph. A row of weight 0 is ignored, apart from its own label. (The nearest labelled row is the nearest
+            whatever its weight. A class whose labelled rows all have weight 0 is learned from these.)
         constraints : Constraints, optional
             Pairs of rows that must, or must not, share a class. Embeddings learn from them, must-links of weight 1 or
-            more pass labels on to whatever else reads labels, and `labels_` respect them. Where a label is hidden to
-            judge by it, so are the pairs of its row.
+            more pass labels on to the other readers, and `labels_` respect them. When a label is hidden, so are the
+            pairs of its row.
         label_source : mapping, Series or array-like of str, optional
-            Where each label comes from, by row number (id, if the views have ids) or for every row: "random" if the
-            row was drawn at random, else "suggested", "lasso", "search", "review" or "import"; "skipped" for a row
-            that nobody could label. Random ones, and rows of `audit_rows`, tell how accurate the labels are.
+            Where each label comes from, by row number (by id, if the views have ids) or for every row: "random" if the
+            row was chosen at random, else "suggested", "lasso", "search", "review" or "import"; "skipped" for a row
+            that could not be labelled. The accuracy is estimated from random rows and rows of `audit_rows`.
 
         Returns
         -------

@@ -31,19 +31,18 @@ __all__ = ["FSSMSC"]
 class FSSMSC(UpdatedLabels):
     """Fast scalable semi-supervised multi-view subspace clustering.
 
-    Every row is described by a sparse non-negative code over a few hundred landmarks, shared by all views; the
-    landmarks get an embedding in which rows of one class lie together, learned from the codes and a few labels. A
-    row takes the class of its nearest labelled row, or that of the mean of several readers; cross-validation on the
-    labels decides.
-    Memory grows linearly with the number of rows, and time does for a given number of labels; the last stage, which
-    reads the labels, compares every row with the labelled ones that could be nearest (see Notes).
+    Every row is described by a sparse non-negative code over a few hundred landmarks, shared by all views. From the
+    codes and a few labels, the model learns an embedding in which rows of one class lie together. A row takes the class
+    of its nearest labelled row, or the most probable class of several averaged readers, whichever does better in
+    cross-validation on the labels. Memory grows linearly with the number of rows, and so does time for a given number
+    of labels (see Notes).
 
     Parameters
     ----------
     n_clusters : int or "auto", optional
-        Number of clusters and dimension of the embedding; by default the number of labelled classes. Needed without
-        labels; "auto" is then the last of the largest gaps in the spectrum of the graph of rows and landmarks, and
-        ``status_`` says whether that number is clear.
+        Number of clusters and dimension of the embedding; by default the number of labelled classes. Required without
+        labels. "auto" then takes the last of the largest gaps in the spectrum of the graph of rows and landmarks;
+        ``status_`` reports whether the number is clear.
     n_landmarks : int, default=500
         Number of landmarks; lowered to a third of the number of rows if there are fewer than three per landmark, and
         to the number of rows that are different.
@@ -53,24 +52,24 @@ class FSSMSC(UpdatedLabels):
     scaling : str, sequence or mapping, default="auto"
         Scaling of the features, for all views or per view: "minmax", "symmetric" (to [-1, 1]), "standard", "l2",
         "tfidf", "lsa" (tf-idf, then the leading 150 singular directions) or "none"; all but "none" end with rows of
-        unit length. "auto" is chosen by cross-validation on the labels, on a sample of the rows; with few labels the
-        choice leans towards what suits the kind of feature, which decides without labels: "lsa" for sparse views and
-        for dense ones that are non-negative with more than 95 % zeros (text that was filled in), "l2" for signed
-        features whose rows have all the same length (embeddings), else "minmax", unless rows would be nearly parallel
-        (mean cosine above 0.95): then "symmetric" for signed features and "standard" for others. Sparse views take
-        "minmax" (by the largest value), "l2", "tfidf", "lsa" or "none", and are never filled in.
+        unit length. "auto" is chosen by cross-validation on the labels, on a sample of the rows. With few labels the
+        choice is shrunk towards a default for the kind of feature, which decides without labels: "lsa" for sparse views
+        and for dense non-negative ones with more than 95 % zeros, "l2" for signed features whose rows all have the same
+        length (embeddings), else "minmax". If rows would be nearly parallel (mean cosine above 0.95), it is "symmetric"
+        for signed features and "standard" for others. Sparse views take "minmax" (by the largest value), "l2", "tfidf",
+        "lsa" or "none", and are never made dense.
     view_weights : "auto", sequence, mapping or None, default="auto"
-        How much each view counts: a positive number for each, of which only the ratios matter, by the order or the
-        names of the views (1 for those that a mapping does not name). "auto" is a power, 0, 1 or 2, of how much better
-        than chance a logistic regression on the view alone finds hidden labels; the power is chosen by
-        cross-validation on the labels, and is 0 unless another does clearly better. Copies of a view count together as
-        much as one view. None is the same weight for all; so is "auto", but for copies, without labels. Not chosen
-        with given landmarks, the scaling "none", or the paper's units.
+        Weight of each view, in the order of the views or by name (1 for views that a mapping does not name). Only the
+        ratios matter. "auto" measures how much better than chance a logistic regression on the view alone predicts
+        hidden labels, and raises it to the power 0, 1 or 2. Cross-validation on the labels chooses the power; it is 0
+        unless another is clearly better. Copies of a view count together as
+        much as one view. None gives all views the same weight; without labels "auto" does too, except for copies.
+        "auto" has no effect with given landmarks, the scaling "none", or the paper's units.
     landmarks : {"kmeans", "random"} or ndarray of shape (m, n_features), default="kmeans"
         Centres of k-means, a random sample of rows, or given landmarks in the scaled feature space.
     l1 : float or "auto", default="auto"
-        Weight of ‖Z‖₁ (λ_Z of the paper): larger gives sparser codes. "auto" is 0.1: landmarks that correlate with a
-        row by less than a tenth of what its best one does are left out of its code.
+        Weight of ‖Z‖₁ (λ_Z in the paper). Larger values give sparser codes. "auto" is 0.1: landmarks whose correlation
+        with a row is less than a tenth of the largest are left out of its code.
     ridge : float or "auto", default="auto"
         Weight μ of ‖Z‖²/2; 0 is the paper's model. "auto" is 1, 3 or 10, chosen by
         cross-validation on the labels; 3 without labels.
@@ -79,39 +78,37 @@ class FSSMSC(UpdatedLabels):
         cross-validation on the labels; 3 without labels.
     coupling : float or "auto", default="auto"
         Weight β of the term that joins codes and embedding; 0 learns the codes from the features alone. "auto" is 0.03.
-        All four are in units of the data (see Notes), or in the paper's: a parameter of the solver says which.
+        All four weights are in units of the data (see Notes) unless the solver has ``units="paper"``.
     class_balance : {"balanced"}, optional
-        Give every class, and every pair of classes, the same weight in the terms that labels make, and in the linear
-        reading, however many labelled rows it has.
+        Give every class, and every pair of classes, the same weight in the terms of the labels and in the reader
+        "linear", however many labelled rows it has.
     relabel : float, optional
-        Change labels that are wrong with more than this probability (0.9, say), whatever `readers` are; for labels
-        that may be wrong. Each is judged by models that have not seen it, and by how many of all labels seem to be
-        wrong: where these seem right, next to none is changed. See `relabelled_` and `label_quality_`.
+        Replace labels that are wrong with more than this probability, such as 0.9. Use it for noisy labels. The
+        probability comes from models that have not seen the label and from the estimated share of wrong labels, so
+        almost none is replaced in clean data. See `relabelled_` and `label_quality_`.
     on_empty : {"error", "drop"}, default="error"
         What to do with rows that have no view at all: raise an error that names them, or give them the label -1.
     unlabelled : object, optional
         A value of `y` that means "no label", besides -1, NaN, None and "": "unknown", say.
     solver : {"active_set", "admm"}, ActiveSet or ADMM, default="active_set"
-        Exact codes row by row, or the paper's Algorithm 1; a name is that solver with its defaults. Rounds, tolerance,
-        units of the weights, parts to leave out and the memory for codes are parameters of the solver: see
-        :class:`ActiveSet` and :class:`ADMM`. A grid search reaches them as ``solver__max_iter``. The paper's algorithm
-        is ``FSSMSC(solver=ADMM(), ridge=0)``, with ``readers="paper"`` for its own way to read labels.
+        Exact codes row by row, or the paper's Algorithm 1. A name means that solver with its defaults. Rounds,
+        tolerance, units of the weights, terms to leave out and the memory for codes are parameters of the solver: see
+        :class:`ActiveSet` and :class:`ADMM`. A grid search sets them as ``solver__max_iter``. The paper's algorithm is
+        ``FSSMSC(solver=ADMM(), ridge=0)``, with ``readers="paper"`` for its rule for labels.
     readers : str or sequence of str, default="auto"
-        What reads the labels. Of the embedding: "nearest", the nearest labelled row by angle; "knn", a vote of
-        `n_neighbors`, weighted by distance; "euclidean", the nearest by plain distance. All read training rows as
-        `predict` would, by codes that know no label. Of the products with the landmarks: "linear", a logistic
-        regression on the rows' coordinates in the span of the landmarks (with fewer features than landmarks, on the
-        scaled features); "poisson", Poisson learning on the neighbour graph of at most 5,000 rows, the labelled ones
-        first, of which any other row takes the nearest. Several, such as ``("nearest", "linear")``, are the mean of
-        their probabilities: "nearest" or "knn" with one or both of "linear" and "poisson", or these two. "auto" is
-        "nearest" or "knn", alone or with one or both of "linear" and "poisson", chosen by cross-validation on the
-        labels; "nearest" without labels. "paper", for reproduction, is the plain distance between the codes of the
-        joint problem, in which labels have moved those of the labelled rows. Without labels rows are clustered,
-        whatever is asked for.
+        What turns rows into class probabilities. Readers of the embedding: "nearest", the nearest labelled row by
+        angle; "knn", a vote of `n_neighbors`, weighted by distance; "euclidean", the nearest by Euclidean distance.
+        They treat training rows as `predict` would. Readers of the products with the landmarks: "linear", a logistic
+        regression on the coordinates of a row in the span of the landmarks; "poisson", Poisson learning on the
+        neighbour graph of at most 5,000 rows, labelled rows first, from which other rows take their nearest. Several
+        readers, such as ``("nearest", "linear")``, are averaged: "nearest" or "knn" with one or both of "linear" and
+        "poisson", or these two. "auto" is "nearest" or "knn", alone or with one or both of "linear" and "poisson",
+        chosen by cross-validation on the labels; "nearest" without labels. "paper", for reproduction, is the distance
+        between codes of the joint problem. Without labels, rows are clustered and `readers` has no effect.
     n_neighbors : int or "auto", default="auto"
         For the vote. "auto" is 5; with ``readers="auto"`` 5 or 15, chosen by cross-validation on the labels.
     random_state : int, RandomState or None, default=None
-        Landmarks, and k-means when there are no labels.
+        Seed of the landmarks, and of k-means without labels.
     n_jobs : int, optional
         Threads; by default as many as BLAS may use. The result does not depend on it.
     verbose : bool, default=False
@@ -122,26 +119,24 @@ class FSSMSC(UpdatedLabels):
     labels_ : ndarray of shape (n_rows,)
         Class (without labels: cluster number) of each row; labelled rows keep theirs.
     confidence_ : ndarray of shape (n_rows,)
-        Probability of that class, calibrated on labels that were held out; 1 for labelled rows. Where some classes have
-        a single label, others may have none: the confidence of rows that are unlike all labelled ones is then lower
-        than their probability (docs/lab/confidence.md).
+        Probability of that class, calibrated on held-out labels; 1 for labelled rows. If some classes have a single
+        label, others may have none, so the confidence of rows unlike all labelled rows is lower than their probability.
     classes_ : ndarray
         The labelled classes, sorted.
     held_out_ : HeldOutLabels or None
-        Labels that were hidden in turn (some 200 of them, if there are more) to calibrate the confidence: ``rows``,
-        ``class_ids`` (places in `classes_`) and the ``probabilities`` they got without their label. None if none can be
-        hidden.
+        Labels that were hidden in turn (about 200 if there are more) to calibrate the confidence: ``rows``,
+        ``class_ids`` (positions in `classes_`) and the ``probabilities`` predicted without the label. None if no label
+        can be hidden.
     label_quality_ : ndarray of shape (n_rows,)
-        Probability of each label given, by models that have not seen it (whatever reads the labels): the lower, the
-        more it is worth a look. ``np.argsort(model.label_quality_)`` lists labels from the worst to the best, then the
-        rows with NaN: those without a label, and labels that are the only one of their class, which cannot be judged.
+        Probability of each given label according to models that have not seen it. Review the lowest first:
+        ``np.argsort(model.label_quality_)`` lists labels from worst to best, then rows with NaN, which have no label or
+        the only label of their class.
     embedding_ : ndarray of shape (n_rows, n_components), or a dask array
-        What `transform` gives for the training rows (with ``readers="paper"``: but for the labelled ones). There are
-        as many components as clusters; more where the graph of the landmarks falls into more parts than that, which
-        `status_` then says.
+        What `transform` returns for the training rows (with ``readers="paper"``, for unlabelled ones). There are as
+        many components as clusters, or more if the landmark graph has more parts than that, which `status_` reports.
     codes_ : csr_array of shape (n_rows, n_landmarks)
-        Codes of the rows. Beyond the solver's `memory_limit` rows in files, which are removed with the model, and of
-        dask arrays rows on the workers; indexing (``codes_[:1000]``) reads some as a csr_array.
+        Codes of the rows. Beyond the solver's `memory_limit` they are in files, which are removed with the model; with
+        dask arrays they are on the workers. Indexing (``codes_[:1000]``) reads rows as a csr_array.
     landmarks_ : ndarray of shape (n_landmarks, n_features)
         Landmarks in the scaled feature space, views side by side.
     landmark_embedding_ : ndarray of shape (n_components, n_landmarks)
@@ -157,11 +152,11 @@ class FSSMSC(UpdatedLabels):
     constraint_conflicts_ : list
         Pairs of rows whose constraints contradict each other or the labels.
     constraint_violations_ : ConstraintViolations or None
-        How many of the constraints `labels_` breaks, of how many.
+        Number of constraints that `labels_` violates, and of all constraints.
     chosen_ : dict
-        What "auto" has become: ``scaling`` and ``view_weights`` (of each view; None if all count the same), ``l1``,
-        ``ridge``, ``must_link_weight`` and ``coupling`` in the units of the solver, ``readers`` and ``n_neighbors``. As
-        parameters, with `landmarks_`, they give the same fit again.
+        The values chosen for "auto": ``scaling`` and ``view_weights`` (per view; None if all count the same), ``l1``,
+        ``ridge``, ``must_link_weight`` and ``coupling`` in the units of the solver, ``readers`` and ``n_neighbors``.
+        Passed as parameters, together with `landmarks_`, they reproduce the fit.
     paper_weights_ : dict
         The four weights as they stand in the paper's objective: for ``solver=ActiveSet(units="paper")``.
     nonzeros_ : float
@@ -171,15 +166,15 @@ class FSSMSC(UpdatedLabels):
     label_source_ : ndarray of str of shape (n_rows,)
         Where each label comes from (see `fit`); "" for rows without one.
     expected_accuracy_ : ExpectedAccuracy or None
-        Accuracy to expect of rows without a label: ``value``, ``low``, ``high``, and what it ``rests_on``.
+        Estimated accuracy on unlabelled rows: ``value``, ``low``, ``high``, and what it ``rests_on``.
     novelty_ : ndarray of shape (n_rows,), or None
-        How much a row looks as if its class had no label, from 0 to 1; `labels_` do not depend on it.
+        How likely a row belongs to a class without labels, as a score from 0 to 1. `labels_` do not depend on it.
     novel_groups_ : list of NovelGroup
-        Groups of such rows.
+        Groups of rows with high novelty.
     changed_ : float
-        After an update, the share of rows without a label whose class has changed.
+        The share of unlabelled rows whose class changed in the last update.
     stage_seconds_ : dict
-        Seconds spent on choice (of what is "auto"), scaling, landmarks, solver and labels.
+        Seconds spent on choice (of "auto" parameters), scaling, landmarks, solver and labels.
     n_features_in_ : int
         Features of all views together.
     view_names_, view_sizes_ : list
@@ -190,16 +185,14 @@ class FSSMSC(UpdatedLabels):
     In units of the data the paper's weights are λ_Z = l1 · ē, μ = ridge · s², λ_M = must_link_weight · m / ζ and
     β = coupling · ζ / (m · max(1, must_link_weight)), where ē is the mean over rows of their largest product with a
     landmark, s² the mean squared distance of the m landmarks from their mean, and ζ the mean squared length of codes,
-    measured on 500 rows. Codes then mostly have 15 to 100 non-zeros, whatever the features; should they have more than
-    120, `ridge` and `l1` that are "auto" are changed, and `status_` says so.
+    measured on 500 rows. Codes then usually have 15 to 100 non-zeros. If they have more than 120, "auto" values of
+    `ridge` and `l1` are changed, and `status_` reports it.
 
-    With n rows of which n_l are labelled, everything but the labels costs a time proportional to n while codes are
-    equally sparse. The labels cost n × n_l distances at most, in `fit` and `predict`. From 1,000 labels and 16,384 rows
-    on, labelled rows too far from a group of rows to be nearest to any of it are left out. Where classes lie apart
-    hardly more than those of the row's own class are left, one in k of all; where they do not, all are. Either way the
-    time is still quadratic in the rows at a given share of labels, up to 20,000 labels (docs/lab/performance.md): of
-    more, about so many are compared with, the same share of each class, and `status_` says so. Codes, embedding and the
-    other readings learn from all.
+    With n rows, n_l of them labelled, all stages but the last take time proportional to n. The last stage compares each
+    row with the labelled rows, at most n × n_l distances, in `fit` and `predict`. From 1,000 labels and 16,384 rows on,
+    labelled rows that are too far away to be nearest are skipped. If the share of labels is fixed, this stage is
+    quadratic in n up to 20,000 labels. Beyond that, about 20,000 labelled rows are used, the same share of each class,
+    and `status_` reports it. Codes, embedding and other readers learn from all labels.
 
     Examples
     --------
@@ -285,22 +278,21 @@ class FSSMSC(UpdatedLabels):
         Parameters
         ----------
         X : Views, list or dict of arrays, AnnData, MuData, or array-like of shape (n_rows, n_features)
-            The views, dense or sparse; a 2-D array or DataFrame is cut by the parameter `views`. Rows may lack views:
-            see :class:`Views`.
+            The views, dense or sparse. A 2-D array or DataFrame is split by the parameter `views`. Views may be
+            missing in some rows: see :class:`Views`.
         y : array-like of shape (n_rows,), optional
             Labels; -1 (None or "" among strings) where there is none; or the name of a column of ``obs``, if X is an
             AnnData or MuData object. Without `y`, rows are clustered.
         sample_weight : array-like of shape (n_rows,), optional
-            Weights of the rows. Weights of 0 and 1 give the fit without the rows of weight 0, to rounding. A weight of
-            2 is the row twice: to rounding where nothing is drawn at random (landmarks and settings given, the nearest
-            row of the embedding read), else in the mean over seeds: rows are drawn by their weights
-            (docs/lab/realdata.md).
+            Weights of the rows. Weights of 0 and 1 equal a fit without the rows of weight 0, up to rounding. A weight
+            of 2 counts the row twice: exactly if landmarks and settings are given and ``readers="nearest"``, else on
+            average over seeds, because rows are sampled by their weights.
         constraints : Constraints, optional
             Pairs of rows that must, or must not, share a cluster; alone or together with labels.
         label_source : mapping, Series or array-like of str, optional
-            Where each label comes from, by row number (id, if the views have ids) or for every row: "random" if the
-            row was drawn at random, else "suggested", "lasso", "search", "review" or "import"; "skipped" for a row
-            that nobody could label. Random ones, and rows of `audit_rows`, tell how accurate the labels are.
+            Where each label comes from, by row number (by id, if the views have ids) or for every row: "random" if the
+            row was chosen at random, else "suggested", "lasso", "search", "review" or "import"; "skipped" for a row
+            that could not be labelled. The accuracy is estimated from random rows and rows of `audit_rows`.
 
         Returns
         -------

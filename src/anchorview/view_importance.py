@@ -21,7 +21,7 @@ from .core.progress import Ticker
 from .data.labels import encode_labels
 from .data.validation import column_of
 from .data.views import Views
-from .engine.blocks import count_threads, map_blocks
+from .engine.blocks import count_threads, map_blocks, one_blas_thread
 from .features.products import ViewCrossProducts
 from .features.scaling import check_finite
 from .model.predicting import predict_rows
@@ -86,6 +86,7 @@ class ViewImportance:
         return "\n".join(lines)
 
 
+@one_blas_thread()  # the same whatever the number of threads, and twice as fast for a few hundred rows
 def measure_views(
     model: MultiViewClassifier, X: Any, y: Any = None, *, max_rows: int = MAX_ROWS, random_state: Any = 0
 ) -> ViewImportance:

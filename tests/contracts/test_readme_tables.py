@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import importlib
 import json
+import re
 from pathlib import Path
 from typing import Any
 
@@ -12,19 +13,41 @@ import pytest
 from anchorview.bench.records import Records
 
 ROOT = Path(__file__).parents[2]
+SCRIPTS = ("headline", "text_table", "update", "page", "serving")
 
 
 @pytest.fixture
 def headline(monkeypatch: pytest.MonkeyPatch) -> Any:
+    return script("headline", monkeypatch)
+
+
+def script(name: str, monkeypatch: pytest.MonkeyPatch) -> Any:
     pytest.importorskip("pandas")
     monkeypatch.syspath_prepend(str(ROOT / "benchmarks"))
-    return importlib.import_module("headline")
+    return importlib.import_module(name)
 
 
-def test_the_table_of_readme_and_results_is_that_of_the_records(headline: Any) -> None:
-    """If this fails: python benchmarks/headline.py --fashion FOLDER (or --tables, if only the form has changed)."""
-    for path, text in headline.pages(Records(headline.RECORDS)).items():
+@pytest.mark.parametrize("name", SCRIPTS)
+def test_a_table_is_that_of_its_records(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    """If this fails: run the script of this name in benchmarks (with --tables, if only the form has changed)."""
+    module = script(name, monkeypatch)
+    for path, text in module.pages(Records(module.RECORDS)).items():
         assert path.read_text() == text, path.name
+
+
+@pytest.mark.parametrize("name", SCRIPTS)
+def test_records_of_a_table_name_commit_and_defaults(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    records = Records(script(name, monkeypatch).RECORDS)
+    assert len(records) > 0
+    assert all(records.made(key) and key["code"]["defaults"] for key, _ in records)
+
+
+def test_every_table_between_markers_has_a_script() -> None:
+    marked = {
+        name for page in (ROOT / "README.md", *(ROOT / "docs").rglob("*.md")) if "generated" not in page.parts
+        for name in re.findall("<!-- table: (.*) -->", page.read_text())
+    }  # fmt: skip
+    assert marked == set(SCRIPTS)
 
 
 def test_every_cell_is_measured_and_every_record_names_commit_and_date(headline: Any) -> None:

@@ -131,7 +131,7 @@ def test_progress_is_told_while_texts_are_encoded(monkeypatch: pytest.MonkeyPatc
     monkeypatch.setattr("anchorview.core.progress._EVERY", 0.0)
     with watch(lines.append):
         encode_texts(counting([]), [f"text {number}" for number in range(600)])
-    assert lines and "encoding texts: 1 of 3 blocks" in lines[0] and "left" in lines[0]
+    assert lines and "encoding: 256 of 600 texts" in lines[0] and "left" in lines[0]
 
 
 def test_bad_encoders() -> None:

@@ -96,6 +96,7 @@ TABLE: dict[str, Storable] = {
         ClusterCentres="readers.clusters",
         LinearReader="readers.linear",
         FoldedReader="readers.linear",
+        ViewRegressions="readers.view_regressions",
         SpreadReader="readers.spread",
         PoissonReader="readers.poisson",
         FittedRows="readers.graph",

@@ -20,7 +20,7 @@ from ..core.progress import time_left, watch
 from ..data.row_checks import find_present
 from ..data.table_views import TableViews, describe_columns
 from ..data.views import Views
-from ..files.sources import LINES, PHOTOS, TABLES, check_readable, files_of, import_extra, split_part, suffix_of
+from ..files.sources import LINES, TABLES, check_readable, files_of, folder_of, import_extra, split_part, suffix_of
 from ..files.tables import FIRST_LINE, count_rows, table_blocks, table_names
 from .errors import DataError, UsageError
 from .inputs.columns import column_matrix
@@ -156,7 +156,7 @@ class Predictor:
 
     def _views(self, table: Any, path: Path, start: int) -> Encoded:
         if self.table is not None:
-            self.table.image_folder = path if suffix_of(path) == PHOTOS else files_of(path)[0].parent
+            self.table.image_folder = folder_of(path)
             try:
                 encoded = self.table.encode(table)
             except ValueError as error:

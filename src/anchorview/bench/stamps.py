@@ -67,7 +67,17 @@ def today() -> str:
 
 
 def _measured_commit() -> str:
-    paths = [".", *(f":(exclude){name}" for name in NOT_MEASURED)]
+    return last_commit(".", *(f":(exclude){name}" for name in NOT_MEASURED))
+
+
+def last_commit(*paths: str) -> str:
+    """Return the commit that last changed some paths of the package, with "-dirty" if they were changed since.
+
+    Examples
+    --------
+    >>> isinstance(last_commit("app"), str)
+    True
+    """
     commit = _git("log", "-1", "--format=%h", "--", *paths)
     if not commit:
         return "unknown"

@@ -3,8 +3,11 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Mapping
+from pathlib import Path
 from typing import Any
 
+from ..core.files import replace_file
 from .records import Records
 
 
@@ -50,3 +53,22 @@ def table_source(records: Records, keys: list[dict[str, Any]]) -> str:
         return "not measured"
     span = dates[0] if len(dates) == 1 else f"{dates[0]} to {dates[-1]}"
     return f"{span}, commit{'s' * (len(commits) > 1)} {', '.join(commits)}"
+
+
+def write_pages(pages: Mapping[Path, str]) -> None:
+    """Write pages whose tables were made anew, and name those that have changed.
+
+    Examples
+    --------
+    >>> import tempfile
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     page = Path(folder, "speed.md")
+    ...     write_pages({page: "new"})
+    ...     page.read_text()
+    speed.md has a new table.
+    'new'
+    """
+    for path, text in pages.items():
+        if not path.exists() or path.read_text() != text:
+            replace_file(path, text)
+            print(f"{path.name} has a new table.")

@@ -235,10 +235,10 @@ class Ticker:
         self._shares: dict[int, float] = {}  # done of the block that each thread works on
         self.n_done = 0
 
-    def done(self) -> None:
-        """Count a finished block."""
+    def done(self, count: int = 1) -> None:
+        """Count a finished block, or what was in it."""
         with self._lock:
-            self.n_done += 1
+            self.n_done += count
             self._shares.pop(threading.get_ident(), None)
         self.tick()
 
@@ -257,7 +257,7 @@ class Ticker:
 
     def line(self, seconds: float) -> str:
         """Say how far the work is after so many seconds."""
-        text = f"{self._name}: {self.n_done} of {self._total} {self._unit}"
+        text = f"{self._name}: {self.n_done:,} of {self._total:,} {self._unit}"
         done = self.n_done + sum(self._shares.values())
         return text if done == 0 else f"{text}, {time_left(seconds * (self._total / done - 1))}"
 

@@ -11,7 +11,7 @@ from typing import Any
 
 from .column_encoders import Part, Report, Unseen, expect_storage
 from .columns import Column
-from .image_views import EncodedImages, ImageEncoder, encode_images, refuse_all_unreadable
+from .image_views import EncodedImages, ImageEncoder, encode_images, refuse_all_unreadable, supporting_views
 
 GivenEncoder = ImageEncoder | str | os.PathLike[str] | None
 _SIZE = 224  # pixels of the photos that a callable gets
@@ -50,10 +50,11 @@ class ImageColumn:
         return BoundImageColumn(self, folder, given)
 
     def _parts(self, encoded: EncodedImages) -> list[Part]:
-        return [
-            Part(f"{self.column}:{name}", array, encoded.present, [str(number) for number in range(array.shape[1])])
-            for name, array in encoded.arrays.items()
-        ]
+        supporting, parts = supporting_views(encoded), []
+        for name, array in encoded.arrays.items():
+            features = [str(number) for number in range(array.shape[1])]
+            parts.append(Part(f"{self.column}:{name}", array, encoded.present, features, name in supporting))
+        return parts
 
 
 @dataclass(frozen=True)

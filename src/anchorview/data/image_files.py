@@ -60,6 +60,8 @@ def _read(file: Path, size: int, shape: tuple[int, int] | None) -> Any:
             return upright.resize(shape, image_module.Resampling.BILINEAR, reducing_gap=3.0)
     except UnreadableImage:
         raise
+    except image_module.UnidentifiedImageError:
+        raise UnreadableImage("it is no picture of a kind that can be read") from None
     except image_module.DecompressionBombError:
         raise UnreadableImage("too large to decode") from None
     except FileNotFoundError:

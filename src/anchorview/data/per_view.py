@@ -133,6 +133,14 @@ class PerView(TransformerMixin, BaseEstimator):
         Returns
         -------
         Views
+
+        Examples
+        --------
+        >>> from sklearn.preprocessing import StandardScaler
+        >>> from anchorview import PerView
+        >>> PerView(StandardScaler()).fit_transform([[[1.0], [3.0]], [[2.0], [8.0]]]).to_array()
+        array([[-1., -1.],
+               [ 1.,  1.]])
         """
         if fit_params:
             raise TypeError(f"PerView takes no fit parameters; got {sorted(fit_params)}.")

@@ -73,7 +73,7 @@ class TableViews(TransformerMixin, BaseEstimator):
         what the environment variable ANCHORVIEW_CACHE names), for encoders that take longer than a millisecond a text;
         None keeps nothing.
     image_encoder : callable or path of an .onnx file, optional
-        What encodes photos; by default four descriptions of them (see `ImageViews`).
+        What encodes photos, a view that leads; by default there are four descriptions of them (see `ImageViews`).
     image_folder : path, optional
         Where relative paths of photos start; by default the current folder. Model files keep neither.
 
@@ -181,6 +181,14 @@ class TableViews(TransformerMixin, BaseEstimator):
         Returns
         -------
         Views
+
+        Examples
+        --------
+        >>> import pandas as pd
+        >>> from anchorview import TableViews
+        >>> table = pd.DataFrame({"size": ["S", "M", "S", "M"], "price": [3.0, 5.5, 2.5, 6.0]})
+        >>> TableViews().fit_transform(table)
+        Views(4 rows; numbers: 2, categories: 2 sparse)
         """
         if fit_params:
             raise TypeError(f"TableViews takes no fit parameters; got {sorted(fit_params)}.")
@@ -306,6 +314,14 @@ class TableViews(TransformerMixin, BaseEstimator):
         Returns
         -------
         ndarray of str
+
+        Examples
+        --------
+        >>> import pandas as pd
+        >>> from anchorview import TableViews
+        >>> table = pd.DataFrame({"size": ["S", "M", "S", "M"], "price": [3.0, 5.5, 2.5, 6.0]})
+        >>> TableViews().fit(table).get_feature_names_out().tolist()
+        ['numbers__price', 'numbers__1-price', 'categories__size=M', 'categories__size=S']
         """
         check_is_fitted(self)
         names = [f"{view}__{feature}" for view, features in self._features.items() for feature in features or ()]
@@ -417,5 +433,6 @@ def _join(parts: list[Part], table: Any) -> Views:
     views = Views(
         [part.array for part in parts], names=names, mask=np.column_stack([part.present for part in parts]), ids=ids
     )
-    views.features = [list(part.features) for part in parts]
+    views.features = [part.features for part in parts]
+    views.supporting = frozenset(name for name, part in zip(names, parts, strict=True) if part.supporting)
     return views

@@ -36,6 +36,8 @@ def encode_texts(model: TextModel, texts: Sequence[str], cache: Cache = None) ->
         and is used for encoders that take longer than a millisecond a text. None keeps nothing.
     """
     unique = list(dict.fromkeys(texts))
+    if cache == AUTO and model.name == WORDLLAMA:  # it looks vectors up: no slower than a cache would be
+        cache = None
     kept = None if cache is None else VectorCache(default_folder() if cache == AUTO else cache, model.digest)
     found = {} if kept is None else kept.read(unique)
     lacking = [text for text in unique if text not in found]
@@ -51,10 +53,10 @@ def encode_texts(model: TextModel, texts: Sequence[str], cache: Cache = None) ->
             kept.write(batch, vectors)
         return vectors
 
-    ticker = Ticker("encoding texts", len(batches))
+    ticker = Ticker("encoding", len(lacking), "texts")
     for batch in batches:  # one at a time: encoders bring threads of their own
         found |= dict(zip(batch, encode(batch), strict=True))
-        ticker.done()
+        ticker.done(len(batch))
     sizes = {len(vector) for vector in found.values()}
     if len(sizes) > 1:
         raise ValueError(f"{model.name} gave vectors of several lengths: {sorted(sizes)}.")

@@ -68,6 +68,9 @@ class Views:
         Whether the names were given; if not, views are told by their places.
     ids : ndarray of shape (n_rows,), or None
         Ids of the rows: those given, or the index of DataFrames that do not just count their rows.
+    supporting : frozenset of str
+        Views that count only if labels show that they help, where an estimator chooses weights
+        (``view_weights="auto"``): descriptions of photos beside what a network makes of them.
     known_ids : ndarray or None
         Ids of the views that these rows were selected from, so that an id left out can be told from a wrong one.
 
@@ -102,11 +105,13 @@ class Views:
         self.ids: npt.NDArray[Any] | None = None
         self.known_ids: npt.NDArray[Any] | None = None
         self.named: bool
+        self.supporting: frozenset[str] = frozenset()
         if isinstance(data, Views):
             if views is not None:
                 raise ValueError("views= cuts one 2-D array; the data given is cut into views already.")
             arrays, given, features, self.named = data.arrays, data.names, data.features, data.named
             present, self.ids, self.known_ids = data.present, data.ids, data.known_ids
+            self.supporting = data.supporting
         else:
             raw = (
                 read_annotated(data, views) if is_annotated(data) else read_raw_views(data, views, by_index=ids is None)
@@ -191,17 +196,38 @@ class Views:
 
     @property
     def shape(self) -> tuple[int, int]:
-        """Number of rows and total number of features."""
+        """Number of rows and total number of features.
+
+        Examples
+        --------
+        >>> from anchorview import datasets
+        >>> datasets.load_handwritten().views.shape
+        (2000, 649)
+        """
         return len(self), sum(self.sizes)
 
     @property
     def sizes(self) -> list[int]:
-        """Number of features of each view."""
+        """Number of features of each view.
+
+        Examples
+        --------
+        >>> from anchorview import datasets
+        >>> datasets.load_handwritten().views.sizes
+        [76, 216, 64, 240, 47, 6]
+        """
         return [array.shape[1] for array in self.arrays]
 
     @property
     def ndim(self) -> int:
-        """Two, as for the concatenated features."""
+        """Two, as for the concatenated features.
+
+        Examples
+        --------
+        >>> from anchorview import datasets
+        >>> datasets.load_handwritten().views.ndim
+        2
+        """
         return 2
 
     def __len__(self) -> int:
@@ -371,6 +397,7 @@ class Views:
         result = object.__new__(Views)
         result.arrays, result.names, result.present = arrays, list(names), _unless_complete(present)
         result.ids, result.known_ids, result.features, result.named = ids, self.known_ids, self.features, self.named
+        result.supporting = self.supporting & set(names)
         return result
 
     def to_array(self, dtype: npt.DTypeLike | None = None) -> npt.NDArray[Any]:

@@ -331,6 +331,9 @@ def count_threads(n_jobs: int | None) -> int:
 @contextmanager
 def one_blas_thread() -> Iterator[None]:
     """Hold every BLAS pool to one thread within the block; any number of threads may be in it at once."""
+    if getattr(_here, "work", None) is not None:  # in a block of `iter_blocks`, which holds them: a row takes dozens
+        yield
+        return
     holder = object()
     limits = _blas_limits()
     try:

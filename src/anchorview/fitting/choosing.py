@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from ..features.view_copies import weigh_copies
+from ..features.start_weights import start_weights
 from ..features.view_weights import ViewWeights, ViewWeightsChoice, read_view_weights
 from ..readers.choice import resolve_readers
 from ..solver.weights import DEFAULTS, ModelWeights
@@ -89,9 +89,9 @@ def weigh_views(
         return None  # as in the plan of `FSSMSC`
     usual = DEFAULTS["data"]
     weights = usual.l1, usual.ridge, usual.must_link_weight
-    copies = weigh_copies(views, given.present)
+    start = start_weights(views, given.present)
     wanted = AutoRequest(
-        ["auto"] * len(views.names), *weights, None, None, "data", view_weights=copies, weighs_views=True
+        ["auto"] * len(views.names), *weights, None, None, "data", view_weights=start, weighs_views=True
     )
     rows = LabelledRows(views, given.present, given.weights, given.sample_weight, known.class_ids, known.pairs)
     return choose(wanted, scalings[0], rows, seed, n_threads, scalings).view_weights

@@ -45,8 +45,9 @@ def judge_labels(given: FitInput, source: Representation, n_threads: int) -> Lab
 
 def review_labels(given: FitInput, source: Representation, n_threads: int) -> LabelReview:
     """Judge every label, and change none."""
-    judge = judge_labels(given, source, n_threads)
-    verdicts = None if judge is None else judge.judge(judge.given)
+    with one_blas_thread():
+        judge = judge_labels(given, source, n_threads)
+        verdicts = None if judge is None else judge.judge(judge.given)
     return LabelReview(given.known, verdicts, np.empty(0, dtype=np.intp))
 
 

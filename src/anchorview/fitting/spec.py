@@ -13,7 +13,7 @@ from ..core.checks import COUNT, SHARED, WEIGHT_OR_AUTO, Mark, Names, Number, On
 from ..core.progress import Outcome
 from ..features.auto import ScalingChoice, read_scaling, suit_views
 from ..features.landmarks import check_landmarks
-from ..features.view_copies import weigh_copies
+from ..features.start_weights import start_weights
 from ..features.view_weights import ViewWeights, ViewWeightsChoice, ViewWeightsRule, read_view_weights
 from ..readers.choice import OF_PRODUCTS, ReadersRule, resolve_readers
 from ..solver.registry import SOLVERS, Solver
@@ -91,7 +91,7 @@ def make_plan(params: FitParameters, given: FitInput) -> Plan:
     # are have the lengths that the user wants.
     weighs_views = isinstance(params.view_weights, str) and by_name and how.units == "data" and "none" not in asked
     weighs_views = weighs_views and len(views.names) > 1
-    view_weights = weigh_copies(views, given.present) if weighs_views else None
+    view_weights = start_weights(views, given.present) if weighs_views else None
     if params.view_weights is not None and not isinstance(params.view_weights, str):
         view_weights = read_view_weights(views.names, params.view_weights)
     inference = None if readers is None else "+".join(readers)

@@ -41,7 +41,18 @@ class ExploredRows(MultiViewClassifier):
 
     @property
     def label_source_(self) -> npt.NDArray[np.str_]:
-        """Where the label of each row comes from: "random", "suggested", "import" …, "" for rows without one."""
+        """Where the label of each row comes from: "random", "suggested", "import" …, "" for rows without one.
+
+        Examples
+        --------
+        >>> from anchorview import FSSMSC, datasets
+        >>> made = datasets.make_multiview_subspaces(200, 3, random_state=0)
+        >>> y = datasets.hide_labels(made.target, 0.15, random_state=0)
+        >>> source = dict.fromkeys([row for row in range(200) if y[row] >= 0], "random")
+        >>> model = FSSMSC(n_landmarks=30, random_state=0).fit(made.views, y, label_source=source)
+        >>> model.label_source_.tolist().count("random")
+        30
+        """
         check_is_fitted(self)
         if "_label_source" not in (self.__dict__.get("_rows") or {"_label_source"}):  # of an older file
             is_labelled = ~self._can_be_labelled & np.isin(self.labels_, self.classes_) & (self.confidence_ == 1)
@@ -205,6 +216,16 @@ class ExploredRows(MultiViewClassifier):
         At 0.5 a row looks as much like one of a class without a label as like others. What share of all rows is of such
         classes it does not say. Labels do not change by it. Computed when it is first asked for. None without labels of
         two classes.
+
+        Examples
+        --------
+        >>> from anchorview import FSSMSC, datasets
+        >>> made = datasets.make_multiview_subspaces(200, 3, random_state=0)
+        >>> y = datasets.hide_labels(made.target, 0.15, random_state=0)
+        >>> y[made.target == 2] = -1  # nobody has labelled this class
+        >>> model = FSSMSC(n_landmarks=30, random_state=0).fit(made.views, y)
+        >>> bool(model.novelty_[made.target == 2].mean() > model.novelty_[made.target != 2].mean())
+        True
         """
         check_is_fitted(self)
         return self._novelty_of_rows()[1]
@@ -266,6 +287,17 @@ class ExploredRows(MultiViewClassifier):
 
         Each has ``rows``, ``size``, ``central`` (the rows to look at first), ``novelty`` (the mean), and ``features``
         (what sets it apart, for views in memory: view, feature, how many standard deviations above the mean).
+
+        Examples
+        --------
+        >>> from anchorview import FSSMSC, datasets
+        >>> made = datasets.make_multiview_subspaces(200, 3, random_state=0)
+        >>> y = datasets.hide_labels(made.target, 0.15, random_state=0)
+        >>> y[made.target == 2] = -1  # nobody has labelled this class
+        >>> model = FSSMSC(n_landmarks=30, random_state=0).fit(made.views, y)
+        >>> group = model.novel_groups_[0]
+        >>> bool((made.target[group.rows] == 2).mean() > 0.9)
+        True
         """
         check_is_fitted(self)
         novelty = self._novelty_of_rows()[1]

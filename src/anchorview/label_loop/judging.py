@@ -14,6 +14,7 @@ from ..engine.blocks import count_threads
 from ..readers.audit import (
     FEWEST,
     ExpectedAccuracy,
+    JudgedAudit,
     accuracy_by_audit,
     accuracy_by_hidden_labels,
     audit_folds,
@@ -35,7 +36,7 @@ class LabelLoop(ExploredRows, LabelledInNotebook):
     """A classifier whose labels may change, and are judged: what both estimators do between one label and the next."""
 
     changed_: float
-    _audit: tuple[Rows, Rows, Mask, Matrix] | None = None
+    _audit: JudgedAudit | None = None
     _curve: LearningCurve | None = None
 
     def _answers_without(self, rows: Rows) -> tuple[npt.NDArray[Any], Matrix, float]:
@@ -102,11 +103,22 @@ class LabelLoop(ExploredRows, LabelledInNotebook):
         From the audit, where ten of its rows have a label: each is judged by a model that has not seen it, which is
         computed when it is first asked for and takes about ten updates. Else from the labels that were hidden in turn,
         which must then be a random sample of the rows. None if there are neither.
+
+        Examples
+        --------
+        >>> from anchorview import FSSMSC, datasets
+        >>> made = datasets.make_multiview_subspaces(200, 3, random_state=0)
+        >>> y = datasets.hide_labels(made.target, 0.15, random_state=0)
+        >>> model = FSSMSC(n_landmarks=30, random_state=0).fit(made.views, y)
+        >>> accuracy = model.expected_accuracy_
+        >>> accuracy.n_judged, accuracy.low <= accuracy.value <= accuracy.high
+        (30, True)
         """
         check_is_fitted(self)
         if len(self._audited()[0]) >= FEWEST and self._can_judge_audit():
-            _, skipped, correct, _ = self._judge_audit()
-            return accuracy_by_audit(correct, len(skipped))
+            audit = self._judge_audit()
+            are_others_chosen = len(audit.rows) < len(self._labelled_rows())
+            return accuracy_by_audit(audit.right, len(audit.skipped), gap=audit.gap if are_others_chosen else 0.0)
         return self._accuracy_by_hidden_labels()
 
     def _accuracy_by_hidden_labels(self) -> ExpectedAccuracy | None:
@@ -155,9 +167,9 @@ class LabelLoop(ExploredRows, LabelledInNotebook):
         check_is_fitted(self)
         for name, value in {"accuracy": accuracy, "confidence": confidence}.items():
             Number(0, 1, strict=True).check(name, value)
-        _, skipped, correct, sure = self._judge_audit()
-        audited = np.concatenate([sure, self.confidence_[skipped]])
-        right = np.concatenate([correct, np.zeros(len(skipped), dtype=bool)])
+        audit = self._judge_audit()
+        audited = np.concatenate([audit.sure, self.confidence_[audit.skipped]])
+        right = np.concatenate([audit.right, np.zeros(len(audit.skipped), dtype=bool)])
         return find_trusted(self.confidence_, self._can_be_labelled, audited, right, accuracy, confidence)
 
     def _audited(self) -> tuple[Rows, Rows]:
@@ -168,21 +180,21 @@ class LabelLoop(ExploredRows, LabelledInNotebook):
         """Return whether rows of the audit can be judged by models that have not seen them."""
         return True
 
-    def _judge_audit(self) -> tuple[Rows, Rows, Mask, Matrix]:
-        """Return labelled and skipped rows of the audit, whether models without their labels are right, and how sure.
+    def _judge_audit(self) -> JudgedAudit:
+        """Judge the rows of the audit by models without their labels.
 
         Each part of the audit is judged by a model that learns from all other labels, suggested ones too: a model that
         knows less would not be the one that is judged.
         """
         if self._audit is None:
             rows, skipped = self._audited()
-            right, sure = np.zeros(len(rows), dtype=bool), np.zeros(len(rows))
+            right, sure, elsewhere = np.zeros(len(rows), dtype=bool), np.zeros(len(rows)), np.zeros(len(rows))
             if len(rows) >= FEWEST:
                 for fold in audit_folds(rows):
                     places = np.searchsorted(rows, fold)
-                    labels, sure[places], _ = self._answers_without(fold)
+                    labels, sure[places], elsewhere[places] = self._answers_without(fold)
                     right[places] = labels == self.labels_[fold]
-            self._audit = rows, skipped, right, sure
+            self._audit = JudgedAudit(rows, skipped, right, sure, float(elsewhere.mean()) if len(rows) else 0.0)
         return self._audit
 
     def _note_changes(self, before: npt.NDArray[Any], is_open: Mask) -> None:

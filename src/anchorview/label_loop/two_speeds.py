@@ -20,9 +20,9 @@ from ..core.arrays import Matrix, Rows
 from ..core.progress import as_interrupt
 from ..data.views import Views
 from ..fitting.given import FitInput
-from ..readers.audit import ExpectedAccuracy, accuracy_by_hidden_labels
+from ..readers.audit import ExpectedAccuracy, JudgedAudit, accuracy_by_hidden_labels
 from ..readers.label_sources import read_label_sources
-from ..supervision.constraints import Constraints
+from ..supervision.constraints import Constraints, RowConstraints
 from .judging import LabelLoop
 from .updating import UpdatedLabels
 
@@ -208,7 +208,7 @@ class TwoSpeeds(LabelLoop):
         self._is_plain = True
 
     def refit(self, *, background: bool = False) -> Any:
-        """Search anew with the labels of the last update.
+        """Search anew with the labels, weights and pairs of the last update.
 
         Parameters
         ----------
@@ -236,9 +236,7 @@ class TwoSpeeds(LabelLoop):
         given = self._input_of_fit()
         if "_kept_plain" in self.__dict__ and self._plain is self._kept_plain:
             raise ValueError("A search needs the features, and this model was loaded without them; fit again.")
-        how = {"X": given.views, "y": _labels_of(given), "sample_weight": given.sample_weight}
-        how["label_source"] = self._sources_by_name(given)
-        running = Refit(self, clone(self), how)
+        running = Refit(self, clone(self), {"X": given.views, "y": _labels_of(given), **self._beside_labels(given)})
         return running if background else running.put_in_place()
 
     def _take_over(self, fitted: TwoSpeeds) -> Self:
@@ -255,14 +253,34 @@ class TwoSpeeds(LabelLoop):
 
     @property
     def refit_is_due_(self) -> bool:
-        """Whether there are a fifth more labels than the last search has seen."""
+        """Whether there are a fifth more labels than the last search has seen.
+
+        Examples
+        --------
+        >>> from anchorview import AnchorViewClassifier, datasets
+        >>> made = datasets.make_multiview_subspaces(90, 3, (8, 6), random_state=0)
+        >>> y = datasets.hide_labels(made.target, 0.2, random_state=0)
+        >>> model = AnchorViewClassifier(n_landmarks=20, n_averaged=2, random_state=0).fit(made.views, y)
+        >>> model.refit_is_due_, model.update(datasets.hide_labels(made.target, 0.4, random_state=0)).refit_is_due_
+        (False, True)
+        """
         check_is_fitted(self)
         searched = [version.n_labels for version, _ in self._versions if version.kind == "tuned"]
         return self._is_plain and (not searched or len(self._labelled_rows()) >= _GROWTH * searched[-1])
 
     @property
     def versions_(self) -> list[ModelVersion]:
-        """The answers so far, the last ten of them; `use_version` goes back to one."""
+        """The model versions so far, at most the last ten; `use_version` returns to one of them.
+
+        Examples
+        --------
+        >>> from anchorview import AnchorViewClassifier, datasets
+        >>> made = datasets.make_multiview_subspaces(90, 3, (8, 6), random_state=0)
+        >>> y = datasets.hide_labels(made.target, 0.2, random_state=0)
+        >>> model = AnchorViewClassifier(n_landmarks=20, n_averaged=2, random_state=0).fit(made.views, y)
+        >>> model.update(datasets.hide_labels(made.target, 0.4, random_state=0)).versions_
+        [ModelVersion(number=0, kind='tuned', n_labels=18), ModelVersion(number=1, kind='plain', n_labels=36)]
+        """
         check_is_fitted(self)
         return [version for version, _ in self._versions]
 
@@ -316,7 +334,7 @@ class TwoSpeeds(LabelLoop):
     def _can_judge_audit(self) -> bool:
         return self.held_out_ is not None or self._is_plain
 
-    def _judge_audit(self) -> Any:
+    def _judge_audit(self) -> JudgedAudit:
         if self._is_plain:
             return super()._judge_audit()
         if self._audit is None:
@@ -329,7 +347,8 @@ class TwoSpeeds(LabelLoop):
                 both, places, judged = np.intersect1d(rows, held_out.rows, return_indices=True)
                 del both
                 right[places], sure[places] = held_out.right[judged], held_out.confidence[judged]
-            self._audit = rows, skipped, right, sure
+            elsewhere = float(self.confidence_[self._can_be_labelled].mean()) if self._can_be_labelled.any() else 0.0
+            self._audit = JudgedAudit(rows, skipped, right, sure, elsewhere)
         return self._audit
 
     def _accuracy_by_hidden_labels(self) -> ExpectedAccuracy | None:
@@ -348,14 +367,17 @@ class TwoSpeeds(LabelLoop):
         """Return the plain model with the labels of the last answer."""
         given = self._input_of_fit()
         if self._plain is None:
-            labels, sources = _labels_of(given), self._sources_by_name(given)
-            how = {"sample_weight": given.sample_weight, "label_source": sources}
-            self._plain = self._make_plain().fit(given.views, labels, **how)
+            self._plain = self._make_plain().fit(given.views, _labels_of(given), **self._beside_labels(given))
         return self._plain
 
-    def _sources_by_name(self, given: FitInput) -> dict[Any, str]:
-        sources = zip(_names_of(given), self.label_source_.tolist(), strict=True)
-        return {name: source for name, source in sources if source}
+    def _beside_labels(self, given: FitInput) -> dict[str, Any]:
+        """Return what a fit was given beside rows and labels: weights, pairs, and where the labels come from."""
+        pairs, sources = given.known.pairs, zip(_names_of(given), self.label_source_.tolist(), strict=True)
+        return {
+            "sample_weight": given.sample_weight,
+            "constraints": None if pairs is None else RowConstraints(pairs),
+            "label_source": {name: source for name, source in sources if source},
+        }
 
     def _keep_rows(self) -> None:
         """Keep what other labels need of the rows of the fit, for a file: the plain model."""

@@ -27,6 +27,8 @@ from ..solver.elastic_net import complete_products
 from ..solver.result import Encoder
 from .model import Branch, Embedder, Member, Model
 
+_FEW_ROWS = 8  # whose codes are read dense: a sparse product of one row takes ten times as long as its arithmetic
+
 CHUNK_ROWS = 65_536  # predicted at a time: rows that are read once, and a bound on memory
 Wanted = Literal["class_ids", "probabilities", "embedding", "codes"]
 Chunk = tuple[slice, Any, Mask | None]  # rows, what was wanted of them, and which have no view; None if all have one
@@ -248,7 +250,7 @@ class _Forms:
             assert member.graph is not None
             return member.graph.weights(self._completed())
         assert member.encoder is not None
-        codes = self.codes(member.encoder)
+        codes = self._readable_codes(member.encoder)
         if space == "embedding":
             assert member.embedding is not None
             return codes @ member.embedding.T
@@ -260,6 +262,16 @@ class _Forms:
         if key not in self._known:
             assert self._products is not None
             self._known[key] = encoder.encode(self._products, self._present)
+        return self._known[key]
+
+    def _readable_codes(self, encoder: Encoder) -> Any:
+        """Return the codes as readers get them: dense for few rows, where SciPy's own overhead would take longest."""
+        codes = self.codes(encoder)
+        if codes.shape[0] > _FEW_ROWS:
+            return codes
+        key = ("dense codes", id(encoder))
+        if key not in self._known:
+            self._known[key] = codes.toarray()
         return self._known[key]
 
     def _completed(self) -> Matrix:

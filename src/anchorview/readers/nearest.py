@@ -183,6 +183,9 @@ class LabelledNeighbours:
             return self._evidence(rows, nearness(rows)).astype(embedding.dtype)
 
         blocks = row_blocks(len(embedding), max(1, entries // len(self.reference)))
+        if len(blocks) == 1:
+            with one_blas_thread():
+                return of_block(blocks[0])
         return np.concatenate(map_blocks(of_block, blocks, n_threads))
 
     def _compare_groups(self, embedding: Matrix, candidates: CandidateFilter, n_threads: int, entries: int) -> Matrix:

@@ -16,6 +16,7 @@ from scipy import sparse
 from ..core.arrays import AnyMatrix, ClassIds, Mask, Matrix, is_sparse
 from ..data.labels import split_labels
 from ..data.views import Views
+from ..engine.blocks import one_blas_thread
 from ..label_loop.judging import LabelLoop
 
 _STRENGTHS = (1.0, 30.0, 1000.0)
@@ -43,6 +44,7 @@ class Comparison:
         return bool(apart > 1.96 * (self.n_only_own + self.n_only_rival) ** 0.5)
 
 
+@one_blas_thread()  # the problems are small: more threads would mostly wait for each other
 def compare_with_logistic(model: LabelLoop, X: Any, given: ClassIds) -> Comparison | None:
     """Return how a fit and plain logistic regression do on the labels that were hidden in turn.
 
