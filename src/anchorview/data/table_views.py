@@ -24,6 +24,7 @@ from .leaks import leaking_columns
 from .number_encoder import NumberEncoder
 from .quantities import Quantities
 from .records import RecordTable, read_raw
+from .rows import read_ids
 from .tables import as_column, column_labels, index_of, is_table
 from .tag_encoder import TagEncoder
 from .tag_words import TAG_READERS
@@ -430,9 +431,9 @@ def _join(parts: list[Part], table: Any) -> Views:
     for place, name in enumerate(names):
         if name in names[place + 1 :]:  # a column of lists named "numbers"
             names[place] = f"{name}:list"
-    views = Views(
-        [part.array for part in parts], names=names, mask=np.column_stack([part.present for part in parts]), ids=ids
-    )
-    views.features = [part.features for part in parts]
+    arrays, features = [part.array for part in parts], [part.features for part in parts]
+    present = np.column_stack([part.present for part in parts])
+    ids = None if ids is None else read_ids(ids, len(present), "X")
+    views = Views.of_sound_arrays(arrays, names, features, present, ids)
     views.supporting = frozenset(name for name, part in zip(names, parts, strict=True) if part.supporting)
     return views

@@ -394,10 +394,24 @@ class Views:
         self, arrays: list[Any], names: Sequence[str], present: Presence, ids: npt.NDArray[Any] | None
     ) -> Views:
         """Return Views made of parts of this one, which need no check."""
-        result = object.__new__(Views)
-        result.arrays, result.names, result.present = arrays, list(names), _unless_complete(present)
-        result.ids, result.known_ids, result.features, result.named = ids, self.known_ids, self.features, self.named
-        result.supporting = self.supporting & set(names)
+        result = Views.of_sound_arrays(arrays, names, self.features, present, ids)
+        result.known_ids, result.named, result.supporting = self.known_ids, self.named, self.supporting & set(names)
+        return result
+
+    @classmethod
+    def of_sound_arrays(
+        cls,
+        arrays: Sequence[Any],
+        names: Sequence[str],
+        features: Sequence[list[Any] | None],
+        present: Presence,
+        ids: npt.NDArray[Any] | None = None,
+    ) -> Views:
+        """Return Views of arrays that need no check, since the caller has made them: a check takes as long as a row."""
+        result = object.__new__(cls)
+        result.arrays, result.names, result.features = list(arrays), list(names), list(features)
+        result.present, result.ids, result.known_ids = _unless_complete(present), ids, ids
+        result.named, result.supporting = True, frozenset()
         return result
 
     def to_array(self, dtype: npt.DTypeLike | None = None) -> npt.NDArray[Any]:
