@@ -207,6 +207,8 @@ def test_a_table_of_photos_with_an_encoder(tmp_path: Path) -> None:
     views = transformer.fit_transform(table)
     assert views.supporting == {"photo:hog", "photo:lbp", "photo:gist", "photo:colour"}
     column = next(one for one in transformer._encoders if isinstance(one, ImageColumn))
+    with pytest.warns(UserWarning, match="Column 'photo': 1 of 1 photos that cannot be read; these rows lack"):
+        transformer.transform({"photo": str(tmp_path / "gone.png"), "stars": 3})
     # A model of an older file knows the view of the encoder only.
     transformer._encoders[transformer._encoders.index(column)] = replace(column, sizes={"network": 3})
     assert [name for name in transformer.transform(table).names if ":" in name] == ["photo:network"]

@@ -14,6 +14,7 @@ from .columns import Column
 from .image_views import EncodedImages, ImageEncoder, encode_images, refuse_all_unreadable, supporting_views
 
 GivenEncoder = ImageEncoder | str | os.PathLike[str] | None
+UNREADABLE = "photos that cannot be read"
 _SIZE = 224  # pixels of the photos that a callable gets
 
 
@@ -71,7 +72,7 @@ class BoundImageColumn:
         expect_storage(column, ("text", "category"), "paths of photos")
         encoded = encode_images(column.texts(), self.folder, self.given, _SIZE, None, self.fitted.sizes)
         filled = int(column.has_cell().sum())
-        unseen[column.name] = Unseen("photos that cannot be read", len(encoded.unreadable), filled)
+        unseen[column.name] = Unseen(UNREADABLE, len(encoded.unreadable), filled)
         return self.fitted._parts(encoded)
 
 

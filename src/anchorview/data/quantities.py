@@ -74,8 +74,8 @@ def read_quantity(text: str, quantities: Quantities) -> float:
     --------
     >>> read_quantity("250 g", Quantities("g", ".")), read_quantity("2 kg", Quantities("g", "."))
     (250.0, 2000.0)
-    >>> read_quantity("$ 5", Quantities("€", "."))
-    nan
+    >>> read_quantity("250 g", Quantities("kg", ".")), read_quantity("$ 5", Quantities("€", "."))
+    (0.25, nan)
     """
     part = _split(text)
     if part is None:
@@ -84,7 +84,15 @@ def read_quantity(text: str, quantities: Quantities) -> float:
     value = read_number(number, quantities.decimal)
     if unit == quantities.unit or not unit:
         return value
-    return value * _FAMILIES.get(quantities.unit, {}).get(unit, math.nan)
+    return value * _factor(unit, quantities.unit)
+
+
+def _factor(unit: str, base: str) -> float:
+    """Return how many of one unit another one is, if both are of one kind; NaN if not."""
+    for name, family in _FAMILIES.items():
+        if base and unit in family and (base == name or base in family):
+            return family[unit] / family.get(base, 1.0)
+    return math.nan
 
 
 def _split(text: str) -> tuple[str, str] | None:
