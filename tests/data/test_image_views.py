@@ -163,6 +163,26 @@ def test_a_network_as_encoder(tmp_path: Path) -> None:
     np.testing.assert_allclose(views.arrays[0][0], -np.array([0.485, 0.456, 0.406]) / [0.229, 0.224, 0.225], rtol=1e-5)
     with pytest.raises(ValueError, match="There is no file"):
         ImageViews(encoder=tmp_path / "gone.onnx").fit([tmp_path / "a.png"])
+    with pytest.raises(ValueError, match="a.png is no network that can be read"):
+        ImageViews(encoder=tmp_path / "a.png").fit([tmp_path / "a.png"])
+
+
+@pytest.mark.parametrize("kind", ["FLOAT16", "UINT8"])
+def test_what_networks_take_and_give(tmp_path: Path, kind: str) -> None:
+    """Halves and bytes go in; of a network that gives numbers for each place of the photo the mean is taken."""
+    onnx = pytest.importorskip("onnx")
+    pytest.importorskip("onnxruntime")
+    make, number = onnx.helper, getattr(onnx.TensorProto, kind)
+    node = make.make_node("Cast", ["x"], ["y"], to=onnx.TensorProto.FLOAT)
+    given = make.make_tensor_value_info("x", number, [1, 3, 32, 32])  # one photo at a time
+    made = make.make_tensor_value_info("y", onnx.TensorProto.FLOAT, [1, 3, 32, 32])
+    graph = make.make_graph([node], "g", [given], [made])
+    onnx.save(make.make_model(graph, opset_imports=[make.make_opsetid("", 13)], ir_version=8), str(tmp_path / "n.onnx"))
+    Image.new("RGB", (50, 50), (255, 0, 0)).save(tmp_path / "a.png")
+    views = ImageViews(encoder=tmp_path / "n.onnx").fit_transform([tmp_path / "a.png"] * 2)
+    black = -np.array([0.485, 0.456, 0.406]) / [0.229, 0.224, 0.225]
+    red = [255, 0, 0] if kind == "UINT8" else [(1 - 0.485) / 0.229, *black[1:]]
+    np.testing.assert_allclose(views.arrays[0], [red, red], rtol=1e-2)
 
 
 def test_an_encoder_leads_and_descriptions_wait_for_the_labels(tmp_path: Path) -> None:
