@@ -13,7 +13,7 @@ import pandas as pd
 import pytest
 
 from anchorview import FSSMSC, ImageViews, TableViews
-from anchorview.data.image_column import ImageColumn
+from anchorview.data.image_column import ImageColumn, image_fingerprint
 from anchorview.data.image_files import UnreadableImage, read_image
 
 Image = pytest.importorskip("PIL.Image")
@@ -232,3 +232,15 @@ def test_a_table_of_photos_with_an_encoder(tmp_path: Path) -> None:
     # A model of an older file knows the view of the encoder only.
     transformer._encoders[transformer._encoders.index(column)] = replace(column, sizes={"network": 3})
     assert [name for name in transformer.transform(table).names if ":" in name] == ["photo:network"]
+
+
+def test_a_network_is_known_by_its_content(tmp_path: Path) -> None:
+    for name, content in (("a.onnx", b"one"), ("b.onnx", b"one"), ("c.onnx", b"two")):
+        (tmp_path / name).write_bytes(content)
+    column = ImageColumn("photo", {"network": 3}, image_fingerprint(tmp_path / "a.onnx"))
+    assert column.bound(None, tmp_path / "b.onnx").fitted is column  # the same under another name
+    for given, named in ((tmp_path / "c.onnx", "now by c.onnx"), (None, "now by none")):
+        with pytest.raises(ValueError, match=f"was encoded by a.onnx .* at the fit, and {named}"):
+            column.bound(None, given)
+    with pytest.raises(ValueError, match="There is no file .*gone.onnx; an image encoder is"):
+        column.bound(None, tmp_path / "gone.onnx")

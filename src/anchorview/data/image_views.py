@@ -251,10 +251,15 @@ def _run(run: ImageEncoder, images: list[Pixels]) -> npt.NDArray[np.float32]:
     return made
 
 
-def _load_network(path: str | os.PathLike[str]) -> tuple[int, ImageEncoder]:
-    """Return the size of the photos that a network takes, and a function that runs it."""
+def check_network_file(path: str | os.PathLike[str]) -> None:
+    """Raise an error if there is no such file."""
     if not Path(path).is_file():
         raise ValueError(f"There is no file {path}; an image encoder is a callable or the path of an .onnx file.")
+
+
+def _load_network(path: str | os.PathLike[str]) -> tuple[int, ImageEncoder]:
+    """Return the size of the photos that a network takes, and a function that runs it."""
+    check_network_file(path)
     runtime = require_images("onnxruntime", "onnx")
     try:
         session = runtime.InferenceSession(str(path), providers=["CPUExecutionProvider"])
