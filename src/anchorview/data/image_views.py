@@ -213,7 +213,7 @@ def encode_images(
         unreadable |= failed
         if not read:
             continue
-        of_view = {} if run is None else {NETWORK: _run(run, pictures)}
+        of_view: dict[str, Any] = {} if run is None else {NETWORK: _run(run, pictures)}
         of_view |= {name: [one[name] for one in descriptions] for name in described}
         for name, rows in of_view.items():
             if name not in arrays:
@@ -274,10 +274,12 @@ def _load_network(path: str | os.PathLike[str]) -> tuple[int, ImageEncoder]:
     last = shape[3] == 3
     size = (shape[1] if last else shape[2]) or 224
 
+    mean, spread = np.array(_MEAN, dtype=np.float32), np.array(_SPREAD, dtype=np.float32)
+
     def run(images: Sequence[Pixels]) -> npt.NDArray[np.float32]:
-        batch = np.stack(images)
+        batch: npt.NDArray[Any] = np.stack(images)
         if given.type != _BYTES:  # a network that takes bytes scales them itself
-            batch = ((batch / np.float32(255) - np.float32(_MEAN)) / np.float32(_SPREAD)).astype(_INPUTS[given.type])
+            batch = ((batch.astype(np.float32) / 255 - mean) / spread).astype(_INPUTS[given.type])
         batch = batch if last else np.ascontiguousarray(batch.transpose(0, 3, 1, 2))
         parts = [batch] if shape[0] is None else [batch[row : row + 1] for row in range(len(batch))]
         found = np.concatenate([session.run(None, {given.name: part})[0] for part in parts])
