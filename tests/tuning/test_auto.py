@@ -65,7 +65,7 @@ def test_without_labels_to_hide_the_features_decide(units: Any, n_labels: int) -
         y[np.flatnonzero(units.target == number)[:n_labels]] = number
     model = FSSMSC(n_clusters=4, n_landmarks=80, random_state=0).fit(units.views, y)
     assert model.chosen_["scaling"] == ["minmax"] and model.chosen_["ridge"] == 3.0
-    assert "by the nature of the features, as no labels could be hidden: scaling (minmax)" in model.status_
+    assert "chosen by the kind of features, since no labels could be held out: scaling (minmax)" in model.status_
 
 
 def test_nothing_is_chosen_where_everything_is_given(units: Any) -> None:

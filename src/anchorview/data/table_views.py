@@ -19,7 +19,7 @@ from ..core.progress import Ticker
 from .column_encoders import CategoryEncoder, ColumnEncoder, ListEncoder, Part, Report, TextEncoder
 from .column_kinds import USED, ColumnKind, declared_kind, recognise
 from .columns import Column, table_columns
-from .image_column import GivenEncoder, ImageColumn
+from .image_column import UNREADABLE, GivenEncoder, ImageColumn
 from .leaks import leaking_columns
 from .number_encoder import NumberEncoder
 from .quantities import Quantities
@@ -246,6 +246,10 @@ class TableViews(TransformerMixin, BaseEstimator):
         encoded = self.encode(X)
         if encoded.missing or encoded.unknown:
             warnings.warn(describe_columns(encoded.missing, encoded.unknown), UserWarning, stacklevel=2)
+        for name, one in encoded.unseen.items():
+            if one.what == UNREADABLE and one.count:
+                what = f"Column {name!r}: {one.count:,} of {one.total:,} {UNREADABLE}; these rows lack its views."
+                warnings.warn(what, UserWarning, stacklevel=2)
         return encoded.views
 
     def encode(self, X: Any) -> EncodedTable:
