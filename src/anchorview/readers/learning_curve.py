@@ -1,9 +1,9 @@
 """How many more labels it takes to reach an accuracy: the error falls as a power of the number of labels.
 
 Accuracies of models that saw some share of the labels are fitted by error = a · n^−b, each weighing as its rows say. An
-accuracy is the mean of what hidden labels show and of the confidence that the model has in rows without a label: the
-former is right on average, the latter has less noise, and the slope needs that. Farther than three times the labels
-there are, the curve says nothing.
+accuracy is what hidden labels show, and by how much the model is surer of rows without a label than of these: that
+takes out chance, and is right on average even if all confidence is too high. Farther than three times the labels there
+are, the curve says nothing.
 """
 
 from __future__ import annotations
