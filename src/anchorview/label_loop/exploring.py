@@ -216,8 +216,15 @@ class ExploredRows(MultiViewClassifier):
             n_threads = count_threads(self.n_jobs)
             second = self._runner_up[1].astype(np.float64)
             drawn = np.isin(self.label_source_, [RANDOM, UNKNOWN, IMPORT])
-            about = {"second": second, "drawn_at_random": drawn}
-            model = fit_novelty(places, class_ids, self.confidence_, self.held_out_, n_threads, **about)
+            model = fit_novelty(
+                places,
+                class_ids,
+                self.confidence_,
+                self.held_out_,
+                n_threads,
+                second=second,
+                drawn_at_random=drawn,
+            )
             novelty = None
             if model is not None:
                 novelty = model.novelty(places, self.confidence_, n_threads)

@@ -33,7 +33,7 @@ class Coverage:
         away = np.linalg.norm(groups.points - group_centres(groups.points, joined)[joined], axis=1)
         self._centres = groups.centres
         self._width = max(float(np.median(away)), _NO_WIDTH)
-        self._covered = np.zeros(len(groups.centres))
+        self._covered: Matrix = np.zeros(len(groups.centres))
         if len(labelled):
             self._covered = self._by_distance(_nearest(labelled, groups.centres))
 
@@ -80,6 +80,6 @@ def _nearest(rows: Matrix, points: Matrix) -> Matrix:
     """Return the squared distance of each point to the nearest of some rows."""
     from ..features.neighbours import nearest_points  # loads numba
 
-    given = (np.ascontiguousarray(part, dtype=np.float32) for part in (rows, points))
-    result: Matrix = nearest_points(*given, 1)[1][:, 0].astype(np.float64) ** 2
+    known, asked = (np.ascontiguousarray(part, dtype=np.float32) for part in (rows, points))
+    result: Matrix = nearest_points(known, asked, 1)[1][:, 0].astype(np.float64) ** 2
     return result

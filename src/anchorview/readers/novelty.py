@@ -170,8 +170,9 @@ def _weigh(known: Matrix, new: Matrix) -> Matrix:
     for sign in range(3):
         below = percentile_ranks(new[:, sign], known[:, sign]).mean()  # the area under the ROC curve
         strength[sign] = max(below - 0.5, 0.05)
-    weights: Matrix = _USUAL_WEIGHTS * strength**4
-    return weights / weights.sum()
+    weights = _USUAL_WEIGHTS * strength**4
+    result: Matrix = weights / weights.sum()
+    return result
 
 
 def _signs_without_class(
