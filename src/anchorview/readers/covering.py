@@ -15,7 +15,7 @@ from .group_tree import GroupTree, group_centres
 _NO_WIDTH = 1e-12
 
 
-class Coverage:
+class CoveredDoubt:
     """How well the fine groups of rows are covered by labelled ones.
 
     Parameters
@@ -35,7 +35,7 @@ class Coverage:
         self._width = max(float(np.median(away)), _NO_WIDTH)
         self._covered: Matrix = np.zeros(len(groups.centres))
         if len(labelled):
-            self._covered = self._by_distance(_nearest(labelled, groups.centres))
+            self._covered = self._by_distance(_squared_to_nearest(labelled, groups.centres))
 
     def _by_distance(self, squared: Matrix) -> Matrix:
         result: Matrix = np.exp(-0.5 * np.maximum(squared, 0.0) / self._width**2)
@@ -76,7 +76,7 @@ class Coverage:
         return np.array(chosen, dtype=np.intp)
 
 
-def _nearest(rows: Matrix, points: Matrix) -> Matrix:
+def _squared_to_nearest(rows: Matrix, points: Matrix) -> Matrix:
     """Return the squared distance of each point to the nearest of some rows."""
     from ..features.neighbours import nearest_points  # loads numba
 

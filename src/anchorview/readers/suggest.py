@@ -18,7 +18,7 @@ import numpy as np
 import numpy.typing as npt
 
 from ..core.arrays import Mask, Matrix, Rows
-from .covering import Coverage
+from .covering import CoveredDoubt
 from .group_tree import GroupTree, group_centres, make_group_tree
 
 _MOST_LABELLED = 5000  # labelled rows that show which groups have a label
@@ -139,7 +139,7 @@ def suggest_from(
     new_order, is_new = np.empty(0, dtype=np.intp), np.zeros(len(rows), dtype=bool)
     if labelled is not None and len(labelled):
         new_order, is_new = _in_new_groups(groups, coordinates, points, fine, candidates[rows], labelled, n_classes, n)
-        coverage = Coverage(groups, n_labelled + n, coordinates[labelled])
+        coverage = CoveredDoubt(groups, n_labelled + n, coordinates[labelled])
         covering = _covering(coverage, points, fine, doubt[rows], candidates[rows], n, new_order)
         before = np.concatenate([new_order, covering])
         order = np.concatenate([before, order[~np.isin(order, before)]])
@@ -242,7 +242,7 @@ def _representatives(points: Matrix, joined: Rows, expected_mistakes: Matrix, ca
 
 
 def _covering(
-    coverage: Coverage, points: Matrix, fine: Rows, doubt: Matrix, candidates: Mask, n: int, first: Rows
+    coverage: CoveredDoubt, points: Matrix, fine: Rows, doubt: Matrix, candidates: Mask, n: int, first: Rows
 ) -> Rows:
     """Return middle rows of fine groups that together cover most doubt, beside those that come first anyway."""
     mistakes = np.bincount(fine, weights=doubt).astype(np.float64)
