@@ -115,7 +115,7 @@ class FSSMSC(UpdatedLabels):
         (``TMPDIR``); by default half of what is free. The result is the same. Only for the solver "active_set". Of
         dask arrays codes always stay on the workers, and beyond this limit `embedding_` does too.
     random_state : int, RandomState or None, default=None
-        Landmarks, and k-means when there are no labels.
+        Landmarks, and k-means when there are no labels. What is chosen on the labels does not depend on it.
     n_jobs : int, optional
         Threads; by default as many as BLAS may use. The result does not depend on it.
     verbose : bool, default=False

@@ -6,8 +6,6 @@ from collections.abc import Sequence
 from dataclasses import asdict
 from typing import TYPE_CHECKING
 
-import numpy as np
-
 from ..engine.sources.base import holds_sparse
 from ..features.view_copies import weigh_copies
 from ..features.view_weights import ViewWeights, ViewWeightsChoice, read_view_weights
@@ -21,6 +19,8 @@ from .spec import FitParameters, Plan
 
 if TYPE_CHECKING:
     from ..tuning.auto import Choice
+
+_CHOICE_SEED = 0  # whatever the seed of the fit: half of the labels that changed with it did so by another choice
 
 
 def count_tried(params: FitParameters, given: FitInput, plan: Plan) -> int:
@@ -43,9 +43,7 @@ def count_scalings(params: FitParameters, how: SolverParameters, is_auto: bool, 
     return weighted + (len(SPARSE_SCALINGS) if is_sparse else len(SearchOptions().dense_scalings))
 
 
-def choose_settings(
-    params: FitParameters, given: FitInput, plan: Plan, rng: np.random.RandomState, n_threads: int
-) -> tuple[ModelWeights, Choice]:
+def choose_settings(params: FitParameters, given: FitInput, plan: Plan, n_threads: int) -> tuple[ModelWeights, Choice]:
     """Choose what is "auto": the scaling, which goes into the plan, the weights, and what reads the labels."""
     from ..tuning.auto import AutoRequest, LabelledRows, choose, describe  # loads numba: not before a fit needs it
 
@@ -69,8 +67,7 @@ def choose_settings(
     )
     known = given.known
     rows = LabelledRows(given.views, given.present, given.weights, given.sample_weight, known.class_ids, known.pairs)
-    seed = 0 if asked.is_complete else int(rng.randint(2**31 - 1))
-    choice = choose(asked, one_name(plan.scaling), rows, seed, n_threads)
+    choice = choose(asked, one_name(plan.scaling), rows, _CHOICE_SEED, n_threads)
     kinds = choice.scaling
     plan.view_weights = choice.view_weights
     plan.scaling = [kinds] * len(plan.scaling) if isinstance(kinds, str) else list(kinds)
