@@ -3,8 +3,9 @@
 With the graph's weights W, degrees D and labels Y of the labelled rows, the potential u solves (D − W) u = Y − ȳ, where
 ȳ is the mean label: a class flows out of its own labelled rows and into those of the others. Unlike labels that spread
 and fade, it does not forget how many labels there are of each class, and with one or two of each it is often the best
-that can be done. Sources are scaled to one label per class, as the potential would grow with their number, and a
-temperature chosen where some labels are hidden would be too sure with all of them. The equation is singular, and parts of the graph need not be in balance; so u is damped a little:
+that can be done. Sources are scaled to one label per class: the potential would grow with their number, and a
+temperature chosen while some labels are hidden would be too sure with all of them. The equation is singular, and parts
+of the graph need not be in balance; so u is damped a little:
 
     (I − α S) D^½ u = D^-½ (Y − ȳ),    S = D^-½ W D^-½.
 """
