@@ -357,8 +357,10 @@ def test_steady_settings_share_the_average_by_how_few_labels_there_are(some_digi
     }
     weights = {j.setting: weight for j, weight in choose_averaged(data, judgements, 10)}
     assert sum(weights.values()) == pytest.approx(20)
-    for head, rows in data.options.steady_rows.items():
-        least = 20 * rows / (n_judged + 100) / len(steady[head])
+    evidence = n_judged / (n_judged + 20)
+    rows = {"nearest": 80 * evidence, "poisson": 40 * (1 - evidence)}
+    for head in steady:
+        least = 20 * rows[head] / (n_judged + sum(rows.values())) / len(steady[head])
         assert min(weights[setting] for setting in steady[head]) >= least - 1e-9
     alone = choose_averaged(data, judgements, 1)
     assert sum(weight for _, weight in alone) == 2  # a single setting was asked for
@@ -366,7 +368,7 @@ def test_steady_settings_share_the_average_by_how_few_labels_there_are(some_digi
 
 def test_steady_settings_give_way_where_labels_are_many(some_digits: Any) -> None:
     data = search_data(some_digits)
-    data.options = SearchOptions(steady_rows={"nearest": 80.0, "poisson": 1.0})
+    data.options = SearchOptions(steady_rows={"nearest": 80.0, "poisson": 1.0, "views": 20.0})
     tried = [Setting("minmax", 60, head=head) for head in ("knn", "nearest", "poisson")]
     judgements = [Judgement(setting, 1.0, 0.5, (0.5,), 1.0, 0.0, 1.0, np.empty((0, 10))) for setting in tried]
     parts = join_steady(data, {tried[0]: 20.0}, judgements)
