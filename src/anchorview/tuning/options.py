@@ -26,7 +26,7 @@ def _prior_losses() -> dict[str, float]:
 
 
 def _steady_rows() -> dict[str, float]:
-    """Labels choose by chance until there are two for each of the settings compared: so long the nearest row is steadier.
+    """Labels choose by chance until there are two for each setting compared: till then the nearest row is steadier.
 
     Poisson learning is as good with a label or two per class, but gains less by more of them (it has half of this, and
     less and less); late fusion is best where views tell different things, and poor where they do not.
