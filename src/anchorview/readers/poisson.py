@@ -60,7 +60,7 @@ def solve_potential(
             sources[rows, number] = own - own.mean(axis=0)
     root = inverse_root.astype(np.float32)[:, None]
     solved = root * sum_walks(graph, root * sources.reshape(n, -1), alpha, _LEFT)
-    potential = np.ascontiguousarray(solved.reshape(n, len(labels), n_classes).transpose(1, 0, 2))
+    potential: npt.NDArray[np.float32] = np.ascontiguousarray(solved.reshape(n, len(labels), n_classes).transpose(1, 0, 2))
     ranges = np.ptp(potential, axis=2).mean(axis=1)
     potential /= np.where(ranges > 0, ranges, 1)[:, None, None]
     return potential
