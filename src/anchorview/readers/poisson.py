@@ -60,7 +60,8 @@ def solve_potential(
             sources[rows, number] = own - own.mean(axis=0)
     root = inverse_root.astype(np.float32)[:, None]
     solved = root * sum_walks(graph, root * sources.reshape(n, -1), alpha, _LEFT)
-    potential: npt.NDArray[np.float32] = np.ascontiguousarray(solved.reshape(n, len(labels), n_classes).transpose(1, 0, 2))
+    by_set = solved.reshape(n, len(labels), n_classes).transpose(1, 0, 2)
+    potential: npt.NDArray[np.float32] = np.ascontiguousarray(by_set)
     ranges = np.ptp(potential, axis=2).mean(axis=1)
     potential /= np.where(ranges > 0, ranges, 1)[:, None, None]
     return potential
