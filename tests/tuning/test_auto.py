@@ -105,6 +105,14 @@ def test_the_same_seed_chooses_the_same(units: Any) -> None:
     np.testing.assert_array_equal(found[0].embedding_, found[1].embedding_)
 
 
+def test_any_seed_chooses_the_same(units: Any) -> None:
+    found = [FSSMSC(n_landmarks=20, random_state=seed).fit(units.views, units.y) for seed in (0, 1)]
+    assert found[0].chosen_ == found[1].chosen_
+    given = {name: value for name, value in found[1].chosen_.items() if name != "coupling"}
+    again = FSSMSC(n_landmarks=20, random_state=1, **given).fit(units.views, units.y)
+    np.testing.assert_array_equal(again.labels_, found[1].labels_)  # the choice takes nothing from the seed
+
+
 def test_the_sample_is_small_and_has_labelled_rows_first() -> None:
     rows, target = blobs(5000)
     y = hide_labels(target, 0.04, random_state=0)
