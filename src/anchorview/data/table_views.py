@@ -364,7 +364,7 @@ class TableViews(TransformerMixin, BaseEstimator):
         kinds = dict(self.kinds or {})
         unknown = [name for name in kinds if name not in columns]
         if unknown:
-            raise ValueError(f"kinds names columns that the table lacks: {unknown}; it has {list(columns)[:20]}.")
+            raise ValueError(f"kinds names columns that are not in the table: {unknown}. It has {list(columns)[:20]}.")
         for name, kind in kinds.items():
             check_choice(f"kinds[{name!r}]", kind, (*USED, "ignore"))
         found = {
