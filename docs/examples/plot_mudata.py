@@ -7,6 +7,7 @@ type. The counts are generated.
 """
 
 # %%
+import mudata
 import numpy as np
 import pandas as pd
 from anndata import AnnData
@@ -15,6 +16,7 @@ from mudata import MuData
 from anchorview import FSSMSC, plotting
 from anchorview.export import write_results
 
+mudata.set_options(pull_on_update=False)  # as its next version will do
 rng = np.random.default_rng(0)
 names = np.array(["B", "T", "NK", "monocyte"])
 kind = rng.integers(0, 4, 800)
@@ -29,7 +31,7 @@ mdata.obs["celltype"] = pd.Series(np.where(rng.random(800) < 0.05, names[kind], 
 print(mdata.obs["celltype"].value_counts(dropna=False).to_string())
 
 # %%
-# Fit on the object itself. The labels are a column of ``obs``; cells without protein lack that view.
+# Fit on the object itself. The labels are a column of ``obs``. Cells without protein are missing that view.
 model = FSSMSC(random_state=0).fit(mdata, "celltype")
 print(f"accuracy: {(model.labels_ == names[kind]).mean():.3f}")
 
