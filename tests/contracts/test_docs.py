@@ -7,6 +7,7 @@ from pathlib import Path
 import pytest
 
 from anchorview import datasets
+from anchorview.app.model_file import VERSION
 
 DOCS = Path(__file__).parents[2] / "docs"
 PAGES = {  # with examples; those of docs/lab are a record, and are not run
@@ -35,6 +36,11 @@ def test_every_section_has_an_example(page):
 @pytest.mark.parametrize("page", [path.name for path in sorted((DOCS / "lab").glob("*.md")) if path.stem != "index"])
 def test_pages_of_the_lab_say_that_their_examples_are_not_run(page):
     assert "\n> **A record.** Figures and examples" in (DOCS / "lab" / page).read_text()
+
+
+def test_pages_name_the_version_of_model_files():
+    assert f"The format version is {VERSION}." in (DOCS / "models.md").read_text()
+    assert f"Format version {VERSION};" in (DOCS / "file_formats.md").read_text()
 
 
 def test_a_wrong_example_is_found():
