@@ -320,7 +320,7 @@ def test_labels_needed(made: Any, few: Any) -> None:
     model = FSSMSC(n_landmarks=40, random_state=0).fit(made.views, few)
     assert model.labels_needed(0.3).more == 0
     found = model.labels_needed(0.9999)
-    assert found.more is None and "cannot be told" in found.describe()
+    assert found.more is None and "cannot be estimated" in found.describe()
     with pytest.raises(ValueError, match="target"):
         model.labels_needed(1.0)
 

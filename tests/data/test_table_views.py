@@ -151,7 +151,7 @@ def test_kinds_can_be_said() -> None:
     assert transformer.columns_["review"].kind == "ignore"
     assert transformer.transform(table).names == ["shop:words", "shop:characters", "vector", "numbers", "categories"]
     assert "price=3" in transformer.transform(table).features[-1]  # 3.0 is 3: empty cells made it a float
-    with pytest.raises(ValueError, match="kinds names columns that the table lacks: \\['colour'\\]"):
+    with pytest.raises(ValueError, match="kinds names columns that are not in the table: \\['colour'\\]"):
         TableViews(kinds={"colour": "text"}).fit(table)
     with pytest.raises(ValueError, match="kinds\\['price'\\]"):
         TableViews(kinds={"price": "money"}).fit(table)

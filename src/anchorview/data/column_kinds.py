@@ -108,15 +108,15 @@ def declared_kind(column: Column, kind: str) -> ColumnKind:
 
 def _declared(column: Column, kind: str) -> ColumnKind:
     if kind == "ignore":
-        return ColumnKind("ignore", "as you said")
+        return ColumnKind("ignore", "as you specified")
     if kind == "date" and column.storage == "text":
         cells = _sample([text for text in column.texts() if text is not None])
-        return ColumnKind("date", "as you said", _date_format(cells) or ISO)
+        return ColumnKind("date", "as you specified", _date_format(cells) or ISO)
     if kind == "number" and column.storage == "text":
         cells = _sample([text for text in column.texts() if text])
         found = recognise_quantities(cells) or Quantities("", decimal_mark(cells))
-        return ColumnKind("number", "as you said", decimal=found.decimal, unit=found.unit)
-    return ColumnKind(kind, "as you said")
+        return ColumnKind("number", "as you specified", decimal=found.decimal, unit=found.unit)
+    return ColumnKind(kind, "as you specified")
 
 
 def is_named_as_id(name: str) -> bool:

@@ -89,7 +89,7 @@ class ImageViews(TransformerMixin, BaseEstimator):
         self.n_jobs = n_jobs
 
     def fit(self, X: Any, y: Any = None) -> Self:
-        """Read the photos once, to see that they can be.
+        """Read the photos once, to check that they are readable.
 
         Parameters
         ----------

@@ -241,7 +241,7 @@ class LabelLoop(ExploredRows, LabelledInNotebook):
         return self._curve
 
     def labels_needed(self, target: float) -> LabelsNeeded:
-        """Return how many more labels it takes to reach an accuracy, with an interval, or that it cannot be told.
+        """Return how many more labels are needed to reach an accuracy, with an interval, if this can be estimated.
 
         Parameters
         ----------
@@ -251,7 +251,7 @@ class LabelLoop(ExploredRows, LabelledInNotebook):
         Returns
         -------
         LabelsNeeded
-            ``more``, ``low`` and ``high``; None where it cannot be told. Printed, a sentence: ``describe()``.
+            ``more``, ``low`` and ``high``; None where it cannot be estimated. Printed, a sentence: ``describe()``.
 
         Examples
         --------

@@ -26,7 +26,7 @@ _FEWEST_SEEN = 2
 
 @dataclass(frozen=True)
 class LabelsNeeded:
-    """How many more labels an accuracy takes; None where that cannot be told."""
+    """How many more labels an accuracy needs; None where this cannot be estimated."""
 
     target: float
     more: int | None
@@ -37,11 +37,11 @@ class LabelsNeeded:
         """Return a sentence for people."""
         goal = f"{100 * self.target:g} % accuracy"
         if self.more is None:
-            return f"It cannot be told how many more labels {goal} takes: more than three times those there are."
+            return f"The number of labels for {goal} cannot be estimated: it is more than three times the present one."
         if self.more == 0:
-            return f"The labels there are should do for {goal}."
+            return f"The present labels should be enough for {goal}."
         high = "an unknown number" if self.high is None else str(self.high)
-        return f"Some {self.more} more labels should do for {goal} (between {self.low} and {high})."
+        return f"About {self.more} more labels should be enough for {goal} (between {self.low} and {high})."
 
 
 @dataclass(frozen=True, eq=False)
