@@ -359,7 +359,15 @@ class Views:
 
     @property
     def is_sparse_view(self) -> list[bool]:
-        """Whether the rows of each view are sparse, in memory or in a store."""
+        """Whether the rows of each view are sparse, in memory or in a store.
+
+        Examples
+        --------
+        >>> from scipy import sparse
+        >>> from anchorview import Views
+        >>> Views([[[1.0], [2.0]], sparse.eye_array(2)]).is_sparse_view
+        [False, True]
+        """
         return [is_sparse(array) or (isinstance(array, StoredRows) and array.is_sparse) for array in self.arrays]
 
     def place(self, number: int) -> str:
@@ -407,7 +415,32 @@ class Views:
         present: Presence,
         ids: npt.NDArray[Any] | None = None,
     ) -> Views:
-        """Return Views of arrays that need no check, since the caller has made them: a check takes as long as a row."""
+        """Return Views of arrays that need no check, since the caller has made them: a check takes as long as a row.
+
+        Parameters
+        ----------
+        arrays : sequence of ndarray or csr_array
+            The views, each with one row for each sample, sparse ones in canonical format.
+        names : sequence of str
+            Their names.
+        features : sequence of list or None
+            The names of their columns, where these have names.
+        present : ndarray of bool of shape (n_rows, n_views) or None
+            Which rows have which view; None if all have all.
+        ids : ndarray, optional
+            Of the rows.
+
+        Returns
+        -------
+        Views
+
+        Examples
+        --------
+        >>> import numpy as np
+        >>> from anchorview import Views
+        >>> Views.of_sound_arrays([np.ones((2, 3))], ["image"], [None], None)
+        Views(2 rows; image: 3)
+        """
         result = object.__new__(cls)
         result.arrays, result.names, result.features = list(arrays), list(names), list(features)
         result.present, result.ids, result.known_ids = _unless_complete(present), ids, ids
