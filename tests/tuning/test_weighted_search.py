@@ -140,7 +140,7 @@ def test_neighbours_of_weighted_rows(rule: str) -> None:
     np.testing.assert_allclose(weighted, expected, atol=1e-6)
     plain = fit_plain_neighbours(rows, class_ids, rule, 5).scores(queries)
     np.testing.assert_allclose(
-        fit_plain_neighbours(rows, class_ids, rule, 5, np.ones(20)).scores(queries), plain, rtol=1e-6
+        fit_plain_neighbours(rows, class_ids, rule, 5, np.ones(20)).scores(queries), plain, atol=1e-6
     )
 
 
