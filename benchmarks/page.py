@@ -224,16 +224,15 @@ def make_table(records: Records) -> str:
         waited = [f"{found[name]:.{digits}f} s" for name, digits in (("command", 1), ("usable", 1), ("recolour", 2))]
         typed = [f"{found[name]:.3f} s" if name in found else "" for name in ("key_p99", "update_median")]
         rows.append([f"{n:,}", *waited, *typed])
-    header = [
-        "rows",
-        "command prints its address",
-        "page usable",
-        "all rows recoloured",
-        "key to next row, 99th percentile",
-    ]
+    header = ["rows", "command prints its address", "page usable", "all rows recoloured"]
+    header += ["key to next row, 99th percentile", "key to updated map, median"]
     source = table_source(records, [key for key, _ in newest.values()])
     app = ", ".join(sorted({key["app"] for key, _ in newest.values()}))
-    note = "Headless Chromium with software rendering on two cores. Keys are pressed while the model updates"
+    load = max(found["load"] for _, found in newest.values())
+    note = (
+        f"Headless Chromium with software rendering on two cores, load average {load} with other work. Keys are pressed"
+    )
+    note += " while the model updates"
     table = markdown_table(header, rows)
     return f"{table}\n\n`{COMMAND}`, {source}, page of {app}. {note}; no key is pressed with a million rows."
 

@@ -148,7 +148,8 @@ def make_table(records: Records) -> str:
             rows.append([f"{name}, {share:.0%}", *cells])
     note = f"`{COMMAND}`, {table_source(records, used)}. Accuracy of unlabelled rows in %, mean and standard deviation"
     table = markdown_table(["table, labels", *METHODS], rows)
-    return f"{table}\n\n{note} over {N_DRAWS} draws of the labels; seconds of the fastest draw."
+    draws = ", ".join(f"{name} {len({key['draw'] for key in used if key['table'] == name})}" for name in TABLES)
+    return f"{table}\n\n{note} over random selections of the labels ({draws}); seconds of the fastest."
 
 
 def pages(records: Records) -> dict[Path, str]:

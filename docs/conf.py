@@ -107,7 +107,6 @@ html_theme_options = {
 html_sidebars = {"index": [], "install": ["sidebar-nav-bs"], "changes": []}
 
 warnings.filterwarnings("ignore", message="FigureCanvasAgg is non-interactive")
-warnings.filterwarnings("ignore", category=FutureWarning, module="mudata")  # about its next version
 
 
 def point_to_the_repository(app: Any, name: str, content: list[str]) -> None:

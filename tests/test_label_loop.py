@@ -10,6 +10,7 @@ import numpy.typing as npt
 import pytest
 
 from anchorview import FSSMSC, ActiveSet, Constraints, ModelFileError, Views, datasets, load, save
+from anchorview.label_loop import updating
 
 
 @pytest.fixture(scope="module")
@@ -176,6 +177,21 @@ def test_bad_labels_leave_the_model(made: Any, few: Any, labels: Any, words: str
     assert not hasattr(model, "changed_")
 
 
+def test_labels_of_an_update_are_judged_when_that_is_asked_for(
+    monkeypatch: Any, tmp_path: Any, made: Any, few: Any, more: Any
+) -> None:
+    calls, judge = [], updating.review_labels
+    monkeypatch.setattr(updating, "review_labels", lambda *given: calls.append(1) or judge(*given))
+    model = FSSMSC(n_landmarks=40, random_state=0).fit(made.views, few).update(more)
+    assert not calls
+    copy = pickle.loads(pickle.dumps(model))
+    save(model, tmp_path / "model", rows=True)
+    for each in (copy, load(tmp_path / "model"), model):
+        np.testing.assert_array_equal(np.isnan(each.label_quality_), more < 0)
+        np.testing.assert_array_equal(each._likely_class_ids, model._likely_class_ids)
+    assert len(calls) == 1
+
+
 def test_labels_of_rows_that_are_not_there_and_a_class_named_like_the_mark(made: Any, few: Any) -> None:
     names = np.array(["a", "b", "c", "d"], dtype=object)
     y = np.where(few >= 0, names[few], None)
@@ -304,7 +320,7 @@ def test_labels_needed(made: Any, few: Any) -> None:
     model = FSSMSC(n_landmarks=40, random_state=0).fit(made.views, few)
     assert model.labels_needed(0.3).more == 0
     found = model.labels_needed(0.9999)
-    assert found.more is None and "cannot be told" in found.describe()
+    assert found.more is None and "cannot be estimated" in found.describe()
     with pytest.raises(ValueError, match="target"):
         model.labels_needed(1.0)
 

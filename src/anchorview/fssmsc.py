@@ -108,7 +108,7 @@ class FSSMSC(UpdatedLabels):
     n_neighbors : int or "auto", default="auto"
         For the vote. "auto" is 5; with ``readers="auto"`` 5 or 15, chosen by cross-validation on the labels.
     random_state : int, RandomState or None, default=None
-        Seed of the landmarks, and of k-means without labels.
+        Seed of the landmarks, and of k-means without labels. What is chosen on the labels does not depend on it.
     n_jobs : int, optional
         Threads; by default as many as BLAS may use. The result does not depend on it.
     verbose : bool, default=False

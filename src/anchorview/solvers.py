@@ -17,19 +17,18 @@ _SHARED: dict[str, Rule] = {"max_iter": COUNT, "tol": WEIGHT, "units": OneOf(UNI
 
 
 class ActiveSet(BaseEstimator):
-    """Exact codes, row by row: the solver of `FSSMSC` by default.
+    """The default solver of `FSSMSC`: exact codes, row by row.
 
     Parameters
     ----------
     max_iter : int, default=30
-        Rounds at most.
+        Maximum number of rounds.
     tol : float, default=1e-4
         Optimality residual at which to stop.
     units : {"data", "paper"}, default="data"
-        What the four weights of the model are measured in. "data": by what they are weighed against, so that they mean
-        the same for any number of views and any features (see the Notes of `FSSMSC`). "paper": as they stand in the
-        paper's objective; "auto" is then 0.2 for `l1`, 1 for `ridge`, 1e4 for `must_link_weight` and 1e-4 for
-        `coupling`.
+        Units of the four weights. "data": relative to the data, so that they mean the same for any number of views and
+        any features (see the Notes of `FSSMSC`). "paper": as in the paper's objective; "auto" is then 0.2 for `l1`, 1
+        for `ridge`, 1e4 for `must_link_weight` and 1e-4 for `coupling`.
     omit : sequence of {"l1", "must_link", "cannot_link", "smoothness", "coupling"}, default=()
         Parts of the model to leave out, as in the paper's ablation study.
     memory_limit : float, optional
@@ -64,27 +63,25 @@ class ActiveSet(BaseEstimator):
         self.memory_limit = memory_limit
 
     def options(self) -> dict[str, Any]:
-        """Return what only this solver is told."""
+        """Return the options that only this solver has."""
         return {}
 
 
 class ADMM(BaseEstimator):
-    """Algorithm 1 of the paper; ``FSSMSC(solver=ADMM(), ridge=0)`` is its model, solved its way.
+    """Algorithm 1 of the paper; ``FSSMSC(solver=ADMM(), ridge=0)`` is the paper's model with its solver.
 
-    It ends after `max_iter` rounds on purpose, and takes neither rows that lack views nor weights of rows, nor dask
-    arrays.
+    It always runs `max_iter` rounds, as in the paper. Missing views, weights of rows and dask arrays are not supported.
 
     Parameters
     ----------
     mode : {"paper", "released"}, default="paper"
-        The steps as printed, or as in the program that the authors have released.
+        The steps as printed in the paper, or as in the authors' released program.
     fixed_step : bool, default=False
-        Take the step of the paper without watching whether it lowers the objective.
+        Use the step size of the paper without checking that it lowers the objective.
     dtype : {"auto", "float32", "float64"}, default="auto"
-        Precision of the codes. "auto" is single precision, and double where that is too little: for long or nearly
-        parallel landmarks.
+        Precision of the codes. "auto" is single precision, or double precision for long or nearly parallel landmarks.
     max_iter : int, default=30
-        Rounds at most.
+        Maximum number of rounds.
     tol : float, default=1e-4
         Largest change of an entry at which to stop.
     units : {"data", "paper"}, default="paper"
@@ -129,7 +126,7 @@ class ADMM(BaseEstimator):
         self.omit = omit
 
     def options(self) -> dict[str, Any]:
-        """Return what only this solver is told."""
+        """Return the options that only this solver has."""
         dtype = None if self.dtype == "auto" else self.dtype
         return {"mode": self.mode, "fixed_step": bool(self.fixed_step), "dtype": dtype}
 

@@ -36,7 +36,7 @@ MAX_ROWS = 2000  # shares are then within two points
 
 @dataclass(frozen=True, eq=False)
 class ViewImportance:
-    """What each view did for a model, one number per view.
+    """The importance of each view for a model, one number per view.
 
     Attributes
     ----------
@@ -90,7 +90,7 @@ class ViewImportance:
 def measure_views(
     model: MultiViewClassifier, X: Any, y: Any = None, *, max_rows: int = MAX_ROWS, random_state: Any = 0
 ) -> ViewImportance:
-    """Measure what each view does for a fitted model.
+    """Measure the importance of each view for a fitted model.
 
     Parameters
     ----------
@@ -181,7 +181,7 @@ def measure_views(
 def measure_unlabelled(
     model: MultiViewClassifier, X: Any, labelled: Mask, *, max_rows: int = MAX_ROWS
 ) -> ViewImportance:
-    """Measure what each view does for the rows of a fit without a label, or for all if every row has one.
+    """Measure the importance of each view for the unlabelled rows of a fit, or for all if every row has a label.
 
     A labelled row is its own nearest one, whatever view it loses.
 

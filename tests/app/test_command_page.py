@@ -14,6 +14,8 @@ from anchorview.app.settings import read_settings
 from support.command import invoke, read_csv
 
 PAGE = (Path(__file__).parents[2] / "docs" / "command.md").read_text()
+README = (Path(__file__).parents[2] / "README.md").read_text()
+OUTPUT = re.findall(r"^(?:40 labels|  \w+: (?:text|number)).*$", README, flags=re.MULTILINE)  # the same for any model
 BLOCKS = re.findall(r"```(\w*)\n(.*?)```", PAGE, flags=re.DOTALL)
 
 
@@ -22,7 +24,7 @@ def test_the_page_can_be_followed(
 ) -> None:
     monkeypatch.chdir(tmp_path)
     names: dict[str, Any] = {}
-    commands = []
+    commands, printed = [], ""
     for kind, block in BLOCKS:
         if kind == "python":
             exec(block, names)
@@ -37,13 +39,25 @@ def test_the_page_can_be_followed(
                 done = invoke(*words)
                 assert done.exit_code == 0, (line, done.output)
                 commands.append(words[0])
+                printed += done.output
     assert commands == ["fit", "fit", "predict", "report", "export", "export"]
     truth = [row[4] for row in names["rows"]]
     labels = [row["label"] for row in read_csv(tmp_path / "run" / "labels.csv")]
     assert sum(label == topic for label, topic in zip(labels, truth, strict=True)) > 140
     assert list(names["labels"]) == [row["label"] for row in read_csv(tmp_path / "tomorrow-labels.csv")]
     assert len(json.loads((tmp_path / "tasks.json").read_text())) == 20
+    assert [line for line in OUTPUT if line not in printed] == []
     assert "review: text, such as" in capsys.readouterr().out
+
+
+@pytest.mark.slow
+def test_the_output_in_readme_is_that_of_today(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    exec(BLOCKS[1][1], {})
+    done = invoke("fit", "reviews.csv", "--label", "topic", "-o", "run")
+    assert done.exit_code == 0, done.output
+    shown = [*OUTPUT, *(line for line in README.splitlines() if line.startswith("Expected accuracy"))]
+    assert [line for line in shown if line not in done.output] == []
 
 
 def test_the_files_of_a_run_are_named(raw_run: Path) -> None:

@@ -194,7 +194,7 @@ def test_members_that_are_missing_or_too_many(whole: bytes, path: Path) -> None:
     for name in ("code.py", "arrays/0.npy.exe", "arrays\\0.npy", "Arrays/0.npy"):
         refuse(path, pack(manifest, members | {name: b""}), "which is no part of a model")
     del members["arrays/0.npy"]
-    refuse(path, pack(manifest, members), "was changed: it lacks 'arrays/0.npy'")
+    refuse(path, pack(manifest, members), "was changed: it has no 'arrays/0.npy'")
 
 
 def test_a_member_that_is_there_twice(whole: bytes, path: Path) -> None:

@@ -322,7 +322,7 @@ def test_errors_and_warnings(method: Any) -> None:
     for name, value in {"n_neighbors": 0, "max_iter": 0, "tol": -1.0}.items():
         with pytest.raises(ValueError, match=f"{name} must be"):
             method(**{name: value}).fit(views, y)
-    with pytest.warns(ConvergenceWarning, match="stopped at max_iter=2 before the objective settled"):
+    with pytest.warns(ConvergenceWarning, match="stopped at max_iter=2 before it converged"):
         method(max_iter=2).fit(views, y)
     if method is MLAN:
         with pytest.raises(ValueError, match="coupling must be a number of at least 0; got -1"):

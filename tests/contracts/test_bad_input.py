@@ -124,7 +124,7 @@ def test_groups_of_columns_that_cannot_work(refuses: Refuses) -> None:
     ):
         with refuses(message):
             build(views=groups, verbose=True).fit(AB, Y)
-    with refuses(r"View 'image' names columns the DataFrame lacks: \['c77'\]"):
+    with refuses(r"View 'image' names columns that are not in the DataFrame: \['c77'\]"):
         build(views={"image": ["c0", "c77"]}, verbose=True).fit(frame(), Y)
 
 

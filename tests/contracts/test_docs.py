@@ -7,6 +7,7 @@ from pathlib import Path
 import pytest
 
 from anchorview import datasets
+from anchorview.app.model_file import VERSION
 
 DOCS = Path(__file__).parents[2] / "docs"
 PAGES = {  # with examples; those of docs/lab are a record, and are not run
@@ -30,6 +31,16 @@ def test_every_section_has_an_example(page):
     sections = re.split(r"^## ", PAGES[page], flags=re.MULTILINE)[1:]
     without = [section.splitlines()[0] for section in sections if "```python" not in section]
     assert [title for title in without if title not in ("Next", "What to expect", "Which of the two estimators?")] == []
+
+
+@pytest.mark.parametrize("page", [path.name for path in sorted((DOCS / "lab").glob("*.md")) if path.stem != "index"])
+def test_pages_of_the_lab_say_that_their_examples_are_not_run(page):
+    assert "\n> **A record.** Figures and examples" in (DOCS / "lab" / page).read_text()
+
+
+def test_pages_name_the_version_of_model_files():
+    assert f"The format version is {VERSION}." in (DOCS / "models.md").read_text()
+    assert f"Format version {VERSION};" in (DOCS / "file_formats.md").read_text()
 
 
 def test_a_wrong_example_is_found():
@@ -68,3 +79,6 @@ def test_the_examples_of_the_readme_run(n_rows, monkeypatch):
     model, truth = names["model"], names["digits"].target
     assert (model.labels_ == truth)[names["y"] == -1].mean() > 0.8
     assert (names["y"] != -1).sum() == n_rows // 20 + 20  # with those that were suggested
+    if n_rows == 2000:
+        stated = re.findall(r"mean\(\)  # (0\.\d+)", "".join(blocks))
+        assert stated[-1] == f"{(model.labels_ == truth)[names['y'] == -1].mean():.3f}"

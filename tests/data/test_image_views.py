@@ -13,7 +13,7 @@ import pandas as pd
 import pytest
 
 from anchorview import FSSMSC, ImageViews, TableViews
-from anchorview.data.image_column import ImageColumn
+from anchorview.data.image_column import ImageColumn, image_fingerprint
 from anchorview.data.image_files import UnreadableImage, read_image
 
 Image = pytest.importorskip("PIL.Image")
@@ -163,6 +163,26 @@ def test_a_network_as_encoder(tmp_path: Path) -> None:
     np.testing.assert_allclose(views.arrays[0][0], -np.array([0.485, 0.456, 0.406]) / [0.229, 0.224, 0.225], rtol=1e-5)
     with pytest.raises(ValueError, match="There is no file"):
         ImageViews(encoder=tmp_path / "gone.onnx").fit([tmp_path / "a.png"])
+    with pytest.raises(ValueError, match="a.png is no network that can be read"):
+        ImageViews(encoder=tmp_path / "a.png").fit([tmp_path / "a.png"])
+
+
+@pytest.mark.parametrize("kind", ["FLOAT16", "UINT8"])
+def test_what_networks_take_and_give(tmp_path: Path, kind: str) -> None:
+    """Halves and bytes go in; of a network that gives numbers for each place of the photo the mean is taken."""
+    onnx = pytest.importorskip("onnx")
+    pytest.importorskip("onnxruntime")
+    make, number = onnx.helper, getattr(onnx.TensorProto, kind)
+    node = make.make_node("Cast", ["x"], ["y"], to=onnx.TensorProto.FLOAT)
+    given = make.make_tensor_value_info("x", number, [1, 3, 32, 32])  # one photo at a time
+    made = make.make_tensor_value_info("y", onnx.TensorProto.FLOAT, [1, 3, 32, 32])
+    graph = make.make_graph([node], "g", [given], [made])
+    onnx.save(make.make_model(graph, opset_imports=[make.make_opsetid("", 13)], ir_version=8), str(tmp_path / "n.onnx"))
+    Image.new("RGB", (50, 50), (255, 0, 0)).save(tmp_path / "a.png")
+    views = ImageViews(encoder=tmp_path / "n.onnx").fit_transform([tmp_path / "a.png"] * 2)
+    black = -np.array([0.485, 0.456, 0.406]) / [0.229, 0.224, 0.225]
+    red = [255, 0, 0] if kind == "UINT8" else [(1 - 0.485) / 0.229, *black[1:]]
+    np.testing.assert_allclose(views.arrays[0], [red, red], rtol=1e-2)
 
 
 def test_an_encoder_leads_and_descriptions_wait_for_the_labels(tmp_path: Path) -> None:
@@ -207,6 +227,20 @@ def test_a_table_of_photos_with_an_encoder(tmp_path: Path) -> None:
     views = transformer.fit_transform(table)
     assert views.supporting == {"photo:hog", "photo:lbp", "photo:gist", "photo:colour"}
     column = next(one for one in transformer._encoders if isinstance(one, ImageColumn))
+    with pytest.warns(UserWarning, match="Column 'photo': 1 of 1 photos that cannot be read; these rows lack"):
+        transformer.transform({"photo": str(tmp_path / "gone.png"), "stars": 3})
     # A model of an older file knows the view of the encoder only.
     transformer._encoders[transformer._encoders.index(column)] = replace(column, sizes={"network": 3})
     assert [name for name in transformer.transform(table).names if ":" in name] == ["photo:network"]
+
+
+def test_a_network_is_known_by_its_content(tmp_path: Path) -> None:
+    for name, content in (("a.onnx", b"one"), ("b.onnx", b"one"), ("c.onnx", b"two")):
+        (tmp_path / name).write_bytes(content)
+    column = ImageColumn("photo", {"network": 3}, image_fingerprint(tmp_path / "a.onnx"))
+    assert column.bound(None, tmp_path / "b.onnx").fitted is column  # the same under another name
+    for given, named in ((tmp_path / "c.onnx", "now by c.onnx"), (None, "now by none")):
+        with pytest.raises(ValueError, match=f"was encoded by a.onnx .* at the fit, and {named}"):
+            column.bound(None, given)
+    with pytest.raises(ValueError, match="There is no file .*gone.onnx; an image encoder is"):
+        column.bound(None, tmp_path / "gone.onnx")

@@ -77,7 +77,7 @@ def test_one_table_cut_by_names(kind: str, plain: FSSMSC) -> None:
     assert model.feature_names_in_.tolist() == ALL_NAMES
     absent = model.predict(table(kind, "first"))  # without any column of the second view
     np.testing.assert_array_equal(absent, plain.predict({"first": MADE.data[0]}))
-    with pytest.raises(ValueError, match=r"View 'second' names columns the DataFrame lacks: \['b2', 'b3'\]"):
+    with pytest.raises(ValueError, match=r"View 'second' names columns that are not in the DataFrame: \['b2', 'b3'\]"):
         model.predict(whole.select([*NAMES["first"], "b0", "b1"]) if kind[:2] in ("po", "py") else whole.iloc[:, :8])
     assert cross_val_score(build(views=NAMES), whole, MADE.target, cv=2).min() > 0.8
 

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import json
 import socket
 import time
+from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
 
@@ -51,6 +53,25 @@ def test_callables_and_objects(encoder: Any) -> None:
     assert meaning.dtype == np.float32 and views.present is not None and not views.present[20, 2]
     np.testing.assert_array_equal(meaning[:20], lengths(TABLE["text"][:20]).astype(np.float32))
     np.testing.assert_array_equal(transformer.transform(TABLE[:5]).arrays[2], meaning[:5])
+
+
+@pytest.mark.parametrize(
+    ("modules", "kind", "library"),
+    [(True, "bert", "sentence-transformers"), (True, "model2vec", "model2vec"), (False, "model2vec", "model2vec")],
+)
+def test_the_package_that_a_folder_needs_is_named(tmp_path: Path, modules: bool, kind: str, library: str) -> None:
+    if find_spec(library.replace("-", "_")) is not None:
+        pytest.skip(f"{library} is installed")
+    (tmp_path / "config.json").write_text(json.dumps({"model_type": kind}))
+    if modules:  # folders of model2vec have it too, for sentence-transformers
+        (tmp_path / "modules.json").write_text("[]")
+    with pytest.raises(ImportError, match=f"needs the package {library}: pip install {library}"):
+        TableViews(text_encoder=tmp_path).fit(TABLE)
+
+
+def test_a_folder_without_a_model(tmp_path: Path) -> None:
+    with pytest.raises(ValueError, match="holds no model of sentence-transformers or model2vec"):
+        TableViews(text_encoder=tmp_path).fit(TABLE)
 
 
 def test_wordllama_asks_nothing_of_the_network(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -414,7 +414,11 @@ def test_pipelines(data: Any) -> None:
         ((AB, {"far": [0, -6]}), ValueError, "View 'far' names column -6, but X has 5 features"),
         ((AB, {"none": []}), ValueError, "View 'none': columns of an array are given as"),
         ((AB, {"name": ["a0"]}), ValueError, "View 'name': columns of an array are given as"),
-        ((frame(), {"text": ["a0", "zz"]}), ValueError, r"View 'text' names columns the DataFrame lacks: \['zz'\]"),
+        (
+            (frame(), {"text": ["a0", "zz"]}),
+            ValueError,
+            r"View 'text' names columns that are not in the DataFrame: \['zz'\]",
+        ),
         (("text",), TypeError, "Cannot read views from str"),
         ((iter([A, B]),), TypeError, "pass a list of 2-D arrays"),
         (([A, B[:, 0]],), ValueError, "View 'view1' is one-dimensional"),

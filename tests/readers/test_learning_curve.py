@@ -18,12 +18,12 @@ def test_a_power_law_is_found_again_and_the_interval_holds_it() -> None:
     assert curve.accuracy(400) == pytest.approx(0.9, abs=0.01)
     assert found.more == pytest.approx(200, abs=40)
     assert found.low is not None and found.low <= 200 and (found.high is None or found.high >= 200)
-    assert "more labels should do for 90 % accuracy" in found.describe()
+    assert "more labels should be enough for 90 % accuracy" in found.describe()
 
 
 def test_far_beyond_the_labels_it_cannot_be_told() -> None:
     flat = fit_learning_curve(SEEN, np.full(3, 0.7), JUDGED, 200)
-    assert flat.labels_needed(0.95).more is None and "cannot be told" in flat.labels_needed(0.95).describe()
+    assert flat.labels_needed(0.95).more is None and "cannot be estimated" in flat.labels_needed(0.95).describe()
 
 
 def test_what_is_reached_takes_no_more() -> None:

@@ -207,3 +207,17 @@ def test_more_than_there_are(data: Any) -> None:
 def test_among_must_list_rows(data: Any, among: Any) -> None:
     with pytest.raises(ValueError, match="among must list numbers of rows"):
         data.model.suggest_labels(1, among=among)
+
+
+def test_rows_are_chosen_for_what_labels_and_other_choices_leave_uncovered() -> None:
+    rows, place = islands((60, 60, 60))
+    groups, doubt, free = make_group_tree(rows), np.full(180, 0.5), np.ones(180, dtype=bool)
+    labelled = np.flatnonzero(place == 0)[:8]
+    free[labelled] = False
+    found = suggest_from(groups, rows, doubt, free, 2, n_labelled=8, labelled=labelled, n_classes=1).rows
+    assert sorted(place[found]) == [1, 2]  # the island with labels is covered, and each of the others once
+    sure = np.where(place == 2, 0.01, 0.5)
+    found = suggest_from(groups, rows, sure, free, 6, n_labelled=8, labelled=np.arange(0, 180, 20), n_classes=3).rows
+    assert (place[found] == 2).sum() <= 1  # next to nothing is in doubt there
+    nearest = np.linalg.norm(rows[found][:, None] - rows[found], axis=2) + 9 * np.eye(6)
+    assert nearest.min() > groups.double

@@ -25,7 +25,7 @@ if TYPE_CHECKING:  # what runs an experiment takes seconds to load: not for --he
 app = typer.Typer(
     no_args_is_help=True,
     context_settings={"help_option_names": ["-h", "--help"]},
-    help="Make the tables and figures of the paper anew, on any data.",
+    help="Reproduce the tables and figures of the paper, on any data.",
     epilog="Exit code: 0 if every run gave scores or reached a limit (OM, OT); 1 if no run gave scores, or results "
     "could not be written; 2 for options or data that cannot be used; 3 if some runs failed; 130 if interrupted.",
 )
@@ -37,7 +37,9 @@ DataOption = Annotated[
 ]
 NamesOption = Annotated[list[str] | None, typer.Option("--name", help="Only this data set; can be repeated.")]
 MethodsOption = Annotated[list[str] | None, typer.Option("--method", help="Only this method; can be repeated.")]
-RepeatsOption = Annotated[int | None, typer.Option(min=1, max=10_000, help="Draws of the labels. [20; --quick: 3]")]
+RepeatsOption = Annotated[
+    int | None, typer.Option(min=1, max=10_000, help="Random selections of labels. [20; --quick: 3]")
+]
 SelectOption = Annotated[
     list[str] | None,
     typer.Option(
@@ -46,9 +48,9 @@ SelectOption = Annotated[
     ),
 ]
 LabelsOption = Annotated[
-    float | None, typer.Option(min=0.0001, max=0.9, help="Labelled part of the rows. [0.05; from 10,000 rows 0.01]")
+    float | None, typer.Option(min=0.0001, max=0.9, help="Share of labelled rows. [0.05; from 10,000 rows 0.01]")
 ]
-OutOption = Annotated[Path, typer.Option(help="Folder of results; a later call goes on where this one ended.")]
+OutOption = Annotated[Path, typer.Option(help="Folder of results; a later call resumes there.")]
 TimeOption = Annotated[float, typer.Option(min=1, help="Seconds after which a run is 'OT'.")]
 MemoryOption = Annotated[
     float | None, typer.Option(min=0.1, help="GB above which a run is 'OM'. [85 % of what is free]")

@@ -88,8 +88,8 @@ def _root(
 
 @app.command()
 def demo(
-    labels: Annotated[float, typer.Option(min=0.005, max=0.9, help="Part of the rows that keep their label.")] = 0.05,
-    repeats: Annotated[int, typer.Option(min=1, max=10_000, help="Random draws of the labelled rows.")] = 5,
+    labels: Annotated[float, typer.Option(min=0.005, max=0.9, help="Share of the rows that keep their label.")] = 0.05,
+    repeats: Annotated[int, typer.Option(min=1, max=10_000, help="Random selections of the labelled rows.")] = 5,
     seed: Annotated[int, typer.Option(min=0, max=2**31 - 1, help="First random seed.")] = 0,
     output: Annotated[Path, typer.Option(help="Picture to write (.png, .svg or .pdf).")] = Path("anchorview-demo.png"),
     force: Annotated[bool, typer.Option("--force", help="Overwrite the picture if it exists.")] = False,

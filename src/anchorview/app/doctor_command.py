@@ -14,9 +14,7 @@ Section = tuple[str, list[tuple[str, str]]]
 
 
 def doctor(
-    as_json: Annotated[
-        bool, typer.Option("--json", help="Print JSON, for programs and for reports of errors.")
-    ] = False,
+    as_json: Annotated[bool, typer.Option("--json", help="Print JSON, for programs and bug reports.")] = False,
 ) -> None:
     """Show versions, BLAS, threads, memory, what size of data would fit, and which optional packages are there."""
     from .doctor import examine

@@ -27,17 +27,17 @@ _OF_SUFFIX = {".json": Format.LABEL_STUDIO, ".jsonl": Format.JSONL, ".csv": Form
 def export(
     run: Annotated[Path, typer.Argument(help="The folder of a run.")],
     output: Annotated[Path, typer.Option("-o", "--output", help="The file: .json, .jsonl or .csv.")],
-    to: Annotated[Format | None, typer.Option(help="The format; by default what the file's name says.")] = None,
+    to: Annotated[Format | None, typer.Option(help="The format; by default by the file name.")] = None,
     column: Annotated[
         list[str] | None,
-        typer.Option(help="A column of the run's table to take along; can be repeated. By default its text."),
+        typer.Option(help="A column of the run's table to include; can be repeated. By default the text columns."),
     ] = None,
     least_sure: Annotated[
-        int | None, typer.Option(min=1, help="Only so many rows: those that the model is least sure of.")
+        int | None, typer.Option(min=1, help="Export this many rows, those with the lowest confidence.")
     ] = None,
     suggested: Annotated[
         int | None,
-        typer.Option(min=1, help="Only so many rows: those whose labels would help the model most, as in the report."),
+        typer.Option(min=1, help="Export this many rows, those most worth labelling, as in the report."),
     ] = None,
     force: Annotated[bool, typer.Option("--force", help="Replace the file if it exists.")] = False,
 ) -> None:

@@ -64,22 +64,27 @@ def fit(
     seed: SeedOption = None,
     jobs: JobsOption = None,
     dry_run: Annotated[
-        bool, typer.Option("--dry-run", help="Read everything, say what each column was taken for, and stop.")
+        bool, typer.Option("--dry-run", help="Read the data, print the type of each column, and stop.")
     ] = False,
     check: Annotated[
-        bool, typer.Option("--check", help="The same, and fit a few hundred rows to tell how long all will take.")
+        bool, typer.Option("--check", help="The same, and estimate the time from fits on a few hundred rows.")
     ] = False,
     no_report: Annotated[
-        bool, typer.Option("--no-report", help="Write no report.html; `anchorview report` makes it later.")
+        bool, typer.Option("--no-report", help="Do not write report.html; `anchorview report` writes it later.")
     ] = False,
     force: Annotated[bool, typer.Option("--force", help="Replace an earlier run in the folder.")] = False,
     strict: Annotated[bool, typer.Option("--strict", help="Exit with code 4 if the fit did not converge.")] = False,
     keep_rows: Annotated[
-        bool, typer.Option("--keep-rows", help="Keep what later rounds of labelling need (--from), some 2 kB a row.")
+        bool,
+        typer.Option(
+            "--keep-rows", help="Keep the data that later rounds of labelling need (--from), about 2 kB per row."
+        ),
     ] = False,
     from_run: Annotated[
         Path | None,
-        typer.Option("--from", help="A run with --keep-rows: its files, settings, landmarks and codes are used again."),
+        typer.Option(
+            "--from", help="Reuse files, settings, landmarks and codes of a run that was made with --keep-rows."
+        ),
     ] = None,
     as_json: JsonOption = False,
 ) -> None:

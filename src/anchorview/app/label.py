@@ -20,17 +20,18 @@ def label(
         Path, typer.Argument(help="The folder of a run; or a table, or a folder of photos, which is fitted first.")
     ],
     output: Annotated[
-        Path | None, typer.Option("-o", "--output", help="Of a table: folder of the run; by default NAME-run.")
+        Path | None,
+        typer.Option("-o", "--output", help="If a table is fitted first: folder for its run; by default NAME-run."),
     ] = None,
     label: LabelOption = None,
     id: IdOption = None,
     clusters: ClustersOption = None,
-    guidelines: Annotated[Path | None, typer.Option(help="A text file that the page shows by the key h.")] = None,
+    guidelines: Annotated[Path | None, typer.Option(help="A text file that the page shows on pressing h.")] = None,
     imported: Annotated[
         Path | None,
-        typer.Option("--import", help="An export of Label Studio (.json): who said what, how long it took, skips."),
+        typer.Option("--import", help="Import labels, annotators, times and skips from a Label Studio export (.json)."),
     ] = None,
-    who: Annotated[str | None, typer.Option(help="Your name; others open the address with their own.")] = None,
+    who: Annotated[str | None, typer.Option(help="Your name. Other people enter theirs on the page.")] = None,
     port: Annotated[int, typer.Option(min=0, max=65535, help="Port; by default a free one.")] = 0,
     no_browser: Annotated[bool, typer.Option("--no-browser", help="Print the address only.")] = False,
     jobs: JobsOption = None,

@@ -180,7 +180,7 @@ def read_annotations(path: Path, *, row: str = ROW, control: str | None = None) 
             n_skipped += 1
             continue
         if row not in data or isinstance(data[row], dict | list):
-            raise ValueError(f"{where} has no field {row!r} in its data, so it cannot be told which row it is about.")
+            raise ValueError(f"{where} has no field {row!r} in its data, so its row is unknown.")
         key = data[row]
         if len(set(said)) > 1 or labels.get(key, said[-1]) != said[-1]:
             disagreeing.append(key)

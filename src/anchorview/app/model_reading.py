@@ -151,5 +151,5 @@ def _compare_names(there: set[str], named: set[str]) -> None:
     if there == named:
         return
     missing, extra = sorted(named - there), sorted(there - named)
-    what = f"lacks {missing[0]!r:.100}" if missing else f"holds {extra[0]!r:.100}, which its manifest does not name"
+    what = f"has no {missing[0]!r:.100}" if missing else f"holds {extra[0]!r:.100}, which its manifest does not name"
     raise ModelFileError(f"was changed: it {what}.")

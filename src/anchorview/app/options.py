@@ -62,7 +62,7 @@ ColumnOption = Annotated[
     typer.Option(
         "--column",
         metavar="NAME=KIND",
-        help="What a column of the table is: text, number, category, boolean, date, list, image, tags, email, url or "
+        help="Set the type of a column: text, number, category, boolean, date, list, image, tags, email, url or "
         "ignore; can be repeated.",
     ),
 ]
@@ -70,12 +70,12 @@ OrderOption = Annotated[
     str | None,
     typer.Option(
         metavar="FILE",
-        help="Whose order files without ids have: a view with ids, a table with the column of ids, or a list of ids "
+        help="The row order of files without ids: a view with ids, a table with the column of ids, or a list of ids "
         "(.txt, .npy).",
     ),
 ]
 AssumeOrderOption = Annotated[
-    bool, typer.Option("--assume-order", help="Files without ids have the order of the first file with ids.")
+    bool, typer.Option("--assume-order", help="Files without ids are in the order of the first file with ids.")
 ]
 LabelOption = Annotated[str | None, typer.Option(help="Column of labels; empty cells and -1 are no label.")]
 LabelsOption = Annotated[
@@ -87,17 +87,19 @@ LabelsOption = Annotated[
     ),
 ]
 OnConflictOption = Annotated[
-    OnConflict | None, typer.Option(help="Where sources of labels disagree: the later one is used, or it is an error.")
+    OnConflict | None, typer.Option(help="If sources of labels disagree: use the later one, or raise an error.")
 ]
 UnlabelledOption = Annotated[str | None, typer.Option(help="A value that means 'no label'.")]
-ConfigOption = Annotated[Path | None, typer.Option(help="A .toml file with settings; options go before it.")]
+ConfigOption = Annotated[
+    Path | None, typer.Option(help="A .toml file with settings. Options on the command line override it.")
+]
 LabelsFromFoldersOption = Annotated[
-    bool, typer.Option("--labels-from-folders", help="Photos are labelled by the name of the folder they are in.")
+    bool, typer.Option("--labels-from-folders", help="Use the name of a photo's folder as its label.")
 ]
 TextEncoderOption = Annotated[
     str | None,
     typer.Option(
-        help="What encodes text by meaning: auto (wordllama if it is installed), wordllama, the folder of a model, or "
+        help="Encoder for text by meaning: auto (wordllama if it is installed), wordllama, the folder of a model, or "
         "none."
     ),
 ]
@@ -105,24 +107,27 @@ TextCacheOption = Annotated[
     str | None,
     typer.Option(
         metavar="FOLDER",
-        help="Where encoded texts are kept for the next time, or none; by default ~/.cache/anchorview, if the encoder "
-        "is slow.",
+        help="Cache folder for encoded texts, or none; by default ~/.cache/anchorview, if the encoder is slow.",
     ),
 ]
 ImageEncoderOption = Annotated[Path | None, typer.Option(help="An .onnx network that encodes photos.")]
-FastOption = Annotated[bool, typer.Option("--fast", help="The plain model: no search and no average, less accurate.")]
+FastOption = Annotated[
+    bool, typer.Option("--fast", help="Fit the plain model (FSSMSC) without a search. Faster, less accurate.")
+]
 ClustersOption = Annotated[
     Any,
     typer.Option(
         parser=_clusters,
         metavar="K",
-        help="Number of clusters, or auto; works without labels. auto says if the number is unclear.",
+        help="Number of clusters, or auto. Works without labels.",
     ),
 ]
-MemoryOption = Annotated[float | None, typer.Option(min=0.001, help="GB that the fit may take beyond the input.")]
+MemoryOption = Annotated[
+    float | None, typer.Option(min=0.001, help="Memory in GB that the fit may use beyond the input.")
+]
 SeedOption = Annotated[int | None, typer.Option(min=0, max=2**31 - 1, help="Random seed; by default 0.")]
 JobsOption = Annotated[int | None, typer.Option(min=1, help="Threads; by default one for each core.")]
-JsonOption = Annotated[bool, typer.Option("--json", help="Write the result as JSON, and nothing else, to stdout.")]
+JsonOption = Annotated[bool, typer.Option("--json", help="Print only the result, as JSON, to stdout.")]
 
 _PART_OPTIONS = {"sheet": "--sheet", "sql_table": "--table"}
 _NAMES = {"view": "views", "column": "columns"}

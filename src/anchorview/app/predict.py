@@ -37,10 +37,10 @@ def predict(
     image_encoder: ImageEncoderOption = None,
     text_encoder: TextEncoderOption = None,
     min_confidence: Annotated[
-        float, typer.Option(min=0.0, max=1.0, help="Give no label to rows of which the model is less sure.")
+        float, typer.Option(min=0.0, max=1.0, help="Leave rows with a lower confidence unlabelled.")
     ] = 0.0,
     force: Annotated[bool, typer.Option("--force", help="Replace the file if it exists.")] = False,
-    block_rows: Annotated[int, typer.Option(min=1, help="Rows that are read and labelled together.")] = 20_000,
+    block_rows: Annotated[int, typer.Option(min=1, help="Rows per block.")] = 20_000,
     as_json: JsonOption = False,
 ) -> None:
     """Label the rows of new files with the model of a run.

@@ -187,7 +187,7 @@ class Request:
     id : str or None
         The column of ids.
     block_rows : int
-        Rows that are read and labelled together.
+        Rows per block.
     order : str or None
         Whose order files without ids have: a view, or a file of ids.
     assume_order : bool

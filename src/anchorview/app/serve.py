@@ -18,12 +18,12 @@ def serve(
     port: Annotated[int, typer.Option(min=0, max=65535, help="Port; 0 takes a free one.")] = 8000,
     host: Annotated[
         str | None,
-        typer.Option(help="Address to listen on, for other machines; needs --token.", show_default=False),
+        typer.Option(help="Address to listen on, for other machines; requires --token.", show_default=False),
     ] = None,
     token: Annotated[
         str | None, typer.Option(envvar="ANCHORVIEW_TOKEN", help="Secret that clients send as a bearer token.")
     ] = None,
-    max_bytes: Annotated[int, typer.Option(min=1000, help="The largest request.")] = 32_000_000,
+    max_bytes: Annotated[int, typer.Option(min=1000, help="Largest size of a request, in bytes.")] = 32_000_000,
 ) -> None:
     """Answer POST /predict with labels, until Ctrl-C.
 

@@ -132,7 +132,7 @@ class _MultiViewEstimator(SharedParameters, CallbackSupportMixin, BaseEstimator,
         self.n_iter_ = len(self.objective_history_)
         if not converged:
             warnings.warn(
-                f"{type(self).__name__} stopped at max_iter={self.n_iter_} before the objective settled; raise "
+                f"{type(self).__name__} stopped at max_iter={self.n_iter_} before it converged; increase "
                 "max_iter or tol.",
                 ConvergenceWarning,
                 stacklevel=stacklevel,  # the line that calls `fit`

@@ -47,7 +47,8 @@ def read_annotated(data: Any, views: ColumnGroups | None = None, layer: str | No
         strange = [item for item in part.tolist() if item not in known]
         if strange:
             raise ValueError(
-                f"View {name!r} has cells that the MuData lacks: {strange[:5]}; call mdata.update() after changing it."
+                f"View {name!r} has cells that are not in the MuData object: {strange[:5]}. Call mdata.update() after "
+                "changing it."
             )
         parts.append(part)
     aligned, present = align_rows(arrays, parts, ids)

@@ -177,7 +177,7 @@ def _stored_columns(stored: StoredRows, group: Any, name: str) -> Any:
         return _column_numbers(group, stored.shape[1], name)
     lacking = [column for column in columns if column not in (stored.columns or [])]
     if lacking:
-        raise ValueError(f"View {name!r} names columns that {stored.name} lacks: {lacking[:5]}.")
+        raise ValueError(f"View {name!r} names columns that are not in {stored.name}: {lacking[:5]}.")
     return np.array([(stored.columns or []).index(column) for column in columns])
 
 
@@ -192,8 +192,8 @@ def _table_columns(table: Any, group: Any, name: str) -> Any:
     missing = [column for column in columns if column not in labels]
     if missing:
         raise ValueError(
-            f"View {name!r} names columns the DataFrame lacks: {missing[:5]}. Select or rename columns; without any "
-            "of its columns, a view is missing at predict."
+            f"View {name!r} names columns that are not in the DataFrame: {missing[:5]}. Select or rename columns. "
+            "If none of its columns is given, predict treats the view as missing."
         )
     places: dict[Any, list[int]] = {}
     for number, label in enumerate(labels):

@@ -65,7 +65,22 @@ def read_raw(X: Any) -> RawTable:
             return RawTable(RecordTable(X), None)
         except CommandError as error:
             raise ValueError(str(error)) from None
+    if X is None or isinstance(X, int | float) or (isinstance(X, list | tuple) and all(map(_is_cell, X))):
+        raise ValueError(
+            f"{_named(X)} is no table. Give a DataFrame, a dict with the names of the columns, such as "
+            '{"text": "…"}, a list of such dicts, or the path of a file.'
+        )
     return RawTable(X, None)
+
+
+def _is_cell(value: Any) -> bool:
+    return value is None or isinstance(value, str | int | float)
+
+
+def _named(X: Any) -> str:
+    if not isinstance(X, list | tuple):
+        return repr(X)
+    return f"A list of {type(X[0]).__name__}" if len(X) else "An empty list"
 
 
 def _objects(cells: list[Any]) -> npt.NDArray[Any]:

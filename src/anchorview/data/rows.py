@@ -160,7 +160,7 @@ def align_indexes(indexes: Sequence[Any], names: list[str]) -> tuple[npt.NDArray
             what = f"the ids {', '.join(map(repr, lacking[:5]))} are in one only" if lacking else "ids repeat"
             raise ValueError(
                 f"The indexes of view {names[given[0]]!r} and view {names[number]!r} differ: {what}. Give both the "
-                "same rows, pass ids= with the ids of each view (rows that a view lacks are then missing there), or "
+                "same rows, pass ids= with the ids of each view (a view is then missing in the other rows), or "
                 "reset_index(drop=True) if rows correspond by position."
             )
         orders[number] = np.array([place[item] for item in first], dtype=np.intp)

@@ -19,11 +19,12 @@ from ..core.progress import Ticker
 from .column_encoders import CategoryEncoder, ColumnEncoder, ListEncoder, Part, Report, TextEncoder
 from .column_kinds import USED, ColumnKind, declared_kind, recognise
 from .columns import Column, table_columns
-from .image_column import GivenEncoder, ImageColumn
+from .image_column import UNREADABLE, GivenEncoder, ImageColumn
 from .leaks import leaking_columns
 from .number_encoder import NumberEncoder
 from .quantities import Quantities
 from .records import RecordTable, read_raw
+from .rows import read_ids
 from .tables import as_column, column_labels, index_of, is_table
 from .tag_encoder import TagEncoder
 from .tag_words import TAG_READERS
@@ -49,38 +50,38 @@ class EncodedTable(NamedTuple):
 
 
 class TableViews(TransformerMixin, BaseEstimator):
-    """Turn a raw table into views: what its columns are is recognised, and can be said.
+    """Turn a raw table into views; the type of each column is detected and can be overridden.
 
-    A column of text becomes two sparse views, counts of words and of character n-grams; lists of numbers (embeddings)
-    become a dense view each; all numbers and dates together one dense view ("numbers", each from 0 to 1, and its
-    opposite), all categories together one sparse view ("categories"). Ids, constant columns and empty ones are left
-    out. Empty cells: a row without text, or without a list, lacks that view; so does a row that is empty in every
-    column of numbers. Other empty numbers are filled with the median, with a further column to tell where, if they are
-    many; an empty category is one of its own.
+    A text column becomes two sparse views: counts of words and of character n-grams. A column of number lists
+    (embeddings) becomes one dense view. All numbers and dates form one dense view ("numbers", each scaled to 0 … 1,
+    with its complement), all categories one sparse view ("categories"). Ids, constant and empty columns are ignored.
+    A row without text or without a list is missing that view; so is a row whose numbers are all empty. Other empty
+    numbers are filled with the median, with an indicator column if there are many. An empty category is its own
+    category.
 
     Parameters
     ----------
     kinds : mapping of str to str, optional
-        What columns are, where the table itself does not show it: "text", "number", "category", "boolean", "date",
-        "list" (of numbers), "tags" (lists of words), "email", "url", "image" (paths of photos) or "ignore", by the name
-        of the column.
+        Types of columns, by column name, where detection is not what you want: "text", "number", "category",
+        "boolean", "date", "list" (of numbers), "tags" (lists of words), "email", "url", "image" (paths of photos) or
+        "ignore".
     text_encoder : "auto", None, "wordllama", path, callable, or object with .encode or .embed, default="auto"
-        What turns texts into vectors by their meaning, a further view of each column of text. "auto" is wordllama if it
-        is installed (``pip install 'anchorview[text]'``; it needs no network), else none. A path is a folder of
-        sentence-transformers or model2vec. Model files keep the name and fingerprint of an encoder, not the encoder.
+        Encoder that turns each text into a vector, as a further view of each text column. "auto" is wordllama if it is
+        installed (``pip install 'anchorview[text]'``; works offline), else none. A path is a folder of
+        sentence-transformers or model2vec. Model files store the name and fingerprint of an encoder, not its weights.
     text_cache : path, "auto" or None, default="auto"
-        A folder in which vectors are kept for the next time, by text and encoder. "auto" is ``~/.cache/anchorview`` (or
-        what the environment variable ANCHORVIEW_CACHE names), for encoders that take longer than a millisecond a text;
-        None keeps nothing.
+        Folder that caches vectors by text and encoder. "auto" is ``~/.cache/anchorview`` (or the folder in the
+        environment variable ANCHORVIEW_CACHE), for encoders that take more than a millisecond per text. None turns the
+        cache off.
     image_encoder : callable or path of an .onnx file, optional
-        What encodes photos, a view that leads; by default there are four descriptions of them (see `ImageViews`).
+        Encoder of photos, whose view leads; by default four image descriptors (see `ImageViews`).
     image_folder : path, optional
-        Where relative paths of photos start; by default the current folder. Model files keep neither.
+        Base folder of relative photo paths; by default the current folder. Model files store neither.
 
     Attributes
     ----------
     columns_ : dict of str to ColumnKind
-        What each column was taken for (``kind``), and the reason (``why``).
+        The detected type of each column (``kind``), and the reason (``why``).
     unreadable_ : dict of str to str
         Photos of the fit that could not be read, and why; model files do not keep it.
     n_features_in_ : int
@@ -142,14 +143,14 @@ class TableViews(TransformerMixin, BaseEstimator):
         return tags
 
     def fit(self, X: Any, y: Any = None) -> Self:
-        """Recognise the columns, and note words, categories and medians.
+        """Detect column types, and learn words, categories and medians.
 
         Parameters
         ----------
         X : table of pandas, polars or pyarrow, list of dicts, path, or array of shape (n_rows, n_columns)
             The raw table, without the column of labels.
         y : array-like of shape (n_rows,), optional
-            Labels. They change nothing; a column that gives them away is named by a warning.
+            Labels. They change nothing; a warning names columns that give them away.
 
         Returns
         -------
@@ -174,7 +175,7 @@ class TableViews(TransformerMixin, BaseEstimator):
         X : table of pandas, polars or pyarrow, list of dicts, path, or array of shape (n_rows, n_columns)
             The raw table, without the column of labels.
         y : array-like of shape (n_rows,), optional
-            Labels. They change nothing; a column that gives them away is named by a warning.
+            Labels. They change nothing; a warning names columns that give them away.
         **fit_params : dict
             None are known.
 
@@ -245,10 +246,14 @@ class TableViews(TransformerMixin, BaseEstimator):
         encoded = self.encode(X)
         if encoded.missing or encoded.unknown:
             warnings.warn(describe_columns(encoded.missing, encoded.unknown), UserWarning, stacklevel=2)
+        for name, one in encoded.unseen.items():
+            if one.what == UNREADABLE and one.count:
+                what = f"Column {name!r}: {one.count:,} of {one.total:,} {UNREADABLE}; these rows lack its views."
+                warnings.warn(what, UserWarning, stacklevel=2)
         return encoded.views
 
     def encode(self, X: Any) -> EncodedTable:
-        """Return the views of a table, as `transform` does, with a count of what was ignored in it.
+        """Return the views of a table, as `transform` does, and count what was ignored.
 
         Parameters
         ----------
@@ -290,7 +295,7 @@ class TableViews(TransformerMixin, BaseEstimator):
         return encoder.bound(self.text_encoder, self.text_cache) if isinstance(encoder, TextVectors) else encoder
 
     def describe(self) -> str:
-        """Say in words what each column was taken for, by which example and for what reason, one line a column.
+        """Return one line per column: its type, an example and the reason.
 
         Examples
         --------
@@ -364,7 +369,7 @@ class TableViews(TransformerMixin, BaseEstimator):
         kinds = dict(self.kinds or {})
         unknown = [name for name in kinds if name not in columns]
         if unknown:
-            raise ValueError(f"kinds names columns that the table lacks: {unknown}; it has {list(columns)[:20]}.")
+            raise ValueError(f"kinds names columns that are not in the table: {unknown}. It has {list(columns)[:20]}.")
         for name, kind in kinds.items():
             check_choice(f"kinds[{name!r}]", kind, (*USED, "ignore"))
         found = {
@@ -430,9 +435,9 @@ def _join(parts: list[Part], table: Any) -> Views:
     for place, name in enumerate(names):
         if name in names[place + 1 :]:  # a column of lists named "numbers"
             names[place] = f"{name}:list"
-    views = Views(
-        [part.array for part in parts], names=names, mask=np.column_stack([part.present for part in parts]), ids=ids
-    )
-    views.features = [part.features for part in parts]
+    arrays, features = [part.array for part in parts], [part.features for part in parts]
+    present = np.column_stack([part.present for part in parts])
+    ids = None if ids is None else read_ids(ids, len(present), "X")
+    views = Views.of_sound_arrays(arrays, names, features, present, ids)
     views.supporting = frozenset(name for name, part in zip(names, parts, strict=True) if part.supporting)
     return views

@@ -34,10 +34,10 @@ class Views:
     data : sequence or mapping of array-like, Views, a 2-D array-like with ``views``, AnnData or MuData
         One 2-D array per view, each with one row per sample: arrays, read-only memory maps, SciPy's sparse matrices,
         tables of pandas, polars or pyarrow, also side by side; what is null in a table is NaN. A DataFrame whose
-        columns have two levels is cut by the first. Or rows that are kept elsewhere: what :func:`open_rows` opens,
+        columns have two levels is split by the first. Or rows stored elsewhere: what :func:`open_rows` opens,
         paths that it can open, h5py datasets and zarr arrays; these are never read as a whole.
     views : sequence or mapping, optional
-        How to cut one 2-D array, sparse matrix or table into views: sizes (``[76, 216]``), slices, lists of
+        How to split one 2-D array, sparse matrix or table into views: sizes (``[76, 216]``), slices, lists of
         columns (numbers or names), or a mapping from a view's name to one of the last two. Of an AnnData object, what
         to read: ``["X", "layer:counts", "obsm:X_pca"]``; of a MuData object the modality comes first,
         ``["rna", "rna:layer:counts", "protein:obsm:X_pca"]``. By default ``X``, of every modality; the ids are the
@@ -45,12 +45,12 @@ class Views:
     names : sequence of str, optional
         Names of the views; by default the mapping's keys, or ``view0``, ``view1``, …
     mask : array-like of bool of shape (n_rows, n_views), or mapping of str to array-like of bool, optional
-        True where the row has the view. What the arrays hold elsewhere plays no part. A mapping (or DataFrame) gives
-        one column for each view that some rows lack.
+        True where the row has the view. Other values in the arrays are ignored. A mapping (or DataFrame) gives one
+        column for each view with missing rows.
     ids : sequence, list of sequences or mapping of str to sequence, optional
         One id for each row. Or the ids of each view's own rows, for views that do not have the same rows: the rows
         are then all ids in order of first appearance, and a view is missing in the rows that it has no id for. This
-        copies the views whose rows have to be moved, and fills the rows a view lacks with 0.
+        copies the views whose rows have to be moved, and fills missing rows with 0.
 
     Attributes
     ----------
@@ -339,7 +339,7 @@ class Views:
         return self.with_arrays(mapped.arrays, mapped.features, present)
 
     def in_memory(self) -> Views:
-        """Return the views with rows that are kept elsewhere read into memory; the same, if all are in memory.
+        """Return the views with stored rows read into memory; the same object if all are in memory.
 
         Examples
         --------
@@ -394,14 +394,28 @@ class Views:
         self, arrays: list[Any], names: Sequence[str], present: Presence, ids: npt.NDArray[Any] | None
     ) -> Views:
         """Return Views made of parts of this one, which need no check."""
-        result = object.__new__(Views)
-        result.arrays, result.names, result.present = arrays, list(names), _unless_complete(present)
-        result.ids, result.known_ids, result.features, result.named = ids, self.known_ids, self.features, self.named
-        result.supporting = self.supporting & set(names)
+        result = Views.of_sound_arrays(arrays, names, self.features, present, ids)
+        result.known_ids, result.named, result.supporting = self.known_ids, self.named, self.supporting & set(names)
+        return result
+
+    @classmethod
+    def of_sound_arrays(
+        cls,
+        arrays: Sequence[Any],
+        names: Sequence[str],
+        features: Sequence[list[Any] | None],
+        present: Presence,
+        ids: npt.NDArray[Any] | None = None,
+    ) -> Views:
+        """Return Views of arrays that need no check, since the caller has made them: a check takes as long as a row."""
+        result = object.__new__(cls)
+        result.arrays, result.names, result.features = list(arrays), list(names), list(features)
+        result.present, result.ids, result.known_ids = _unless_complete(present), ids, ids
+        result.named, result.supporting = True, frozenset()
         return result
 
     def to_array(self, dtype: npt.DTypeLike | None = None) -> npt.NDArray[Any]:
-        """Return all views side by side as one array; sparse views become dense, and a view that a row lacks NaN.
+        """Return all views side by side as one array; sparse views become dense, and missing views NaN.
 
         Parameters
         ----------

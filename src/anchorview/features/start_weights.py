@@ -23,7 +23,7 @@ def start_weights(views: Views, present: Presence = None) -> ViewWeights:
     [1.998, 0.002]
     """
     copies = weigh_copies(views, present)
-    return normalise(_as_array(copies, views) * np.where(_is_waiting(views), _WAITING, 1.0))
+    return normalise((_as_array(copies, views) * np.where(_is_waiting(views), _WAITING, 1.0)).tolist())
 
 
 def all_joined(views: Views, weights: ViewWeights) -> ViewWeights:
@@ -36,7 +36,7 @@ def all_joined(views: Views, weights: ViewWeights) -> ViewWeights:
     >>> all_joined(views, start_weights(views)) is None
     True
     """
-    return normalise(_as_array(weights, views) / np.where(_is_waiting(views), _WAITING, 1.0))
+    return normalise((_as_array(weights, views) / np.where(_is_waiting(views), _WAITING, 1.0)).tolist())
 
 
 def _as_array(weights: ViewWeights, views: Views) -> Matrix:

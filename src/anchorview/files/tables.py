@@ -75,7 +75,7 @@ def table_blocks(path: Path, columns: Sequence[str], text: Collection[str], n_ro
     lacking = [name for name in columns if name not in names]
     if lacking:
         shown = ", ".join(names[:10])
-        raise DataError(f"{path} lacks columns of the fit: {', '.join(map(repr, lacking[:5]))}; it has {shown}.")
+        raise DataError(f"{path} is missing columns of the fit: {', '.join(map(repr, lacking[:5]))}. It has {shown}.")
 
     def parts() -> Iterator[Any]:
         for file in files_of(path):

@@ -6,8 +6,6 @@ from collections.abc import Sequence
 from dataclasses import asdict
 from typing import TYPE_CHECKING
 
-import numpy as np
-
 from ..features.start_weights import start_weights
 from ..features.view_weights import ViewWeights, ViewWeightsChoice, read_view_weights
 from ..readers.choice import resolve_readers
@@ -20,6 +18,8 @@ from .spec import FitParameters, Plan
 
 if TYPE_CHECKING:
     from ..tuning.auto import Choice
+
+_CHOICE_SEED = 0  # whatever the seed of the fit: half of the labels that changed with it did so by another choice
 
 
 def count_tried(params: FitParameters, given: FitInput, plan: Plan) -> int:
@@ -41,9 +41,7 @@ def count_scalings(params: FitParameters, how: SolverParameters, is_auto: bool, 
     return weighted + (len(SPARSE_SCALINGS) if is_sparse else len(SearchOptions.dense_scalings))
 
 
-def choose_settings(
-    params: FitParameters, given: FitInput, plan: Plan, rng: np.random.RandomState, n_threads: int
-) -> tuple[ModelWeights, Choice]:
+def choose_settings(params: FitParameters, given: FitInput, plan: Plan, n_threads: int) -> tuple[ModelWeights, Choice]:
     """Choose what is "auto": the scaling, which goes into the plan, the weights, and what reads the labels."""
     from ..tuning.auto import AutoRequest, LabelledRows, choose, describe  # loads numba: not before a fit needs it
 
@@ -67,8 +65,7 @@ def choose_settings(
     )
     known = given.known
     rows = LabelledRows(given.views, given.present, given.weights, given.sample_weight, known.class_ids, known.pairs)
-    seed = 0 if asked.is_complete else int(rng.randint(2**31 - 1))
-    choice = choose(asked, default, rows, seed, n_threads)
+    choice = choose(asked, default, rows, _CHOICE_SEED, n_threads)
     kinds = choice.scaling
     plan.view_weights = choice.view_weights
     plan.scaling = [kinds] * len(plan.scaling) if isinstance(kinds, str) else list(kinds)

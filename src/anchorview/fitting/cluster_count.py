@@ -132,7 +132,8 @@ def _spectrum(walk: Any) -> tuple[Matrix, Matrix]:
 def _places(vectors: Matrix, n_clusters: int) -> Matrix:
     """Return rows as clusters are looked for in them: the first vectors, of unit length."""
     first = vectors[:, :n_clusters]
-    return first / np.maximum(np.linalg.norm(first, axis=1, keepdims=True), 1e-12)
+    result: Matrix = first / np.maximum(np.linalg.norm(first, axis=1, keepdims=True), 1e-12)
+    return result
 
 
 def _cluster(rows: Matrix, n_clusters: int, rng: np.random.RandomState) -> KMeans:

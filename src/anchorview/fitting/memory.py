@@ -40,7 +40,7 @@ def estimate_from_data(
     n_tried = count_tried(params, given, plan)
     if not count:
         return estimate_memory(fit_sizes(params, given, plan, n_threads, n_tried))
-    asked, choice = choose_settings(params, given, plan, rng, n_threads)
+    asked, choice = choose_settings(params, given, plan, n_threads)
     scaler = fit_planned_scaling(given, plan, rng, n_threads)
     source = represent_rows(params, given, plan, scaler, rng, n_threads)
     sizes = fit_sizes(params, given, plan, n_threads, n_tried)

@@ -70,7 +70,7 @@ def prepare(
     """Choose settings, scaling and landmarks, and refuse a fit for which there is too little memory."""
     if _COMPILED not in sys.modules:
         progress.log("loading the compiled kernels (the first run on a machine compiles them: 5-15 s)")
-    asked, choice = choose_settings(params, given, plan, rng, n_threads)
+    asked, choice = choose_settings(params, given, plan, n_threads)
     give_back()  # or what follows comes on top of the sample, and of all that was tried with it
     sizes = fit_sizes(params, given, plan, n_threads)
     progress.stage("scaling", "scaling: " + ", ".join(plan.scaling))

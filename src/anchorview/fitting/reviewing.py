@@ -59,7 +59,7 @@ def correct_labels(
     if len(given.known.classes) < 2:
         return _corrected(params, given, None, n_labelled, progress)
     progress.stage("choice", f"judging {n_labelled} labels")
-    choose_settings(params, given, plan, rng, n_threads)
+    choose_settings(params, given, plan, n_threads)
     scaler = fit_planned_scaling(given, plan, rng, n_threads)
     source = represent_rows(params, given, plan, scaler, rng, n_threads)
     with one_blas_thread():

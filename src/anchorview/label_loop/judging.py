@@ -30,7 +30,7 @@ from ..readers.unseen_classes import can_be_corrected, correct_confidence
 from .exploring import ExploredRows
 from .notebook import LabelledInNotebook
 
-_FEWEST_RANDOM = 15  # labels drawn at random, below which the share of classes without one is mostly chance
+_FEWEST_COUNTED = 15  # labels below which the share of classes without one is mostly chance
 
 
 class LabelLoop(ExploredRows, LabelledInNotebook):
@@ -57,9 +57,9 @@ class LabelLoop(ExploredRows, LabelledInNotebook):
         """Return the confidence lowered by the probability that a row's class has no label."""
         counted = None
         random = rows_from(self._label_source, RANDOM) & (class_ids >= 0)
-        if np.count_nonzero(random) >= _FEWEST_RANDOM:
+        if np.count_nonzero(random) >= _FEWEST_COUNTED:
             counted = random
-        if not can_be_corrected(class_ids, held_out, counted):
+        if np.count_nonzero(class_ids >= 0) < _FEWEST_COUNTED or not can_be_corrected(class_ids, held_out, counted):
             return confidence
         n_threads, places = count_threads(self.n_jobs), self._places_of_rows()
         return correct_confidence(confidence, class_ids, places, held_out, counted=counted, n_threads=n_threads)[0]
@@ -230,12 +230,11 @@ class LabelLoop(ExploredRows, LabelledInNotebook):
             for hidden in draw_shares(labelled, self._given_class_ids()[labelled]):
                 judged = np.isin(hidden, judging)
                 if judged.any():
-                    labels, _, sure = self._answers_without(hidden)
-                    found = (labels == self.labels_[hidden])[judged]
+                    labels, sure, elsewhere = self._answers_without(hidden)
+                    right = (labels == self.labels_[hidden])[judged]
                     n_seen.append(len(labelled) - len(hidden))
-                    # The confidence was set on as many labels as there are, and counts as these do.
-                    n_judged.append(len(found) + len(labelled))
-                    accuracy.append((float(found.sum()) + len(labelled) * sure) / n_judged[-1])
+                    n_judged.append(len(right))
+                    accuracy.append(np.clip(right.mean() + elsewhere - sure[judged].mean(), 0.0, 1.0))
             if len(set(n_seen)) < 2:
                 return None
             seen = [np.array(each, dtype=np.float64) for each in (n_seen, accuracy, n_judged)]
@@ -243,7 +242,7 @@ class LabelLoop(ExploredRows, LabelledInNotebook):
         return self._curve
 
     def labels_needed(self, target: float) -> LabelsNeeded:
-        """Return how many more labels it takes to reach an accuracy, with an interval, or that it cannot be told.
+        """Return how many more labels are needed to reach an accuracy, with an interval, if this can be estimated.
 
         Parameters
         ----------
@@ -253,7 +252,7 @@ class LabelLoop(ExploredRows, LabelledInNotebook):
         Returns
         -------
         LabelsNeeded
-            ``more``, ``low`` and ``high``; None where it cannot be told. Printed, a sentence: ``describe()``.
+            ``more``, ``low`` and ``high``; None where it cannot be estimated. Printed, a sentence: ``describe()``.
 
         Examples
         --------

@@ -55,12 +55,13 @@ class TrustedRows:
 
     def describe(self) -> str:
         """Return a sentence for people."""
-        promise = f"at least {100 * self.accuracy:g} % of the labels are right, at a confidence of "
-        promise += f"{100 * self.confidence:g} %"
+        promise = (
+            f"at least {100 * self.accuracy:g} % of the labels are right, with {100 * self.confidence:g} % confidence"
+        )
         evidence = f"{self.n_audited} audited labels, {self.n_wrong} of them wrong"
         if len(self.rows):
-            return f"Of {len(self.rows)} rows {promise} ({evidence})."
-        return f"Of no rows it can be said that {promise} ({evidence}): {self.n_more} more audited labels might do."
+            return f"In {len(self.rows)} rows {promise} ({evidence})."
+        return f"There is no set of rows yet in which {promise} ({evidence}). Audit about {self.n_more} more rows."
 
 
 def labels_for_bound(accuracy: float, confidence: float, n_wrong: int = 0) -> int:

@@ -31,10 +31,9 @@ class ViewRegressions:
 
     def scores(self, rows: Any, n_threads: int = 1) -> Matrix:
         """Return the logarithms of the mean probabilities of scaled rows."""
-        parts = list(_split(rows, [reader.coefficients.shape[1] for reader in self.views]))
-        # Scaled rows of a missing view are zero.
-        has_view = np.array([np.asarray(abs(part).sum(axis=1)).ravel() > 0 for part in parts], dtype=np.float64)
-        logits = np.array([reader.scores(part) for reader, part in zip(self.views, parts, strict=True)])
+        sizes = [reader.coefficients.shape[1] for reader in self.views]
+        logits = np.array([reader.scores(part) for reader, part in zip(self.views, _split(rows, sizes), strict=True)])
+        has_view = _sum_columns(abs(rows), sizes) > 0  # scaled rows of a missing view are zero
         shares = np.exp(logits - logits.max(axis=2, keepdims=True))
         shares *= (has_view / np.maximum(has_view.sum(axis=0), 1) / shares.sum(axis=2))[:, :, None]
         result: Matrix = np.log(np.maximum(shares.sum(axis=0), _LEAST))
@@ -77,3 +76,11 @@ def _split(rows: Any, sizes: Sequence[int]) -> Iterator[Any]:
     for stop, size in zip(np.cumsum(sizes), sizes, strict=True):
         part = columns[:, stop - size : stop]
         yield part.tocsr() if is_sparse(part) else part
+
+
+def _sum_columns(rows: Any, sizes: Sequence[int]) -> Matrix:
+    """Return the sums over the columns of each view, one row for each view."""
+    starts = np.concatenate([[0], np.cumsum(sizes[:-1])]).astype(np.intp)
+    if not is_sparse(rows):
+        return np.add.reduceat(rows, starts, axis=1).T
+    return np.array([np.asarray(part.sum(axis=1)).ravel() for part in _split(rows, sizes)])

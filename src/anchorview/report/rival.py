@@ -85,6 +85,7 @@ def _found(features: Matrix, class_ids: ClassIds, strength: float) -> Mask:
     guessed = np.full(len(class_ids), -1)
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", ConvergenceWarning)
+        warnings.filterwarnings("ignore", "The number of unique classes")  # few labels of many classes are meant
         for hidden in split_labels(class_ids, _FOLDS, np.random.RandomState(0)):
             shown = np.setdiff1d(np.arange(len(class_ids)), hidden)
             if len(np.unique(class_ids[shown])) < 2:

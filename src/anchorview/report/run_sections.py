@@ -159,7 +159,7 @@ def hidden_part(summary: RunSummary) -> str:
     if curve is None:
         if not summary.has_labels:
             return ""
-        return "<p>No label could be hidden to judge by: that takes two labels or more in a class.</p>"
+        return "<p>No label could be hidden: that takes two or more labels in a class.</p>"
     hidden = count(int(curve.count.sum()), "given label was", "given labels were")
     words = f"<p>{hidden} hidden in turn, and looked for by models that had not seen them."
     words += f" {escape(describe_comparison(summary))}</p>"

@@ -140,7 +140,7 @@ def _describe_accuracy(summary: RunSummary) -> list[str]:
     if found is None:
         if not summary.has_labels:
             return ["Without labels there is no accuracy to expect: clusters have no names yet."]
-        return ["The accuracy could not be estimated: no class has two labels, so none could be hidden to judge by."]
+        return ["The accuracy could not be estimated, because no class has two labels."]
     text = (
         f"Expected accuracy of the labels it gave: {accuracy_text(summary)}; in nine of ten cases the true one lies "
         "in the interval. It was judged on "

@@ -47,16 +47,16 @@ def prior_doubt(data: SearchData, setting: Setting) -> float:
     changes = int(setting.scaling != data.default_scaling) + int(setting.n_landmarks != data.n_landmarks)
     changes += count_changes(setting)
     doubt = data.options.prior_losses[setting.head] + data.options.change_loss * changes
-    return (1 - _weight(data)) * doubt
+    return (1 - evidence_weight(data)) * doubt
 
 
 def shrink_loss(data: SearchData, setting: Setting, loss: float) -> float:
     """Return the loss, drawn towards what is known beforehand when few labels were judged."""
-    return _weight(data) * loss + prior_doubt(data, setting)
+    return evidence_weight(data) * loss + prior_doubt(data, setting)
 
 
-def _weight(data: SearchData) -> float:
-    """How much a judgement counts against what is known beforehand."""
+def evidence_weight(data: SearchData) -> float:
+    """Return how much a judgement counts against what is known beforehand, from 0 to 1."""
     return data.n_judged / (data.n_judged + data.options.prior_rows)
 
 

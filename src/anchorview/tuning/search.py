@@ -11,10 +11,10 @@ import numpy as np
 
 from ..core.arrays import ClassIds, Mask, Matrix, Weights
 from ..readers.temperature import log_loss, mean_of
-from .judging import judge, prior_doubt
+from .judging import evidence_weight, judge, prior_doubt
 from .options import SearchOptions
 from .search_data import Judgement, SearchData
-from .settings import WITHOUT_CODES, Scaling, Setting, count_changes, heads_of
+from .settings import ON_GRAPH, WITHOUT_CODES, Scaling, Setting, count_changes, heads_of
 
 Batch = list[Setting]  # settings that share most of the work
 
@@ -211,11 +211,13 @@ def choose_averaged(
 def join_steady(data: SearchData, chosen: dict[Setting, float], judgements: list[Judgement]) -> dict[Setting, float]:
     """Return the weights of chosen settings and of steady ones together, the sum being that of the chosen.
 
-    All judged labels speak for what was chosen, and as many as `steady_rows` for each group of steady settings; a group
+    All judged labels speak for what was chosen, and as many as `steady_rows` for each group of steady settings: for the
+    potential on the graph while there are next to none, for those that learn more from labels as they come. A group
     that would have less than one pick is left out.
     """
-    n_picks, groups = sum(chosen.values()), steady_settings(data, judgements)
-    rows = {head: data.options.steady_rows[head] for head in groups}
+    n_picks, groups, evidence = sum(chosen.values()), steady_settings(data, judgements), evidence_weight(data)
+    in_force = {head: 1 - evidence if head in ON_GRAPH else evidence for head in groups}
+    rows = {head: data.options.steady_rows[head] * in_force[head] for head in groups}
     n_rows = data.n_judged + sum(rows.values())
     shares = {head: number / n_rows for head, number in rows.items() if number * n_picks >= n_rows}
     parts = {setting: (1 - sum(shares.values())) * weight for setting, weight in chosen.items()}

@@ -125,6 +125,11 @@ def _gather_raw(settings: RunSettings, path: Path) -> RunData:
     transformer = TableViews(
         kinds=kinds or None, image_folder=folder, image_encoder=encoder, text_encoder=text, text_cache=cache
     )
+    labels = None
+    if settings.id is not None:  # what is wrong with labels is said before anything is encoded
+        ids = table_ids(table, settings.id, str(path)) if settings.id in names else None
+        is_said = settings.id not in names or settings.assume_order or settings.order is not None
+        labels = _labels(settings, table, path, RowNames(ids, table.num_rows, _in_file(settings), is_said))
     try:
         views = transformer.fit_transform(features)
     except ImportError as error:
@@ -132,17 +137,13 @@ def _gather_raw(settings: RunSettings, path: Path) -> RunData:
     except ValueError as error:
         raise DataError(f"{path}: {RowPlaces(path, features.num_rows).add_to(str(error))}") from None
     notes += _unreadable(transformer)
-    is_said = True  # with ids that nobody asked for, files without ids are in the order of the table
-    if settings.id is None:
+    if labels is None:
         name, ids = find_ids(transformer.columns_, path)
         if name is not None:
             settings = dataclasses.replace(settings, id=name)
             notes.append(f"Rows are named by column {name!r}, which holds an id for each; --id none numbers them.")
-    else:
-        ids = table_ids(table, settings.id, str(path)) if settings.id in names else None
-        is_said = settings.id not in names or settings.assume_order or settings.order is not None
-    rows = RowNames(ids, table.num_rows, _in_file(settings), is_said)
-    labels = _labels(settings, table, path, rows)
+        # With ids that nobody asked for, files without ids are in the order of the table.
+        labels = _labels(settings, table, path, RowNames(ids, table.num_rows, _in_file(settings), True))
     used = {name: Column(name, features.column(name)) for name, found in transformer.columns_.items() if found.used}
     if settings.labels:
         classes = list(labels.counts)

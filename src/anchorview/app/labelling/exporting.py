@@ -38,7 +38,7 @@ class Form:
 FORMS = {
     "csv": Form("CSV", "all rows with their labels, for any program", "labels.csv", "text/csv"),
     "parquet": Form("Parquet", "the same, with types", "labels.parquet", "application/octet-stream"),
-    "label-studio": Form("Label Studio", "tasks with who said what, and when", "labels.json", "application/json"),
+    "label-studio": Form("Label Studio", "tasks with annotators and times", "labels.json", "application/json"),
     "model": Form(
         "Model", "for anchorview predict and anchorview serve", "model.anchorview", "application/octet-stream"
     ),
