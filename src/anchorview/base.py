@@ -25,27 +25,14 @@ from .data.views import Views
 from .engine.blocks import count_threads
 from .features.auto import FOR_SPARSE
 from .fitting.given import FitInput, read_known
-from .model.model import Later, Model, OfRows, values_of_rows
+from .fitting.report import FitReport
+from .model.model import Later, Model, OfProcess, OfRows, names_declared, values_of_rows
 from .model.predicting import Chunk, Wanted, predict_chunks
 from .readers.base import TopTwo
 from .readers.held_out_labels import HeldOutLabels
 from .readers.wrong_labels import LabelVerdicts
-from .supervision.conflicts import Conflict, count_violations
+from .supervision.conflicts import Conflict, ConstraintViolations, count_violations
 from .supervision.known import Supervision
-
-# What only the rows of a fit and other labels for them need: never pickled, copied to workers, or written to files.
-_PLACES = ("_coordinates", "_code_space")
-OF_LABEL_LOOP = (
-    "_prepared",
-    "_fitted_input",
-    "_plain",
-    "_versions",
-    "_audit",
-    "_curve",
-    "_novelty",
-    "_row_groups",
-    "_report",
-)
 
 
 class MultiViewClassifier(
@@ -80,7 +67,12 @@ class MultiViewClassifier(
     _can_be_labelled = OfRows[Mask]()
     _runner_up = OfRows["tuple[ClassIds, Matrix]"]()
     _likely_class_ids = OfRows[ClassIds]()  # what models that have not seen a label prefer
+    _report = OfProcess[FitReport]()
+    _rows: dict[str, Any]  # by the names of the attributes above
     _model: Model
+    constraint_violations_: ConstraintViolations | None
+    status_: str
+    stage_seconds_: dict[str, float]
     _needs_labels = True
 
     def __getstate__(self) -> dict[str, Any]:
@@ -89,7 +81,8 @@ class MultiViewClassifier(
         if "_rows" in state:
             state["_rows"] = values_of_rows(self)
         # Places of rows are computed when they are asked for: the same model gives the same bytes.
-        return {name: value for name, value in state.items() if name not in (*OF_LABEL_LOOP, *_PLACES)}
+        dropped = names_declared(type(self), OfProcess)
+        return {name: value for name, value in state.items() if name not in dropped}
 
     def __sklearn_tags__(self) -> Any:
         """Tell scikit-learn what is needed, and that the embedding has the precision of the rows."""

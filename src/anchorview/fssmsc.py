@@ -252,7 +252,6 @@ class FSSMSC(UpdatedLabels):
         self.n_jobs = n_jobs
         self.verbose = verbose
 
-    status_: str
     _needs_labels = False
 
     def set_params(self, **params: Any) -> Self:

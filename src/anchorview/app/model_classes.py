@@ -11,13 +11,11 @@ import importlib
 from dataclasses import dataclass
 from typing import Any
 
-from ..base import OF_LABEL_LOOP
-
 LAST_STEPS = ("FSSMSC", "AnchorViewClassifier")
 
 _OF_THIS_MACHINE = ("text_encoder", "text_cache", "image_encoder", "image_folder", "unreadable_")
 _PLACES = ("_coordinates", "_code_space", "_kept")  # rows by their codes, and what other labels need of them
-_NEVER = ("_metadata_request", "_stop_words_id", *OF_LABEL_LOOP)
+_NEVER = ("_metadata_request", "_stop_words_id")
 
 
 @dataclass(frozen=True)

@@ -21,7 +21,7 @@ from scipy import sparse
 from sklearn.base import BaseEstimator
 
 from ..features.representation import landmark_gram
-from ..model.model import names_of_rows, values_of_rows
+from ..model.model import OfProcess, OfRows, names_declared, values_of_rows
 from .former_models import FORMER, upgrade_fitted, upgrade_judgement
 from .former_names import translate_parameters, translate_setting
 from .model_arrays import KINDS, check_dtype, parse_dtype
@@ -192,13 +192,14 @@ class TreeWriter:
         except ValueError as error:
             raise TypeError(f"{where}: {error}. Keep the model with pickle or joblib instead.") from None
         of_rows = (values_of_rows(value) if self._rows else None) or {}
+        of_process = set(names_declared(type(value), OfProcess)) - set(about.rows)
         fitted = {
             key: item
             for key, item in {**state, **of_rows}.items()
-            if key not in (*about.without, "_rows") and key not in given and "callback" not in key
+            if key not in {*about.without, *of_process, *given, "_rows"} and "callback" not in key
         }
         fitted = _without_times(fitted, about.times)
-        left_out = () if self._rows else (*names_of_rows(type(value)), *about.rows)
+        left_out = () if self._rows else (*names_declared(type(value), OfRows), *about.rows)
         return {
             "parameters": {key: self.write(item, f"{where}.{key}") for key, item in sorted(parameters.items())},
             "fitted": {
@@ -375,7 +376,7 @@ class TreeReader:
             fitted[name] = self.read(item)
         if self._is_former and kind.__name__ in LAST_STEPS:
             fitted = upgrade_fitted(fitted)
-        of_rows = {name: fitted.pop(name) for name in names_of_rows(kind) if name in fitted}
+        of_rows = {name: fitted.pop(name) for name in names_declared(kind, OfRows) if name in fitted}
         vars(made).update(fitted)
         if of_rows:
             made._rows = of_rows

@@ -14,7 +14,7 @@ from ..core.arrays import ClassIds, Matrix, Rows
 from ..core.checks import Number
 from ..data.views import Views
 from ..engine.blocks import count_threads
-from ..model.model import OfRows
+from ..model.model import OfAnswer, OfRows
 from ..readers.audit import AUDITED, audit_order, next_audit_rows
 from ..readers.code_space import CodeSpace, fit_code_space
 from ..readers.group_tree import GroupTree, make_group_tree
@@ -35,10 +35,10 @@ class ExploredRows(MultiViewClassifier):
     """
 
     _label_source = OfRows["npt.NDArray[np.int8]"]()
-    _coordinates: Matrix | None = None  # of the rows of the fit, in `_code_space`
-    _code_space: CodeSpace | None = None
-    _row_groups: GroupTree | None = None
-    _novelty: tuple[NoveltyModel | None, Matrix | None] | None = None  # of these labels
+    _coordinates = OfAnswer[Matrix | None](None)  # of the rows of the fit, in `_code_space`
+    _code_space = OfAnswer[CodeSpace | None](None)
+    _row_groups = OfAnswer[GroupTree | None](None)
+    _novelty = OfAnswer[tuple[NoveltyModel | None, Matrix | None] | None](None)  # of these labels
 
     @property
     def label_source_(self) -> npt.NDArray[np.str_]:
@@ -62,8 +62,7 @@ class ExploredRows(MultiViewClassifier):
 
     def _forget_places(self) -> None:
         """Forget what is known of rows that are no longer those of the fit."""
-        for name in ("_coordinates", "_code_space", "_row_groups"):
-            self.__dict__.pop(name, None)
+        del self._coordinates, self._code_space, self._row_groups
 
     def _keep_rows(self) -> None:
         """Keep what other labels need of the rows of the fit, for a file."""

@@ -11,6 +11,7 @@ from sklearn.utils.validation import check_is_fitted
 from ..core.arrays import ClassIds, Mask, Matrix, Rows
 from ..core.checks import Number, check_number
 from ..engine.blocks import count_threads
+from ..model.model import OfAnswer
 from ..readers.audit import (
     FEWEST,
     ExpectedAccuracy,
@@ -36,8 +37,8 @@ class LabelLoop(ExploredRows, LabelledInNotebook):
     """A classifier whose labels may change, and are judged: what both estimators do between one label and the next."""
 
     changed_: float
-    _audit: JudgedAudit | None = None
-    _curve: LearningCurve | None = None
+    _audit = OfAnswer[JudgedAudit | None](None)
+    _curve = OfAnswer[LearningCurve | None](None)
 
     def _answers_without(self, rows: Rows) -> tuple[npt.NDArray[Any], Matrix, float]:
         """Return labels and confidence of labelled rows, by a model that learns from all other labels.

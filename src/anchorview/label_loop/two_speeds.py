@@ -20,6 +20,7 @@ from ..core.arrays import Matrix, Rows
 from ..core.progress import as_interrupt
 from ..data.views import Views
 from ..fitting.given import FitInput
+from ..model.model import OfAnswer, OfProcess, names_declared
 from ..readers.audit import ExpectedAccuracy, JudgedAudit, accuracy_by_hidden_labels
 from ..readers.label_sources import read_label_sources
 from ..supervision.constraints import Constraints, RowConstraints
@@ -28,24 +29,6 @@ from .updating import UpdatedLabels
 
 _MOST_VERSIONS = 10  # each holds what it says of the rows, and its embedding
 _GROWTH = 1.2  # times the labels of the last search, from which a new one is worth its time
-# What predictions and rows of a plain model are; the rest of the tuned one, such as `cv_results_`, is of its search.
-_OF_PLAIN = (
-    "_model",
-    "_rows",
-    "classes_",
-    "landmarks_",
-    "landmark_embedding_",
-    "_n_features_out",
-    "constraint_violations_",
-    "status_",
-    "stage_seconds_",
-    "_audit",
-    "_curve",
-    "_novelty",
-    "_coordinates",
-    "_code_space",
-    "_row_groups",
-)
 
 
 @dataclass(frozen=True)
@@ -109,11 +92,11 @@ class Refit:
 class TwoSpeeds(LabelLoop):
     """A tuned model whose labels may change."""
 
-    _fitted_input: FitInput  # rows and labels of the last answer
-    _plain: UpdatedLabels | None = None
+    _fitted_input = OfProcess[FitInput]()  # rows and labels of the last answer
+    _plain = OfProcess[UpdatedLabels | None](None)
     _kept_plain: UpdatedLabels  # from a file
     _is_plain: bool = False  # whether a plain model answers
-    _versions: tuple[tuple[ModelVersion, dict[str, Any]], ...] = ()
+    _versions = OfProcess[tuple[tuple[ModelVersion, dict[str, Any]], ...]](())
 
     def _make_plain(self) -> UpdatedLabels:
         """Return an unfitted plain model with the best settings of the search."""
@@ -202,9 +185,11 @@ class TwoSpeeds(LabelLoop):
     def _answer_by(self, plain: UpdatedLabels) -> None:
         """Take what the plain model says of rows and predicts."""
         self._forget_places()
-        for name in _OF_PLAIN:
-            if name in plain.__dict__:
-                self.__dict__[name] = plain.__dict__[name]
+        self._publish_model(plain._model)
+        self._rows, self.constraint_violations_ = plain._rows, plain.constraint_violations_
+        self.status_, self.stage_seconds_ = plain.status_, plain.stage_seconds_
+        for name in vars(plain).keys() & set(names_declared(type(plain), OfAnswer)):
+            setattr(self, name, getattr(plain, name))
         self._is_plain = True
 
     def refit(self, *, background: bool = False) -> Any:

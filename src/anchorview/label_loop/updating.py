@@ -19,6 +19,7 @@ from ..fitting.pipeline import Fitted, fit_labels
 from ..fitting.preparing import Prepared
 from ..fitting.reviewing import review_labels
 from ..fitting.spec import FitParameters, FitRun
+from ..model.model import OfProcess
 from ..readers.label_sources import number_sources, read_label_sources
 from ..readers.wrong_labels import LabelVerdicts
 from ..supervision.constraints import Constraints
@@ -31,7 +32,7 @@ class UpdatedLabels(LabelLoop):
     chosen_: dict[str, Any]
     paper_weights_: dict[str, float]
     view_sizes_: list[int]
-    _prepared: Prepared
+    _prepared = OfProcess[Prepared]()
     _kept: KeptFit
 
     def _publish(self, fitted: Fitted, workers: WorkerWatch | None, stacklevel: int) -> Self:

@@ -224,6 +224,50 @@ def values_of_rows(model: Any) -> dict[str, Any] | None:
     return None if rows is None else {name: _now(rows, name) for name in list(rows)}
 
 
-def names_of_rows(kind: type) -> tuple[str, ...]:
-    """Return the names of the attributes of a class that are about the rows of the fit."""
-    return tuple(sorted(name for name in dir(kind) if isinstance(getattr(kind, name, None), OfRows)))
+class OfProcess(Generic[Value]):
+    """An attribute that only the process of a fit needs: never pickled or copied, kept under its own name.
+
+    Until it is set it is the default, if there is one.
+
+    Examples
+    --------
+    >>> class Model:
+    ...     _audit = OfProcess["int | None"](None)
+    >>> model = Model()
+    >>> model._audit is None, names_declared(Model, OfProcess)
+    (True, ('_audit',))
+    """
+
+    def __init__(self, *default: Value) -> None:
+        self._default = default
+
+    def __set_name__(self, owner: type, name: str) -> None:
+        self._name = name
+
+    @overload
+    def __get__(self, model: None, owner: type) -> OfProcess[Value]: ...
+
+    @overload
+    def __get__(self, model: object, owner: type) -> Value: ...
+
+    def __get__(self, model: Any, owner: type) -> Any:
+        if model is None:
+            return self
+        if self._name not in vars(model) and not self._default:
+            raise AttributeError(f"{owner.__name__!r} object has no attribute {self._name!r}")
+        return vars(model).get(self._name, *self._default)
+
+    def __set__(self, model: Any, value: Value) -> None:
+        vars(model)[self._name] = value
+
+    def __delete__(self, model: Any) -> None:
+        vars(model).pop(self._name, None)
+
+
+class OfAnswer(OfProcess[Value]):
+    """Such an attribute that follows from rows and labels: who takes over the answers of another model takes it too."""
+
+
+def names_declared(kind: type, descriptor: type) -> tuple[str, ...]:
+    """Return the names of the attributes that a class declares by a descriptor, such as `OfRows`."""
+    return tuple(sorted(name for name in dir(kind) if isinstance(getattr(kind, name, None), descriptor)))
