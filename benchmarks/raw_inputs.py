@@ -244,10 +244,10 @@ def _dry_run(texts: list[str], y: np.ndarray) -> tuple[float, float]:
 
 
 def _table(runs: Runs) -> str:
-    groups: dict[tuple[Any, ...], list[dict[str, Any]]] = {}
+    groups: dict[tuple[Any, ...], dict[int, dict[str, Any]]] = {}
     for key, result in runs.recorded():
         group = tuple(key[name] for name in ("data", "rows", "labels", "features", "method"))
-        groups.setdefault(group, []).append(result)
+        groups.setdefault(group, {})[key["draw"]] = result  # the last one counts, of whatever commit
     lines = [
         "# Raw text and photos",
         "",
@@ -258,7 +258,8 @@ def _table(runs: Runs) -> str:
         "| data | rows | labels | features | method | accuracy | draws | CPU s |",
         "|---|---|---|---|---|---|---|---|",
     ]
-    for (data, rows, labels, features, method), found in groups.items():
+    for (data, rows, labels, features, method), by_draw in sorted(groups.items(), key=lambda pair: pair[0][:4]):
+        found = [by_draw[draw] for draw in sorted(by_draw)]
         scores = [one["accuracy"] for one in found]
         seconds = np.mean([one["cpu_seconds"] for one in found])
         lines.append(

@@ -15,8 +15,9 @@ import pytest
 from anchorview import FSSMSC, ImageViews, TableViews
 from anchorview.data.image_column import ImageColumn, image_fingerprint
 from anchorview.data.image_files import UnreadableImage, read_image
+from anchorview.files.sources import is_photo_folder
 
-Image = pytest.importorskip("PIL.Image")
+Image, features = pytest.importorskip("PIL.Image"), pytest.importorskip("PIL.features")
 pytest.importorskip("skimage")
 
 
@@ -51,6 +52,16 @@ def test_modes(tmp_path: Path, mode: str) -> None:
         assert left == [0, 0, 0] and right == [255, 255, 255]
     elif mode not in ("L", "1", "LA"):
         assert left[0] > 200 > 60 > left[2] and right[2] > 200 > 60 > right[0]
+
+
+@pytest.mark.parametrize("name", ["p.jfif", "p.webp", "p.avif", "p.bmp", "p.ppm"])
+def test_kinds_of_files(tmp_path: Path, name: str) -> None:
+    if name == "p.avif" and not features.check("avif"):
+        pytest.skip("this Pillow does not read AVIF")
+    picture().save(tmp_path / name)
+    left, right = colours(tmp_path / name)
+    assert left[0] > 200 > 60 > left[2] and right[2] > 200 > 60 > right[0]
+    assert is_photo_folder(tmp_path)
 
 
 def test_transparent_is_white(tmp_path: Path) -> None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import socket
 import time
+import zlib
 from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
@@ -67,6 +68,29 @@ def test_the_package_that_a_folder_needs_is_named(tmp_path: Path, modules: bool,
         (tmp_path / "modules.json").write_text("[]")
     with pytest.raises(ImportError, match=f"needs the package {library}: pip install {library}"):
         TableViews(text_encoder=tmp_path).fit(TABLE)
+
+
+def test_an_encoder_is_known_by_what_it_gives() -> None:
+    """The same model is the same whatever it is called; small encoders may agree by chance, and need the same name."""
+
+    def hashed(texts: Any, size: int) -> Any:
+        return [[zlib.crc32(f"{text} {place}".encode()) % 1000 - 500 for place in range(size)] for text in texts]
+
+    class Elsewhere:
+        def __init__(self, size: int) -> None:
+            self.size = size
+
+        def embed(self, texts: Any) -> Any:
+            return hashed(texts, self.size)
+
+    for size in (32, 3):
+        transformer = TableViews(text_encoder=lambda texts, size=size: hashed(texts, size)).fit(TABLE)
+        transformer.text_encoder = Elsewhere(size)
+        if size == 32:
+            assert transformer.transform(TABLE).names[-1] == "text:meaning"
+        else:
+            with pytest.raises(ValueError, match="was encoded by .*<lambda>.* and now by .*Elsewhere"):
+                transformer.transform(TABLE)
 
 
 def test_a_folder_without_a_model(tmp_path: Path) -> None:

@@ -10,7 +10,10 @@ from typing import Any
 
 from ..core.user_errors import CommandError, DataError, UsageError
 
-IMAGE_SUFFIXES = (".jpg", ".jpeg", ".png", ".gif", ".bmp", ".tif", ".tiff", ".webp", ".ppm", ".pgm", ".heic", ".svg")
+IMAGE_SUFFIXES = (
+    *(".jpg", ".jpeg", ".jpe", ".jfif", ".png", ".gif", ".bmp", ".tif", ".tiff", ".webp", ".avif", ".ppm", ".pgm"),
+    *(".heic", ".heif", ".svg"),  # which are named as what cannot be read
+)
 PACKED = (".gz", ".zst", ".bz2")  # around .csv, .tsv and .jsonl
 LINES = (".csv", ".tsv", ".jsonl", ".ndjson")  # kinds of files that have lines
 WITH_PARTS = (".xlsx", ".xlsm", ".sqlite", ".sqlite3", ".db")  # sheets, or tables

@@ -85,7 +85,11 @@ def count_clusters(codes: Any, rng: np.random.RandomState) -> ClusterCount:
     >>> found.n_clusters, found.is_clear
     (4, True)
     """
-    walk = _walk(codes)
+    with one_blas_thread(), threadpool_limits(1, user_api="openmp"):  # the same whatever the number of threads
+        return _count(_walk(codes), rng)
+
+
+def _count(walk: Any, rng: np.random.RandomState) -> ClusterCount:
     vectors, values = _spectrum(walk)
     most = min(MOST_CLUSTERS, len(values) - 1, int(np.sqrt(len(vectors))))
     if most < 2:
@@ -122,8 +126,7 @@ def _spectrum(walk: Any) -> tuple[Matrix, Matrix]:
     used = np.asarray(walk.sum(axis=0)).ravel()
     kept = np.flatnonzero(used > 0)
     scaled = (walk[:, kept] @ sparse.diags_array(1 / np.sqrt(used[kept]))).toarray()
-    with one_blas_thread():  # the same numbers whatever the number of threads
-        values, vectors = np.linalg.eigh(scaled.T @ scaled)
+    values, vectors = np.linalg.eigh(scaled.T @ scaled)
     values, vectors = values[::-1], vectors[:, ::-1]
     positive = values > 1e-10
     return scaled @ (vectors[:, positive] / np.sqrt(values[positive])), values
@@ -137,8 +140,7 @@ def _places(vectors: Matrix, n_clusters: int) -> Matrix:
 
 
 def _cluster(rows: Matrix, n_clusters: int, rng: np.random.RandomState) -> KMeans:
-    with one_blas_thread(), threadpool_limits(1, user_api="openmp"):
-        return KMeans(n_clusters, n_init=5, random_state=rng).fit(rows)
+    return KMeans(n_clusters, n_init=5, random_state=rng).fit(rows)
 
 
 def _stability(rows: Matrix, n_clusters: int, halves: Sequence[Rows], rng: np.random.RandomState) -> float:

@@ -284,7 +284,8 @@ def _check_columns(settings: RunSettings, path: Path, names: list[str]) -> None:
     for option, name in wanted.items():
         if name is not None and name not in names and (option, name) != ("--id", NO_ID):
             shown = ", ".join(names[:10]) + (", …" if len(names) > 10 else "")
-            raise DataError(f"{path} has no column {name!r} ({option}); it has {shown}.")
+            title = " If that is a title, delete the rows above the names of the columns." if len(names) == 1 else ""
+            raise DataError(f"{path} has no column {name!r} ({option}); it has {shown}.{title}")
 
 
 def _in_file(settings: RunSettings) -> npt.NDArray[Any] | None:
