@@ -145,7 +145,7 @@ def make_table(records: Records) -> str:
                 seconds = min((result["seconds"] for _, result in found), default=0.0)
                 spread = mean_and_spread((float(np.mean(scores)), float(np.std(scores)))) if found else ""
                 cells.append(f"{spread} · {seconds:.1f} s" if found else "")
-            rows.append([f"{name}, {share:.0%}", *cells])
+            rows += [[f"{name}, {share:.0%}", *cells]] if any(cells) else []
     note = f"`{COMMAND}`, {table_source(records, used)}. Accuracy of unlabelled rows in %, mean and standard deviation"
     table = markdown_table(["table, labels", *METHODS], rows)
     draws = ", ".join(f"{name} {len({key['draw'] for key in used if key['table'] == name})}" for name in TABLES)

@@ -88,10 +88,10 @@ def fit(
     ] = None,
     as_json: JsonOption = False,
 ) -> None:
-    """Label every row of a table, or of several files, from the few labels there are.
+    """Label every row of a table, or of several files, from a few labels.
 
     One table: anchorview fit reviews.csv --label topic -o run  (or .xlsx, .jsonl, .csv.gz, .sqlite, 'logs/*.csv')
-    Its columns are recognised: text, numbers, categories, dates, lists of numbers.
+    Column types are detected: text, numbers, categories, dates, lists of numbers.
 
     A folder of photos: anchorview fit photos/ --labels labels.csv -o run
 
@@ -101,10 +101,10 @@ def fit(
     One file per view:
     anchorview fit --view image=emb.npy --view meta=table.csv:age,size --labels labels.csv --id id -o run
 
-    The folder gets labels.parquet and labels.csv, model.anchorview, report.html, embedding.npy, run.json, and run.toml,
-    which repeats the run (--config run.toml) and can be changed.
+    The folder contains labels.parquet, labels.csv, model.anchorview, report.html, embedding.npy, run.json and run.toml.
+    Edit run.toml and pass it with --config to run again.
 
-    Another round of labels for the same rows, in a fraction of the time:
+    Add labels for the same rows, faster than a new fit:
     anchorview fit --from run --labels more.csv -o run2  (run made with --keep-rows)
     """
     from .progress import Reporter

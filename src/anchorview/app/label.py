@@ -36,11 +36,11 @@ def label(
     no_browser: Annotated[bool, typer.Option("--no-browser", help="Print the address only.")] = False,
     jobs: JobsOption = None,
 ) -> None:
-    """Open a page to label the rows of a run, with a model that follows.
+    """Open a page to label the rows of a run, with a model that learns as you label.
 
-    Labels are kept in RUN.labels.jsonl beside the run's folder, each on the disk before the page goes on. To fit with
-    them: anchorview fit --config RUN/run.toml --labels RUN.labels.jsonl -o NEW. The page is for this machine only, and
-    ends with Ctrl-C.
+    Labels are saved to RUN.labels.jsonl beside the run's folder before the page continues. To fit with them: anchorview
+    fit --config RUN/run.toml --labels RUN.labels.jsonl -o NEW. The page is available on this machine only. Press Ctrl-C
+    to end it.
     """
     text = ""
     if guidelines is not None:

@@ -45,9 +45,9 @@ def predict(
 ) -> None:
     """Label the rows of new files with the model of a run.
 
-    Files are read in blocks, so they may be larger than the memory. After an interrupt the same command goes on where
-    it ended. Rows are named by the column of ids of the fit, if the files have it. Words and categories that the model
-    does not know are ignored, and counted.
+    Files are read in blocks, so they may be larger than memory. If the command is interrupted, run it again to resume.
+    Rows are named by the id column of the fit, if the files have it. Unknown words and categories are ignored and
+    counted.
     """
     from ..files.sources import with_part
     from .predicting import Request, run_predict

@@ -25,10 +25,10 @@ def serve(
     ] = None,
     max_bytes: Annotated[int, typer.Option(min=1000, help="Largest size of a request, in bytes.")] = 32_000_000,
 ) -> None:
-    """Answer POST /predict with labels, until Ctrl-C.
+    """Serve predictions over HTTP (POST /predict) until Ctrl-C.
 
     Rows are JSON records or CSV, with the columns of the fit: curl -H 'Content-Type: application/json' -d '[{"text":
-    "..."}]' http://127.0.0.1:8000/predict. A column that is missing is a missing value; GET /model lists them.
+    "..."}]' http://127.0.0.1:8000/predict. Missing columns count as missing values; GET /model lists all.
     """
     if host is not None and not token:
         raise UsageError("--host lets other machines in; protect the model by a secret: --token SECRET.")

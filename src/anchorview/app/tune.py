@@ -63,10 +63,10 @@ def tune(
     force: Annotated[bool, typer.Option("--force", help="Replace the file if it exists.")] = False,
     as_json: JsonOption = False,
 ) -> None:
-    """Search for the best settings, and show the table of the search.
+    """Search for the best settings and show them as a table.
 
-    Settings are judged by labels that are hidden in turn; the best comes first. `fit` makes the same search,
-    averages the best settings and labels every row; `tune` labels nothing.
+    Settings are scored by cross-validation on the labels, best first. `fit` runs the same search, averages the best
+    settings and labels every row; `tune` labels nothing.
     """
     from .progress import Reporter
     from .tuning_table import narrow_table, search_table, write_table

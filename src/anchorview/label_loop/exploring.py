@@ -125,22 +125,22 @@ class ExploredRows(MultiViewClassifier):
     def suggest_labels(
         self, n: int, *, among: Any = None, audit: float = AUDITED, explain: bool = False
     ) -> npt.NDArray[Any] | list[Suggestion]:
-        """Suggest rows of the fit to label next: where the most mistakes are expected, spread over the data.
+        """Suggest rows of the fit to label next: where most mistakes are expected, spread over the data.
 
-        Label them, and `update` or fit again; with many labels to give, do it in rounds of some twenty. Large groups
-        without any label come first: they may be classes that have none yet. The answer is the same each time.
+        Label them, then call `update` or fit again. Work in rounds of about twenty labels. Large groups without a label
+        come first, because they may be classes without labels. The result is deterministic.
 
         Parameters
         ----------
         n : int
             Number of rows.
         among : array-like, optional
-            The only rows to choose from: their numbers (ids, if the views have ids). No rows of the audit are mixed in.
+            Choose among these rows only: row numbers (ids, if the views have ids). No audit rows are included.
         audit : float, default=0.2
-            Share of rows of the audit to mix in, evenly: by default every fifth row is the next of `audit_rows`. They
-            tell how accurate the labels are, whatever the other labels are; with 0 that is not known.
+            Share of audit rows: by default every fifth row is the next of `audit_rows`. They give an unbiased estimate
+            of the accuracy.
         explain : bool, default=False
-            Return reasons too.
+            Also return reasons.
 
         Returns
         -------
@@ -211,11 +211,11 @@ class ExploredRows(MultiViewClassifier):
 
     @property
     def novelty_(self) -> Matrix | None:
-        """How much each row of the fit looks as if its class had no label, from 0 to 1; 0 for rows with a label.
+        """Score from 0 to 1 of how likely each row belongs to a class without labels; 0 for labelled rows.
 
-        At 0.5 a row looks as much like one of a class without a label as like others. What share of all rows is of such
-        classes it does not say. Labels do not change by it. Computed when it is first asked for. None without labels of
-        two classes.
+        At 0.5 a row resembles unlabelled classes as much as labelled ones. The score is not an estimate of how many
+        rows belong to unlabelled classes, and it does not change `labels_`. It is computed on first access. None if
+        fewer than two classes have labels.
 
         Examples
         --------
@@ -253,7 +253,7 @@ class ExploredRows(MultiViewClassifier):
         return self._novelty
 
     def novelty(self, X: Any) -> Matrix:
-        """Return how much new rows look as if their class had no label, from 0 to 1; see `novelty_`.
+        """Return a score from 0 to 1 of how likely new rows belong to a class without labels; see `novelty_`.
 
         Parameters
         ----------
@@ -292,7 +292,7 @@ class ExploredRows(MultiViewClassifier):
 
     @property
     def novel_groups_(self) -> list[NovelGroup]:
-        """Groups of rows that seem to belong to classes without a label, the largest first; see `novelty_`.
+        """Groups of rows that seem to belong to classes without labels, largest first; see `novelty_`.
 
         Each has ``rows``, ``size``, ``central`` (the rows to look at first), ``novelty`` (the mean), and ``features``
         (what sets it apart, for views in memory: view, feature, how many standard deviations above the mean).
