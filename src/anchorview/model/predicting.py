@@ -11,7 +11,7 @@ import numpy as np
 import numpy.typing as npt
 from scipy import sparse
 
-from ..core.arrays import Mask, Matrix, Presence, softmax_at
+from ..core.arrays import Mask, Matrix, Presence, softmax_at, temper
 from ..data.row_checks import RowChecks
 from ..data.views import Views
 from ..engine.blocks import iter_blocks, map_blocks, one_blas_thread, row_blocks
@@ -21,7 +21,6 @@ from ..features.projected import PROJECTED_ROWS, project_texts, shared_texts
 from ..features.scaling import ViewsScaler, check_finite
 from ..readers.base import class_probabilities, to_space
 from ..readers.linear import FoldedReader
-from ..readers.temperature import votes_to_probabilities
 from ..solver.codes import CodeStack, stack_codes
 from ..solver.elastic_net import complete_products
 from ..solver.result import Encoder
@@ -120,6 +119,27 @@ def average_members(model: Model, views: Views, present: Presence, n_threads: in
     votes = empty_votes(members, len(views), len(model.classes), dtype)
     add_votes(model.branches, views, present, votes, n_threads)
     return votes_to_probabilities(votes, model.temperature)
+
+
+def votes_to_probabilities(votes: Matrix, temperature: float) -> Matrix:
+    """Turn votes into probabilities, the likeliest class being that of all votes.
+
+    Members that learned from rows the others were sure of find more rows right, but believe their own guesses. So all
+    votes choose the class, and those of members that saw given labels only (the first) say how likely it is.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> votes = np.array([[[3.0, 1.0]], [[0.0, 4.0]]])  # the second class has the votes of those that saw guesses
+    >>> votes_to_probabilities(votes, 1.0)
+    array([[0.25, 0.75]])
+    """
+    result = temper(votes[0], temperature)
+    if len(votes) == 1:
+        return result
+    rows, first, chosen = np.arange(len(result)), result.argmax(axis=1), votes.sum(axis=0).argmax(axis=1)
+    result[rows, first], result[rows, chosen] = result[rows, chosen], result[rows, first]
+    return result
 
 
 @dataclass(frozen=True, eq=False)
