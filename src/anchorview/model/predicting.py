@@ -109,14 +109,14 @@ def encode_rows(
 
 def average_members(model: Model, views: Views, present: Presence, n_threads: int) -> Matrix:
     """Return the class probabilities of rows, by the numbers that classes have in the fit."""
-    members = model.members
+    pairs = [(branch, member) for branch in model.branches for member in branch.members]
     if model.temperature is None:
-        (branch,), (member,) = model.branches, members
+        ((branch, member),) = pairs
         assert member.encoder is not None and member.embedding is not None
         embedder = Embedder(branch.scaler, branch.landmarks, member.encoder, member.embedding)
         return class_probabilities(member.reader, embed_rows(embedder, views, present, n_threads), n_threads)
-    dtype = np.result_type(*(_precision(branch, member) for branch in model.branches for member in branch.members))
-    votes = empty_votes(members, len(views), len(model.classes), dtype)
+    dtype = np.result_type(*(_precision(*pair) for pair in pairs))
+    votes = empty_votes([member for _, member in pairs], len(views), len(model.classes), dtype)
     add_votes(model.branches, views, present, votes, n_threads)
     return votes_to_probabilities(votes, model.temperature)
 
