@@ -104,7 +104,7 @@ def png_that_says(width: int, height: int) -> bytes:
     ("name", "data", "why"),
     [
         ("empty.jpg", b"", "the file is empty"),
-        ("text.jpg", b"this is no photo at all", "no picture of a kind that can be read"),
+        ("text.jpg", b"this is no photo at all", "not a picture of a supported kind"),
         ("d.svg", b'<?xml version="1.0"?><svg xmlns="http://www.w3.org/2000/svg"/>', "SVG"),
         ("p.heic", b"\0\0\0\x18ftypheic" + b"\0" * 40, "HEIC is not supported"),
         ("bomb.png", png_that_says(60_000, 60_000), "too large to decode"),
@@ -174,7 +174,7 @@ def test_a_network_as_encoder(tmp_path: Path) -> None:
     np.testing.assert_allclose(views.arrays[0][0], -np.array([0.485, 0.456, 0.406]) / [0.229, 0.224, 0.225], rtol=1e-5)
     with pytest.raises(ValueError, match="There is no file"):
         ImageViews(encoder=tmp_path / "gone.onnx").fit([tmp_path / "a.png"])
-    with pytest.raises(ValueError, match="a.png is no network that can be read"):
+    with pytest.raises(ValueError, match="a.png is not a network that onnxruntime can read"):
         ImageViews(encoder=tmp_path / "a.png").fit([tmp_path / "a.png"])
 
 

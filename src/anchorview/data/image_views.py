@@ -264,7 +264,9 @@ def _load_network(path: str | os.PathLike[str]) -> tuple[int, ImageEncoder]:
     try:
         session = runtime.InferenceSession(str(path), providers=["CPUExecutionProvider"])
     except Exception as error:  # onnxruntime has a dozen kinds of errors, none of which is a class of Python's
-        raise ValueError(f"{path} is no network that can be read: {' '.join(str(error).split())[:200]}") from None
+        raise ValueError(
+            f"{path} is not a network that onnxruntime can read: {' '.join(str(error).split())[:200]}"
+        ) from None
     given = session.get_inputs()[0]
     if given.type not in _INPUTS:
         raise ValueError(f"{path} takes {given.type}; a network for photos takes {', '.join(_INPUTS)}.")

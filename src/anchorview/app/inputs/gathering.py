@@ -188,7 +188,7 @@ def _hints(transformer: TableViews, ids: Column | None) -> list[str]:
         found[ids.name] = recognise(ids).hint
     names = [name for name, hint in found.items() if hint]
     return [
-        f"Column {name!r} is no feature, though parts of it may tell something; to read it as text: --column "
+        f"Column {name!r} is not used as a feature. If parts of it are informative, read it as text: --column "
         f"{name}=text."
         for name in names
     ]
