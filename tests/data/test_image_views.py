@@ -137,11 +137,13 @@ def test_unreadable_rows_lack_the_views(tmp_path: Path) -> None:
     picture().save(tmp_path / "a.png")
     (tmp_path / "b.png").write_bytes(b"")
     transformer = ImageViews(folder=tmp_path)
-    views = transformer.fit_transform(["a.png", "b.png", None])
+    with pytest.warns(UserWarning, match=r"X: 1 of 2 photos that cannot be read; .* \(b.png: the file is empty\)"):
+        views = transformer.fit_transform(["a.png", "b.png", None])
     assert views.names == ["hog", "lbp", "gist", "colour"] and sum(views.sizes) == 1388
     assert views.present is not None and views.present.tolist() == [[True] * 4, [False] * 4, [False] * 4]
     assert transformer.unreadable_ == {"b.png": "the file is empty"}
-    assert transformer.transform(["b.png"]).present.tolist() == [[False] * 4]
+    with pytest.warns(UserWarning, match="X: 1 of 1 photos that cannot be read"):
+        assert transformer.transform(["b.png"]).present.tolist() == [[False] * 4]
     with pytest.raises(ValueError, match=r"None of the 1 photos of X can be read \(b.png: the file is empty\)"):
         ImageViews(folder=tmp_path).fit(["b.png"])
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import warnings
 from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 from typing import Any, NamedTuple, Self, TypeVar
@@ -20,6 +21,7 @@ from .image_files import Pixels, UnreadableImage, read_image, require_images
 from .views import Views
 
 _BATCH = 64  # photos that are read together
+UNREADABLE = "photos that cannot be read"
 _NAMED = 3  # unreadable ones that errors name
 NETWORK = "network"  # the view that an encoder gives
 _MEAN, _SPREAD = (0.485, 0.456, 0.406), (0.229, 0.224, 0.225)  # of ImageNet, as networks for photos expect
@@ -135,6 +137,7 @@ class ImageViews(TransformerMixin, BaseEstimator):
         paths = _paths(X)
         encoded = encode_images(paths, self.folder, self.encoder, self.size, self.n_jobs)
         refuse_all_unreadable(encoded, len(paths), "X")
+        warn_of_unreadable(encoded, "X")
         self.unreadable_ = encoded.unreadable
         self._sizes = {name: array.shape[1] for name, array in encoded.arrays.items()}
         return _views(encoded)
@@ -162,7 +165,9 @@ class ImageViews(TransformerMixin, BaseEstimator):
         1
         """
         check_is_fitted(self)
-        return _views(encode_images(_paths(X), self.folder, self.encoder, self.size, self.n_jobs, self._sizes))
+        encoded = encode_images(_paths(X), self.folder, self.encoder, self.size, self.n_jobs, self._sizes)
+        warn_of_unreadable(encoded, "X")
+        return _views(encoded)
 
 
 def encode_images(
@@ -237,6 +242,20 @@ def refuse_all_unreadable(encoded: EncodedImages, n_rows: int, what: str) -> Non
     if not encoded.present.any():
         shown = "; ".join(f"{path}: {why}" for path, why in list(encoded.unreadable.items())[:_NAMED])
         raise ValueError(f"None of the {n_rows} photos of {what} can be read ({shown or 'no path is given'}).")
+
+
+def warn_of_unreadable(encoded: EncodedImages, what: str) -> None:
+    """Count and name photos that cannot be read."""
+    if not encoded.unreadable:
+        return
+    shown = "; ".join(f"{path}: {why}" for path, why in list(encoded.unreadable.items())[:_NAMED])
+    more = "; …" if len(encoded.unreadable) > _NAMED else ""
+    total = len(encoded.unreadable) + int(encoded.present.sum())
+    warnings.warn(
+        f"{what}: {len(encoded.unreadable):,} of {total:,} {UNREADABLE}; these rows lack its views ({shown}{more}).",
+        UserWarning,
+        stacklevel=4,
+    )
 
 
 def supporting_views(encoded: EncodedImages) -> frozenset[str]:
