@@ -196,6 +196,11 @@ def test_what_networks_take_and_give(tmp_path: Path, kind: str) -> None:
     black = -np.array([0.485, 0.456, 0.406]) / [0.229, 0.224, 0.225]
     red = [255, 0, 0] if kind == "UINT8" else [(1 - 0.485) / 0.229, *black[1:]]
     np.testing.assert_allclose(views.arrays[0], [red, red], rtol=1e-2)
+    given.type.tensor_type.shape.dim[0].dim_value = 8
+    eight = make.make_graph([node], "g", [given], [make.make_tensor_value_info("y", onnx.TensorProto.FLOAT, None)])
+    onnx.save(make.make_model(eight, opset_imports=[make.make_opsetid("", 13)], ir_version=8), str(tmp_path / "8.onnx"))
+    with pytest.raises(ValueError, match="8.onnx takes 8 photos at a time; export it"):
+        ImageViews(encoder=tmp_path / "8.onnx").fit([tmp_path / "a.png"])
 
 
 def test_an_encoder_leads_and_descriptions_wait_for_the_labels(tmp_path: Path) -> None:

@@ -11,11 +11,10 @@ from typing import Any
 
 from .column_encoders import Part, Report, Unseen, expect_storage
 from .columns import Column
+from .image_network import ImageEncoder, check_network_file
 from .image_views import (
     UNREADABLE,
     EncodedImages,
-    ImageEncoder,
-    check_network_file,
     encode_images,
     refuse_all_unreadable,
     supporting_views,
