@@ -216,7 +216,8 @@ def measure_product(given: argparse.Namespace) -> dict[str, Any]:
 def measure_photos(given: argparse.Namespace) -> dict[str, Any]:
     """Measure photos a second, on all cores, with the descriptors only and, if one is given, with a network."""
     paths = sorted(path for path in given.photos.rglob("*") if path.is_file())
-    record: dict[str, Any] = {"photos": len(paths), "cores": os.cpu_count()}
+    busy = round(os.getloadavg()[0], 1)  # processes that wanted a core in the last minute
+    record: dict[str, Any] = {"photos": len(paths), "cores": os.cpu_count(), "load_before": busy}
     for name, encoder in {"descriptors": None, "network": given.image_encoder}.items():
         if name == "network" and encoder is None:
             continue
