@@ -71,7 +71,7 @@ def difference(first: list[Result], second: list[Result], what: str = "acc") -> 
 
 
 def labels(fits: Fits) -> list[str]:
-    parts = ["## Labels and calibration"]
+    parts: list[str] = []
     for share in LABELS:
         methods = METHODS if share.endswith("%") else ("plain",)
         found = fits.all([{"method": method, "labels": share} for method in methods], fits.names)
@@ -84,7 +84,10 @@ def labels(fits: Fits) -> list[str]:
         if rows:
             means = [f"{np.mean([float(row[place]) for row in rows]):.1f}" for place in range(2, len(rows[0]))]
             head = [f"{method}, {what}" for method in methods for what in ("ACC", "confidence", "calibration error")]
-            parts += [f"### Labels: {share}", markdown_table(["data", "draws", *head], [*rows, ["mean", "", *means]])]
+            parts += [
+                f"## Labels and calibration: {share}",
+                markdown_table(["data", "draws", *head], [*rows, ["mean", "", *means]]),
+            ]
     return parts
 
 
