@@ -10,17 +10,10 @@ import numpy as np
 from anchorview import FSSMSC, ActiveSet, Views, datasets
 from anchorview.bench.scripts import Result, Runs
 from anchorview.report.tables import markdown_table
+from both_fits import remove_cells
 from realdata_scores import fit_and_score, mean_of, table_row
 
 _DEFAULT_DATA = ("hw", "scene15", "caltech101_7_re", "mnist4", "hdigit")
-
-
-def remove_cells(n_rows: int, n_views: int, share: float, seed: int) -> Any:
-    """Return which (row, view) cells are present: a share is removed at random, each row keeps at least one view."""
-    rng = np.random.default_rng(seed)
-    present = rng.random((n_rows, n_views)) >= share * n_views / (n_views - 1)
-    present[np.arange(n_rows), rng.integers(n_views, size=n_rows)] = True
-    return present
 
 
 def impute_means(arrays: list[Any], present: Any) -> list[Any]:

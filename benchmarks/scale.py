@@ -89,7 +89,7 @@ def labels_of(folder: Path, name: str, n_rows: int) -> np.ndarray:
 
 def build(landmarks: int, **options: Any) -> FSSMSC:
     settings = {"scaling": "minmax", "ridge": 3.0, "must_link_weight": 3.0, "readers": "nearest", "random_state": 0}
-    return FSSMSC(n_landmarks=landmarks, **settings, **options)
+    return FSSMSC(n_landmarks=landmarks, **settings).set_params(**options)
 
 
 def measured(work: Any) -> dict[str, Any]:
@@ -117,7 +117,7 @@ def fit_job(options: argparse.Namespace) -> dict[str, Any]:
 
     def work() -> dict[str, Any]:
         limit = None if is_memory else options.memory_limit
-        model = build(options.landmarks, memory_limit=limit).fit(views, y)
+        model = build(options.landmarks, solver__memory_limit=limit).fit(views, y)
         target = np.load(folder / "fit-target.npy", mmap_mode="r")[:n_rows]
         return {
             "rows": n_rows,

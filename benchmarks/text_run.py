@@ -32,7 +32,8 @@ from sklearn.pipeline import make_pipeline
 from anchorview import FSSMSC, AnchorViewClassifier, TableViews, load, save
 from anchorview.datasets import hide_labels
 from anchorview.readers.code_space import code_coordinates
-from anchorview.readers.suggest import suggest_rows
+from anchorview.readers.group_tree import make_group_tree
+from anchorview.readers.suggest import suggest_from
 from text_table import FIELDS, packages
 
 SHARE = 0.03
@@ -127,7 +128,8 @@ def _suggest(model: Any, n_labels: int | None) -> None:
         model.suggest_labels(20)
     else:
         doubt = 1 - model.confidence_
-        suggest_rows(code_coordinates(model.codes_), doubt, np.full(len(doubt), True), 20, n_labelled=n_labels)
+        places = code_coordinates(model.codes_)
+        suggest_from(make_group_tree(places), places, doubt, np.full(len(doubt), True), 20, n_labelled=n_labels)
 
 
 def accuracy(folder: Path, name: str, truth: np.ndarray[Any, Any], y: np.ndarray[Any, Any]) -> float:

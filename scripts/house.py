@@ -3,6 +3,7 @@
     python scripts/house.py                      # of this checkout
     python scripts/house.py ../old/src           # of another one, for comparison
     python scripts/house.py --write              # and record it: scripts/house.json and docs/architecture.md
+    python scripts/house.py --list               # which files the calls pass, in order, with the functions of each
 
 *Files* are the package's files whose functions run during one call; *switches* count how often the next function to run
 for the first time is in another file than the one before: how often a reader of the call turns to another file.
@@ -23,7 +24,8 @@ import sys
 import tomllib
 from collections import Counter
 from collections.abc import Callable
-from itertools import pairwise
+from itertools import groupby, pairwise
+from operator import itemgetter
 from pathlib import Path
 from typing import Any
 
@@ -89,6 +91,15 @@ def calls() -> dict[str, tuple[Callable[[], Any], Callable[[], Any]]]:
         return tuner.fit(digits.views[some], y[some])
 
     return {"FSSMSC.fit": (fit, fit), "FSSMSC.predict": (predict, predict), "AnchorViewClassifier.fit": (tune, tune)}
+
+
+def list_switches(package: Path) -> None:
+    """Print the files that each call passes, in the order of the switches, with the functions that run first there."""
+    for name, (before, call) in calls().items():
+        before()
+        print(f"\n{name}")
+        for number, (file, functions) in enumerate(groupby(follow(call, package), key=itemgetter(0))):
+            print(f"{number:4} {file}: {', '.join(function[1] for function in functions)}")
 
 
 def doubled_names(package: Path) -> list[str]:
@@ -200,13 +211,15 @@ def page_text(record: dict[str, int]) -> str:
 
 
 def main() -> None:
-    writes = "--write" in sys.argv[1:]
-    others = [argument for argument in sys.argv[1:] if argument != "--write"]
-    if others and (writes or len(others) > 1 or others[0].startswith("-")):
+    writes, lists = "--write" in sys.argv[1:], "--list" in sys.argv[1:]
+    others = [argument for argument in sys.argv[1:] if argument not in ("--write", "--list")]
+    if (others or lists) and (writes or len(others) > 1 or "".join(others[:1]).startswith("-")):
         raise SystemExit(f"Not understood: {' '.join(sys.argv[1:])}; see the first lines of {__file__}.")
     source = Path(others[0] if others else HERE / "src").resolve()
     sys.path.insert(0, str(source))
     package = source / "anchorview"
+    if lists:
+        return list_switches(package)
     print(f"modules at the root: {len([path for path in package.glob('*.py') if path.name != '__init__.py'])}")
     print(f"files: {len(list(package.rglob('*.py')))}")
     measured = measure_calls(package) | measure_text(package)

@@ -111,7 +111,8 @@ def test_a_fit_takes_what_the_estimate_says(case: str) -> None:
     solver = settings.pop("solver", "active_set")
     scaling = {"scaling": "lsa"} if settings.get("is_sparse") else {}
     limit, n_rows = settings.pop("memory_limit", None), settings.pop("n_rows", 50_000)
-    options = {**scaling, "solver": solver, "solver__units": "paper", "solver__max_iter": 3, "memory_limit": limit}
+    options = {**scaling, "solver": solver, "solver__units": "paper", "solver__max_iter": 3}
+    options |= {} if limit is None else {"solver__memory_limit": limit}
     model = settle(**options, n_landmarks=40, n_jobs=1, random_state=0)
     views, y = make_rows(n_rows, **settings)
     model.fit(views, y)  # loads everything; kernels for many rows may have to be compiled

@@ -47,7 +47,7 @@ def test_missing_views_weights_and_absent_views(data: Any) -> None:
 
 
 def test_beyond_the_limit_the_embedding_is_a_dask_array(data: Any) -> None:
-    model = build(memory_limit=0).fit(data.on_dask, data.y)
+    model = build(solver__memory_limit=0).fit(data.on_dask, data.y)
     assert isinstance(model.embedding_, da.Array) and "stays on the cluster" in model.status_
     np.testing.assert_allclose(model.embedding_.compute(), data.model.embedding_, atol=1e-5)
     np.testing.assert_array_equal(model.labels_, data.model.labels_)

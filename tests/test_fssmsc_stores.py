@@ -146,7 +146,7 @@ def test_weights_count_in_stores(data: Any, tmp_path: Path) -> None:
 
 def test_codes_go_to_files_beyond_the_limit(data: Any) -> None:
     before = set(os.listdir(tempfile.gettempdir()))
-    model = build(memory_limit=0).fit(data.in_memory, data.y)
+    model = build(solver__memory_limit=0).fit(data.in_memory, data.y)
     folders = [name for name in set(os.listdir(tempfile.gettempdir())) - before if name.startswith("anchorview-codes-")]
     assert not sparse.issparse(model.codes_) and "Codes are kept in files" in model.status_ and len(folders) == 1
     check_same(model, data.model)
@@ -160,12 +160,12 @@ def test_codes_go_to_files_beyond_the_limit(data: Any) -> None:
     gc.collect()
     assert not set(folders) & set(os.listdir(tempfile.gettempdir()))
     missing = Views(data.in_memory, mask={"view1": np.arange(N_ROWS) % 5 > 0})
-    both = (build(memory_limit=limit, relabel=0.6).fit(missing, data.y) for limit in (0, None))
+    both = (build(solver__memory_limit=limit, relabel=0.6).fit(missing, data.y) for limit in (0, None))
     check_same(*both)
     for limit in (10**12, None):
-        assert sparse.issparse(build(memory_limit=limit).fit(data.in_memory, data.y).codes_)
-    with pytest.raises(ValueError, match="memory_limit must be"):
-        build(memory_limit=-1).fit(data.in_memory, data.y)
+        assert sparse.issparse(build(solver__memory_limit=limit).fit(data.in_memory, data.y).codes_)
+    with pytest.raises(ValueError, match=r"solver\.memory_limit must be"):
+        build(solver__memory_limit=-1).fit(data.in_memory, data.y)
 
 
 def test_a_store_that_changes_ends_the_fit_and_leaves_the_old_model(data: Any, tmp_path: Path) -> None:

@@ -10,6 +10,7 @@ import numpy.typing as npt
 import pytest
 
 from anchorview import FSSMSC, ActiveSet, Constraints, ModelFileError, Views, datasets, load, save
+from anchorview.label_loop import updating
 
 
 @pytest.fixture(scope="module")
@@ -41,6 +42,7 @@ def assert_same(one: FSSMSC, other: FSSMSC, X: Any) -> None:
     np.testing.assert_array_equal(one.labels_, other.labels_)
     np.testing.assert_allclose(one.confidence_, other.confidence_, atol=1e-6)
     np.testing.assert_allclose(one.predict_proba(X), other.predict_proba(X), atol=1e-6)
+    np.testing.assert_allclose(one.label_quality_, other.label_quality_, atol=1e-5)
 
 
 @pytest.mark.parametrize("readers", ["nearest", "knn", ("nearest", "linear", "poisson"), "linear", "auto"])
@@ -112,7 +114,9 @@ def test_updates_of_codes_in_files_and_of_stored_rows(tmp_path: Any, made: Any, 
     for number, view in enumerate(made.data):
         paths.append(tmp_path / f"view{number}.npy")
         np.save(paths[-1], view)
-    model = FSSMSC(n_landmarks=40, random_state=0, memory_limit=1).fit([open_rows(path) for path in paths], few)
+    model = FSSMSC(n_landmarks=40, random_state=0, solver=ActiveSet(memory_limit=1)).fit(
+        [open_rows(path) for path in paths], few
+    )
     assert "Codes are kept in files" in model.status_
     inside = FSSMSC(n_landmarks=40, random_state=0).fit(made.data, few).update(more)
     assert_same(model.update(more), inside, made.views)
@@ -171,6 +175,21 @@ def test_bad_labels_leave_the_model(made: Any, few: Any, labels: Any, words: str
         model.update(labels(few))
     np.testing.assert_array_equal(model.labels_, before)
     assert not hasattr(model, "changed_")
+
+
+def test_labels_of_an_update_are_judged_when_that_is_asked_for(
+    monkeypatch: Any, tmp_path: Any, made: Any, few: Any, more: Any
+) -> None:
+    calls, judge = [], updating.review_labels
+    monkeypatch.setattr(updating, "review_labels", lambda *given: calls.append(1) or judge(*given))
+    model = FSSMSC(n_landmarks=40, random_state=0).fit(made.views, few).update(more)
+    assert not calls
+    copy = pickle.loads(pickle.dumps(model))
+    save(model, tmp_path / "model", rows=True)
+    for each in (copy, load(tmp_path / "model"), model):
+        np.testing.assert_array_equal(np.isnan(each.label_quality_), more < 0)
+        np.testing.assert_array_equal(each._likely_class_ids, model._likely_class_ids)
+    assert len(calls) == 1
 
 
 def test_labels_of_rows_that_are_not_there_and_a_class_named_like_the_mark(made: Any, few: Any) -> None:

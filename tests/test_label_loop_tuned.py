@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from anchorview import AnchorViewClassifier, datasets, load, save
+from anchorview import AnchorViewClassifier, Constraints, datasets, load, save
 
 
 def build(**parameters: Any) -> AnchorViewClassifier:
@@ -58,6 +58,21 @@ def test_a_new_search_in_the_background_takes_over_when_it_is_put_in_place(made:
     np.testing.assert_array_equal(model.predict_proba(made.views), fresh.predict_proba(made.views))
     assert [version.kind for version in model.versions_] == ["tuned", "plain", "tuned"]
     assert model.label_source_[0] == "random" and not model.refit_is_due_ and 0 <= model.changed_ <= 1
+
+
+def test_a_new_search_keeps_weights_and_pairs(made: Any) -> None:
+    weights = np.where(made.target == 0, 2.0, 1.0)
+    first = [np.flatnonzero(made.target == each)[:2].tolist() for each in range(3)]
+    pairs = Constraints.from_pairs(must=first, cannot=[(first[0][0], first[1][0])], n_rows=150)
+    pairs = pairs + Constraints.from_groups(must=np.where(made.y < 0, made.target, -1))
+    given = {"sample_weight": weights, "constraints": pairs}
+    searched = build().fit(made.views, made.y, **given).refit()
+    fresh = build().fit(made.views, made.y, **given)
+    assert searched.constraint_violations_ == fresh.constraint_violations_ is not None
+    np.testing.assert_array_equal(searched.predict_proba(made.views), fresh.predict_proba(made.views))
+    updated = searched.update(made.more, constraints=pairs).refit()
+    fresh = build().fit(made.views, made.more, **given)
+    np.testing.assert_array_equal(updated.predict_proba(made.views), fresh.predict_proba(made.views))
 
 
 def test_an_update_that_fails_leaves_the_tuned_model(made: Any, model: Any) -> None:

@@ -15,7 +15,7 @@ from support.settled import CHOSEN
 
 
 def build(readers: Any, **options: Any) -> FSSMSC:
-    return FSSMSC(**{**CHOSEN, "n_landmarks": 150, "random_state": 0, "readers": readers, **options})
+    return FSSMSC(**CHOSEN).set_params(n_landmarks=150, random_state=0, readers=readers, **options)
 
 
 @pytest.fixture(scope="module")
@@ -65,7 +65,7 @@ def test_from_memory_from_files_and_from_a_saved_model(
     for number, array in enumerate(digits.data):
         np.save(tmp_path / f"{number}.npy", array)
     stored = Views([open_rows(tmp_path / f"{number}.npy") for number in range(6)], mask=half)
-    in_files = build(readers, memory_limit=0).fit(stored, digits_y)
+    in_files = build(readers, solver__memory_limit=0).fit(stored, digits_y)
     assert "Codes are kept in files" in in_files.status_
     np.testing.assert_array_equal(in_files.labels_, model.labels_)
     np.testing.assert_array_equal(in_files.predict_proba(stored), expected)

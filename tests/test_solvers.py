@@ -32,7 +32,7 @@ def test_a_solver_is_an_estimator_of_scikit_learn(kind: Any) -> None:
     assert clone(solver).get_params() == pickle.loads(pickle.dumps(solver)).get_params() == solver.get_params()
     assert repr(solver) == f"{kind.__name__}(max_iter=7, omit=('coupling',))"
     assert solver.set_params(tol=0.5).tol == 0.5
-    assert set(solver.options()) == set(solver.get_params()) - {"max_iter", "tol", "units", "omit"}
+    assert set(solver.options()) == set(solver.get_params()) - {"max_iter", "tol", "units", "omit", "memory_limit"}
 
 
 def test_every_solver_has_a_name() -> None:
@@ -87,7 +87,7 @@ def test_a_grid_search_reaches_the_parameters_of_the_solver() -> None:
 
 
 def test_there_are_few_parameters() -> None:
-    assert len(FSSMSC().get_params()) == 21
+    assert len(FSSMSC().get_params()) == 20
 
 
 def test_the_names_are_public() -> None:

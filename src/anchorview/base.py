@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import replace
+from functools import cache
 from typing import Any
 
 import numpy as np
@@ -18,33 +19,20 @@ from .core.progress import CallbackSupportMixin
 from .cost.estimator import MemoryEstimator
 from .data.labels import check_weights, encode_labels
 from .data.reading import ColumnGroups
-from .data.validation import RowChecks, column_of, read_views
+from .data.row_checks import RowChecks
+from .data.validation import column_of, read_views
 from .data.views import Views
 from .engine.blocks import count_threads
 from .features.auto import FOR_SPARSE
-from .features.magnitude import check_magnitude, is_unscaled
 from .fitting.given import FitInput, read_known
-from .model.model import Model, OfRows
+from .fitting.report import FitReport
+from .model.model import Later, Model, OfProcess, OfRows, names_declared, values_of_rows
 from .model.predicting import Chunk, Wanted, predict_chunks
 from .readers.base import TopTwo
 from .readers.held_out_labels import HeldOutLabels
 from .readers.wrong_labels import LabelVerdicts
-from .supervision.conflicts import Conflict, count_violations
+from .supervision.conflicts import Conflict, ConstraintViolations, count_violations
 from .supervision.known import Supervision
-
-# What only the rows of a fit and other labels for them need: never pickled, copied to workers, or written to files.
-_PLACES = ("_coordinates", "_code_space")
-OF_LABEL_LOOP = (
-    "_prepared",
-    "_fitted_input",
-    "_plain",
-    "_versions",
-    "_audit",
-    "_curve",
-    "_novelty",
-    "_row_groups",
-    "_report",
-)
 
 
 class MultiViewClassifier(
@@ -79,17 +67,28 @@ class MultiViewClassifier(
     _can_be_labelled = OfRows[Mask]()
     _runner_up = OfRows["tuple[ClassIds, Matrix]"]()
     _likely_class_ids = OfRows[ClassIds]()  # what models that have not seen a label prefer
+    _report = OfProcess[FitReport]()
+    _rows: dict[str, Any]  # by the names of the attributes above
     _model: Model
+    constraint_violations_: ConstraintViolations | None
+    status_: str
+    stage_seconds_: dict[str, float]
+    _needs_labels = True
 
     def __getstate__(self) -> dict[str, Any]:
         """Return the state without what only `update` needs: the rows of the fit, which belong to the user."""
         state: dict[str, Any] = dict(super().__getstate__())
+        if "_rows" in state:
+            state["_rows"] = values_of_rows(self)
         # Places of rows are computed when they are asked for: the same model gives the same bytes.
-        return {name: value for name, value in state.items() if name not in (*OF_LABEL_LOOP, *_PLACES)}
+        dropped = names_declared(type(self), OfProcess)
+        return {name: value for name, value in state.items() if name not in dropped}
 
     def __sklearn_tags__(self) -> Any:
-        """Tell scikit-learn that the embedding has the precision of the rows."""
+        """Tell scikit-learn what is needed, and that the embedding has the precision of the rows."""
         tags = super().__sklearn_tags__()
+        tags.target_tags.required = self._needs_labels
+        tags.input_tags.sparse = self._takes_sparse()
         tags.transformer_tags.preserves_dtype = ["float64", "float32"]
         return tags
 
@@ -110,25 +109,23 @@ class MultiViewClassifier(
         self._n_features_out = len(model.embedder.embedding)
 
     def _checks(self) -> RowChecks:
-        return RowChecks(self.on_empty == "drop", is_unscaled(self.scaling))
-
-    def _read_rows(self, X: Any, *, reset: bool) -> tuple[Views, Presence, Mask | None]:
-        """Return the views, which rows have which, and which have none: an error unless `on_empty` allows it."""
-        views = self._read_views(X, reset=reset)
-        return views, *self._checks().find_present(views)
+        return RowChecks(self.on_empty == "drop", self.scaling)
 
     def _read_views(self, X: Any, *, reset: bool) -> Views:
-        takes_sparse = not isinstance(self.scaling, str) or self.scaling in FOR_SPARSE
-        views = read_views(self, X, reset=reset, accept_sparse=takes_sparse, accept_missing=True, accept_stored=True)
-        views.check_unchanged()
-        return views
+        return read_views(
+            self, X, reset=reset, accept_sparse=self._takes_sparse(), accept_missing=True, accept_stored=True
+        )
+
+    def _takes_sparse(self) -> bool:
+        return not isinstance(self.scaling, str) or self.scaling in FOR_SPARSE
 
     def _read_input(self, X: Any, y: Any, sample_weight: Any, constraints: Any = None) -> FitInput:
         """Read and check everything that a fit is given."""
-        views, present, empty = self._read_rows(X, reset=True)
-        if not (views.is_stored or views.is_on_cluster):  # one more pass over a store may take as long as the fit
-            check_magnitude(views, present, unscaled=is_unscaled(self.scaling))
         y, sample_weight = column_of(X, y, "y"), column_of(X, sample_weight, "sample_weight")
+        checks, views = self._checks(), self._read_views(X, reset=True)
+        # of a store, one more pass may take as long as the fit
+        has_two_passes = not (views.is_stored or views.is_on_cluster)
+        present, empty = checks.check(views) if has_two_passes else checks.find_present(views)
         return self._read_labels_of(views, present, empty, y, sample_weight, constraints)
 
     def _read_labels_of(
@@ -163,11 +160,16 @@ class MultiViewClassifier(
 
     def _keep_verdicts(self, known: Supervision, rows: Rows, verdicts: LabelVerdicts | None, n_rows: int) -> None:
         """Set what models that have not seen the labels of these rows say of them; None if nothing."""
-        quality, likely = np.full(n_rows, np.nan), np.full(n_rows, -1, dtype=np.intp)
-        if verdicts is not None:
-            places = np.searchsorted(np.sort(known.classes), known.classes)  # in `classes_`
-            quality[rows], likely[rows] = verdicts.quality, places[verdicts.preferred]
-        self.label_quality_, self._likely_class_ids = quality, likely
+        self.label_quality_, self._likely_class_ids = _by_row(known, rows, verdicts, n_rows)
+
+    def _judge_labels_later(self, known: Supervision, judge: Callable[[], LabelVerdicts | None]) -> None:
+        """Set the same, to be computed when it is first asked for: no answer about other rows needs it."""
+
+        @cache  # one judgement, two attributes
+        def verdicts() -> tuple[Matrix, ClassIds]:
+            return _by_row(known, known.labelled, judge(), len(known.class_ids))
+
+        self.label_quality_, self._likely_class_ids = Later(lambda: verdicts()[0]), Later(lambda: verdicts()[1])
 
     def predict(self, X: Any, *, min_confidence: float | None = None) -> npt.NDArray[Any]:
         """Return the class of each row.
@@ -244,6 +246,11 @@ class MultiViewClassifier(
         """Read rows with the views of the fit."""
         check_is_fitted(self)
         return self._read_views(X, reset=False)
+
+    def _read_rows(self, X: Any) -> tuple[Views, Presence, Mask | None]:
+        """Read such rows, and tell which have which view, and which have none."""
+        views = self._read_new(X)
+        return views, *self._checks().find_present(views)
 
     def _iter_rows(self, views: Views, wanted: Wanted) -> Iterator[Chunk]:
         """Read rows chunk by chunk."""
@@ -344,3 +351,12 @@ class MultiViewClassifier(
             raise ValueError("sample_weight is zero for every row of y that has a label; at least one must count.")
         hits = self.predict(views)[known] == classes[class_ids[known]]
         return float(np.average(hits, weights=None if weights is None else weights[known]))
+
+
+def _by_row(known: Supervision, rows: Rows, verdicts: LabelVerdicts | None, n_rows: int) -> tuple[Matrix, ClassIds]:
+    """Return the quality of each row's label and the class that is likelier, as a place in `classes_`."""
+    quality, likely = np.full(n_rows, np.nan), np.full(n_rows, -1, dtype=np.intp)
+    if verdicts is not None:
+        places = np.searchsorted(np.sort(known.classes), known.classes)
+        quality[rows], likely[rows] = verdicts.quality, places[verdicts.preferred]
+    return quality, likely

@@ -120,9 +120,10 @@ class AnchorViewClassifier(TwoSpeeds):
         of many it is slightly optimistic. NaN after such an interrupt.
     best_setting_ : dict
         The setting with the best score of all. ``head`` is the reader: "nearest", "knn", a logistic regression on
-        "embedding", "codes" or "features", or label spreading ("spread") or Poisson learning ("poisson") on a neighbour
-        graph. ``strength`` is the C of a regression, or how far labels spread. Neither is a parameter of FSSMSC.
-        ``l1``, ``ridge`` and ``must_link_weight`` have no effect for "features", "spread" and "poisson".
+        "embedding", "codes" or "features", the mean of one regression on each of the "views", or label spreading
+        ("spread") or Poisson learning ("poisson") on a neighbour graph. ``strength`` is the C of a regression, or how
+        far labels spread. Neither is a parameter of FSSMSC. ``l1``, ``ridge`` and ``must_link_weight`` have no effect
+        for "features", "views", "spread" and "poisson".
     best_score_ : float
         Estimated accuracy of `labels_` on unlabelled rows: that of the average on hidden labels, with members chosen
         without those labels. A label that is the only one of its class cannot be hidden and counts as wrong: if labels
@@ -217,12 +218,6 @@ class AnchorViewClassifier(TwoSpeeds):
         self.random_state = random_state
         self.n_jobs = n_jobs
         self.verbose = verbose
-
-    def __sklearn_tags__(self) -> Any:
-        """Declare that sparse input is accepted."""
-        tags = super().__sklearn_tags__()
-        tags.input_tags.sparse = True
-        return tags
 
     @with_callbacks  # type: ignore[untyped-decorator,unused-ignore]
     def fit(

@@ -15,7 +15,7 @@ from .cost.sizes import REMEDY, FitSizes, MemoryEstimate
 from .data.reading import ColumnGroups
 from .engine.blocks import count_threads
 from .engine.sources.dask_tasks import WorkerWatch
-from .features.auto import FOR_SPARSE, ScalingChoice
+from .features.auto import ScalingChoice
 from .features.view_weights import ViewWeightsChoice
 from .fitting.memory import estimate_from_data, estimate_from_sizes
 from .fitting.pipeline import Fitted, fit_model
@@ -92,8 +92,8 @@ class FSSMSC(UpdatedLabels):
         A value of `y` that means "no label", besides -1, NaN, None and "": "unknown", say.
     solver : {"active_set", "admm"}, ActiveSet or ADMM, default="active_set"
         Exact codes row by row, or the paper's Algorithm 1. A name means that solver with its defaults. Rounds,
-        tolerance, units of the weights and terms to leave out are parameters of the solver: see :class:`ActiveSet` and
-        :class:`ADMM`. A grid search sets them as ``solver__max_iter``. The paper's algorithm is
+        tolerance, units of the weights, terms to leave out and the memory for codes are parameters of the solver: see
+        :class:`ActiveSet` and :class:`ADMM`. A grid search sets them as ``solver__max_iter``. The paper's algorithm is
         ``FSSMSC(solver=ADMM(), ridge=0)``, with ``readers="paper"`` for its rule for labels.
     readers : str or sequence of str, default="auto"
         What turns rows into class probabilities. Readers of the embedding: "nearest", the nearest labelled row by
@@ -107,12 +107,8 @@ class FSSMSC(UpdatedLabels):
         between codes of the joint problem. Without labels, rows are clustered and `readers` has no effect.
     n_neighbors : int or "auto", default="auto"
         For the vote. "auto" is 5; with ``readers="auto"`` 5 or 15, chosen by cross-validation on the labels.
-    memory_limit : float, optional
-        Bytes that a fit may use beyond its input before codes go to files in the temporary folder (``TMPDIR``); by
-        default half of the free memory. The result is the same. Only for the solver "active_set". With dask arrays,
-        codes always stay on the workers, and beyond this limit `embedding_` does too.
     random_state : int, RandomState or None, default=None
-        Seed of the landmarks, and of k-means without labels.
+        Seed of the landmarks, and of k-means without labels. What is chosen on the labels does not depend on it.
     n_jobs : int, optional
         Threads; by default as many as BLAS may use. The result does not depend on it.
     verbose : bool, default=False
@@ -139,8 +135,8 @@ class FSSMSC(UpdatedLabels):
         What `transform` returns for the training rows (with ``readers="paper"``, for unlabelled ones). There are as
         many components as clusters, or more if the landmark graph has more parts than that, which `status_` reports.
     codes_ : csr_array of shape (n_rows, n_landmarks)
-        Codes of the rows. Beyond `memory_limit` they are in files, which are removed with the model; with dask arrays
-        they are on the workers. Indexing (``codes_[:1000]``) reads rows as a csr_array.
+        Codes of the rows. Beyond the solver's `memory_limit` they are in files, which are removed with the model; with
+        dask arrays they are on the workers. Indexing (``codes_[:1000]``) reads rows as a csr_array.
     landmarks_ : ndarray of shape (n_landmarks, n_features)
         Landmarks in the scaled feature space, views side by side.
     landmark_embedding_ : ndarray of shape (n_components, n_landmarks)
@@ -231,7 +227,6 @@ class FSSMSC(UpdatedLabels):
         solver: str | SolverParameters = "active_set",
         readers: str | Sequence[str] = "auto",
         n_neighbors: int | str = "auto",
-        memory_limit: float | None = None,
         random_state: int | np.random.RandomState | None = None,
         n_jobs: int | None = None,
         verbose: bool = False,
@@ -253,19 +248,11 @@ class FSSMSC(UpdatedLabels):
         self.solver = solver
         self.readers = readers
         self.n_neighbors = n_neighbors
-        self.memory_limit = memory_limit
         self.random_state = random_state
         self.n_jobs = n_jobs
         self.verbose = verbose
 
-    status_: str
-
-    def __sklearn_tags__(self) -> Any:
-        """Declare that labels are optional, and whether sparse input is accepted."""
-        tags = super().__sklearn_tags__()
-        tags.target_tags.required = False
-        tags.input_tags.sparse = not isinstance(self.scaling, str) or self.scaling in FOR_SPARSE
-        return tags
+    _needs_labels = False
 
     def set_params(self, **params: Any) -> Self:
         """Set parameters; ``solver__max_iter`` and the like also of a solver that is given by name."""

@@ -7,7 +7,7 @@ from typing import Any
 
 from sklearn.base import BaseEstimator
 
-from .core.checks import COUNT, WEIGHT, Flag, OneOf, Parts, Rule, check_parameters, shorten
+from .core.checks import COUNT, WEIGHT, Flag, Number, OneOf, Parts, Rule, check_parameters, shorten
 from .solver.weights import UNITS
 
 __all__ = ["ADMM", "ActiveSet"]
@@ -31,6 +31,10 @@ class ActiveSet(BaseEstimator):
         for `ridge`, 1e4 for `must_link_weight` and 1e-4 for `coupling`.
     omit : sequence of {"l1", "must_link", "cannot_link", "smoothness", "coupling"}, default=()
         Parts of the model to leave out, as in the paper's ablation study.
+    memory_limit : float, optional
+        Bytes that a fit may take beyond its input before codes are kept in files, in the folder for temporary files
+        (``TMPDIR``); by default half of what is free. The result is the same. Of dask arrays codes always stay on the
+        workers, and beyond this limit `embedding_` does too.
 
     Examples
     --------
@@ -40,13 +44,23 @@ class ActiveSet(BaseEstimator):
     """
 
     name = "active_set"
-    _rules = _SHARED
+    dtype = "auto"  # that of the products
+    _rules = _SHARED | {"memory_limit": Number(0, optional=True)}
 
-    def __init__(self, *, max_iter: int = 30, tol: float = 1e-4, units: str = "data", omit: Sequence[str] = ()) -> None:
+    def __init__(
+        self,
+        *,
+        max_iter: int = 30,
+        tol: float = 1e-4,
+        units: str = "data",
+        omit: Sequence[str] = (),
+        memory_limit: float | None = None,
+    ) -> None:
         self.max_iter = max_iter
         self.tol = tol
         self.units = units
         self.omit = omit
+        self.memory_limit = memory_limit
 
     def options(self) -> dict[str, Any]:
         """Return the options that only this solver has."""
@@ -85,6 +99,7 @@ class ADMM(BaseEstimator):
     """
 
     name = "admm"
+    memory_limit = None  # its states are always in memory
     _rules = _SHARED | {
         "mode": OneOf(("paper", "released")),
         "fixed_step": Flag(),

@@ -23,7 +23,8 @@ def translate(**changes: Any) -> FSSMSC:
 
 def test_what_was_of_the_solver_is_its_own() -> None:
     model = translate()
-    assert isinstance(model.solver, ActiveSet) and model.solver.get_params() == SHARED and model.l1 == 0.1
+    assert isinstance(model.solver, ActiveSet) and model.l1 == 0.1
+    assert model.solver.get_params() == ActiveSet(**SHARED).get_params()
     paper = translate(solver="admm", solver_options={"mode": "released"}).solver
     assert isinstance(paper, ADMM) and paper.get_params() == ADMM(mode="released", **SHARED).get_params()
 
@@ -77,3 +78,11 @@ def test_kept_files_have_the_names_of_today(version: int) -> None:
     assert "shrunk_loss" in tuned.cv_results_ and "belief" not in tuned.cv_results_
     assert any(isinstance(member.reader, SpreadReader) for member in tuned._model.members)
     FSSMSC(**tuned.best_params_)
+
+
+def test_the_memory_limit_belongs_to_the_solver() -> None:
+    assert translate_parameters("FSSMSC", {"solver": "active_set", "memory_limit": None}) == {"solver": "active_set"}
+    for solver in ("active_set", ActiveSet(tol=0.5)):
+        found = translate_parameters("FSSMSC", {"solver": solver, "memory_limit": 2e9})["solver"]
+        assert found.memory_limit == 2e9 and found.tol == (1e-4 if solver == "active_set" else 0.5)
+    assert translate(memory_limit=5).solver.memory_limit == 5

@@ -24,14 +24,14 @@ from anchorview import ModelFileError, TableViews, load, save
 from anchorview.app.model_arrays import describe_array
 from anchorview.app.model_rows import CHECKS
 from anchorview.fssmsc import FSSMSC
-from anchorview.model.model import names_of_rows
+from anchorview.model.model import OfRows, names_declared
 from support.models import fitted, quick
 
 # Nothing that is stored is computed from these: how a fit went, step by step, and landmarks that the user gave, which
 # the next fit checks. The state of a random generator checks itself.
 RECORDS = ("objective_history_", "residual_history_", "random_state", "cv_results_")
 PARAMETERS = (".landmarks",)
-OF_ROWS = names_of_rows(FSSMSC)
+OF_ROWS = names_declared(FSSMSC, OfRows)
 PLACES = {"_coordinates", "_code_space", "_kept", "_kept_plain"}  # rows by their codes, and what other labels need
 KINDS = ("text", "admm", "clusters", "gaps", "frame", "pairs", "auto", "pipeline", "weighted search", "text search")
 

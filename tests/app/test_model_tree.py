@@ -17,6 +17,7 @@ from scipy import sparse
 
 from anchorview.app.model_arrays import parse_array, parse_dtype
 from anchorview.app.model_tree import TreeReader, TreeWriter
+from anchorview.features.representation import landmark_gram
 from anchorview.supervision.conflicts import Conflict, Contradiction
 
 
@@ -179,3 +180,23 @@ def test_npy_data_of_another_length_are_refused(change: Any) -> None:
 def test_dtypes_that_are_not_plain(text: Any) -> None:
     with pytest.raises(ValueError, match="names no dtype|cannot be in a model file"):
         parse_dtype(text)
+
+
+def test_products_of_landmarks_are_computed_again() -> None:
+    """To the last bit; what is no such product is stored."""
+    landmarks = np.random.default_rng(0).normal(size=(40, 60)).astype(np.float32)
+    gram = landmark_gram(landmarks)
+    for value, n_arrays in (([landmarks, gram, gram], 1), ([gram, landmarks], 2), ([landmarks, gram + 1e-9], 2)):
+        writer = TreeWriter()
+        tree = writer.write(value, "value")
+        assert len(writer.arrays) == n_arrays
+        assert equal(TreeReader(writer.arrays).read(tree), value)
+
+
+@pytest.mark.parametrize(
+    "forged", [np.zeros((2001, 1)), np.zeros(5), np.zeros((3, 3), dtype=np.int64), np.zeros((2, 2, 2))]
+)
+def test_products_of_anything_else_are_refused(forged: np.ndarray) -> None:
+    """2,001 rows of one number would ask for 32 MB, and a million for more than any machine has."""
+    with pytest.raises(ValueError, match="not those of landmarks"):
+        TreeReader([forged]).read({"product": 0})

@@ -7,6 +7,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+import anchorview
 from support.command import invoke, quick, read_csv, refused, write_csv
 
 Image = pytest.importorskip("PIL.Image")
@@ -42,8 +43,8 @@ def test_a_folder_and_a_file_of_labels(photos: Path, tmp_path: Path) -> None:
     run = tmp_path / "run"
     done = invoke("fit", photos, "--labels", labels, "--config", quick(tmp_path), "-o", run)
     assert done.exit_code == 0, done.output
-    assert "41 rows; 4 views" in done.output
-    assert "1 photos cannot be read and lack these views (all/dots/broken.jpg: the file is empty)" in done.output
+    assert "41 rows; 4 views" in done.output and "--column" not in done.output  # a folder has no columns
+    assert "1 photo cannot be read and lacks these views (all/dots/broken.jpg: the file is empty)" in done.output
     rows = read_csv(run / "labels.csv")
     assert {row["id"] for row in rows} >= set(some)
     readable = [row for row in rows if "broken" not in row["id"]]
@@ -87,7 +88,19 @@ def test_all_unreadable_is_an_error(tmp_path: Path) -> None:
     for number in range(3):
         (folder / f"{number}.jpg").write_text("no photo")
     line = refused("fit", folder, "--labels-from-folders", "-o", tmp_path / "run", code=3)
-    assert "None of the 3 photos of column 'photo' can be read (0.jpg: cannot identify image file" in line
+    assert "None of the 3 photos of column 'photo' can be read (0.jpg: it is no picture of a kind" in line
     (tmp_path / "empty").mkdir()
-    line = refused("fit", tmp_path / "empty", "-o", tmp_path / "run", code=2)
-    assert "is not of a kind that can be read" in line
+    assert "is a folder without photos" in refused("fit", tmp_path / "empty", "-o", tmp_path / "run", code=3)
+    assert "gone cannot be read: No such file" in refused("fit", tmp_path / "gone", "-o", tmp_path / "run", code=3)
+
+
+def test_one_photo_is_predicted(photos: Path, tmp_path: Path) -> None:
+    run = tmp_path / "run"
+    done = invoke("fit", photos, "--labels-from-folders", "--config", quick(tmp_path), "-o", run)
+    assert done.exit_code == 0, done.output
+    photo = next(photos.rglob("*.png"))
+    done = invoke("predict", run, photo, "-o", tmp_path / "new.csv")
+    assert done.exit_code == 0, done.output
+    new = read_csv(tmp_path / "new.csv")
+    assert [row["id"] for row in new] == [photo.name] and new[0]["label"] == photo.parent.name
+    assert anchorview.load(run / "model.anchorview").predict(photo).tolist() == [photo.parent.name]

@@ -67,7 +67,7 @@ def test_codes_on_disk_go_too(tmp_path: Path) -> None:
     np.save(tmp_path / "x.npy", np.random.default_rng(0).random((n_rows, 30), dtype=np.float32))
     np.save(tmp_path / "y.npy", np.where(np.arange(n_rows) < 200, np.arange(n_rows) % 4, -1))
     config = quick(tmp_path)
-    config.write_text(f"{config.read_text()}memory_limit = 0.06\nsolver__max_iter = 30\nsolver__tol = 1e-12\n")
+    config.write_text(f"{config.read_text()}solver__memory_limit = 0.06\nsolver__max_iter = 30\nsolver__tol = 1e-12\n")
     words = ["fit", "--view", f"x={tmp_path}/x.npy", "--labels", tmp_path / "y.npy", "-o", tmp_path / "run"]
     command = [sys.executable, "-m", "anchorview", *map(str, words), "--config", str(config)]
     streams = {"stdout": subprocess.DEVNULL, "stderr": subprocess.PIPE}

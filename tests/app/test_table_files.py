@@ -100,6 +100,12 @@ def test_a_sheet_and_a_table_by_name(tmp_path: Path) -> None:
         "fit", book, "--sheet", "Orders", *options, code=3
     )
     assert invoke("fit", book, "--sheet", "Rows", *options).exit_code == 0
+    titled = tmp_path / "titled.xlsx"
+    sheets = pytest.importorskip("openpyxl").Workbook()
+    for row in (["Report of May"], ["text", "topic"], ["good", "a"]):
+        sheets.active.append(row)
+    sheets.save(titled)
+    assert "it has Report of May. If that is a title, delete the rows" in refused("fit", titled, *options, code=3)
     base = write(tmp_path / "t.sqlite", table())
     with sqlite3.connect(base) as connection:
         connection.execute("CREATE TABLE other (a)")

@@ -32,6 +32,7 @@ TRUSTED = (
     "anchorview.readers.code_space.CodeSpace",
     "anchorview.readers.linear.FoldedReader",
     "anchorview.readers.linear.LinearReader",
+    "anchorview.readers.view_regressions.ViewRegressions",
     "anchorview.readers.plain_neighbours.PlainNeighbours",
     "anchorview.readers.poisson.PoissonReader",
     "anchorview.readers.spread.SpreadReader",

@@ -68,7 +68,7 @@ NONSENSE = {
 }
 MAY_BE_NONE = (
     *("n_clusters", "n_anchors", "n_dims", "n_repeats", "n_jobs", "relabel", "class_balance", "random_state"),
-    "memory_limit",
+    "solver__memory_limit",
     *("view", "views", "view_weights", "search_options"),
 )
 FLAGS = ("equal_views", "warm_start", "verbose", "solver__fixed_step")

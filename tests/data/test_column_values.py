@@ -15,7 +15,8 @@ from sklearn.pipeline import make_pipeline
 import anchorview
 from anchorview import FSSMSC, TableViews
 from anchorview.data.column_kinds import ColumnKind, recognise
-from anchorview.data.columns import DATE_FORMATS, ISO, Column, date_reader
+from anchorview.data.columns import DATE_FORMATS, ISO, TIMES_OF_DAY, Column, date_reader
+from support.command import write_csv
 
 
 def kind_of(*cells: Any) -> ColumnKind:
@@ -35,6 +36,8 @@ def kind_of(*cells: Any) -> ColumnKind:
         (["1.2k", "15", "3M"], "thousands", [1200, 15, 3e6]),
         (["1 234", "12 345 678", "7"], "", [1234, 12345678, 7]),
         (["2 h", "30 min", "1 day"], "s", [7200, 1800, 86400]),
+        (["$871k", "$1.5m", "$300"], "$", [871e3, 1.5e6, 300]),
+        (["(12.50)", "1,200.00", "(3)"], "", [-12.5, 1200, -3]),
         (["21 °C", "-3 °C", "4.5 °C"], "°c", [21, -3, 4.5]),
     ],
 )
@@ -55,7 +58,7 @@ def test_what_is_no_quantity(cells: list[str]) -> None:
     assert kind_of(*cells, *cells).kind == "category"
 
 
-@pytest.mark.parametrize("date_format", DATE_FORMATS)
+@pytest.mark.parametrize("date_format", [one for one in DATE_FORMATS if one not in TIMES_OF_DAY])
 def test_dates(date_format: str) -> None:
     days = [datetime.datetime(2024, 3, day, tzinfo=datetime.UTC) for day in range(1, 29)]
     cells = [day.isoformat() if date_format == ISO else day.strftime(date_format) for day in days]
@@ -63,6 +66,28 @@ def test_dates(date_format: str) -> None:
     assert found.kind == "date"
     read = date_reader(found.date_format)
     assert [read(cell) for cell in cells] == [day.timestamp() for day in days]
+
+
+def test_times_of_day() -> None:
+    cells = ["08:30", "23:59", "00:05"]
+    found = kind_of(*cells)
+    assert (found.kind, found.why) == ("date", "times of day (%H:%M)")
+    times = [datetime.time.fromisoformat(cell) for cell in cells]
+    assert kind_of(*times).why == "times of day (%H:%M:%S)"
+    views = TableViews().fit_transform(pd.DataFrame({"at": cells * 20}))
+    assert views.features[0] is not None and "at:hour" in views.features[0] and "at:month" not in views.features[0]
+
+
+def test_codes_are_no_numbers(tmp_path: Path) -> None:
+    """Digits that begin with 0 stay as they are written, in files, too."""
+    path = write_csv(
+        tmp_path / "t.csv", {"zip": ["01067", "80331", "04109"] * 20, "at": ["08:30", "9:15", "23:59"] * 20}
+    )
+    transformer = TableViews().fit(path)
+    assert transformer.columns_["zip"].kind == "category" and transformer.columns_["zip"].example == "01067"
+    assert "categories__zip=01067" in transformer.get_feature_names_out()
+    assert transformer.columns_["at"].kind == "date"
+    assert len(transformer.transform({"zip": "01067", "at": "12:00"})) == 1
 
 
 def test_dates_that_do_not_tell_day_from_month() -> None:

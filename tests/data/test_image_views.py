@@ -4,16 +4,20 @@ from __future__ import annotations
 
 import struct
 import zlib
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 import numpy as np
+import pandas as pd
 import pytest
 
-from anchorview import ImageViews
+from anchorview import FSSMSC, ImageViews, TableViews
+from anchorview.data.image_column import ImageColumn, image_fingerprint
 from anchorview.data.image_files import UnreadableImage, read_image
+from anchorview.files.sources import is_photo_folder
 
-Image = pytest.importorskip("PIL.Image")
+Image, features = pytest.importorskip("PIL.Image"), pytest.importorskip("PIL.features")
 pytest.importorskip("skimage")
 
 
@@ -48,6 +52,16 @@ def test_modes(tmp_path: Path, mode: str) -> None:
         assert left == [0, 0, 0] and right == [255, 255, 255]
     elif mode not in ("L", "1", "LA"):
         assert left[0] > 200 > 60 > left[2] and right[2] > 200 > 60 > right[0]
+
+
+@pytest.mark.parametrize("name", ["p.jfif", "p.webp", "p.avif", "p.bmp", "p.ppm"])
+def test_kinds_of_files(tmp_path: Path, name: str) -> None:
+    if name == "p.avif" and not features.check("avif"):
+        pytest.skip("this Pillow does not read AVIF")
+    picture().save(tmp_path / name)
+    left, right = colours(tmp_path / name)
+    assert left[0] > 200 > 60 > left[2] and right[2] > 200 > 60 > right[0]
+    assert is_photo_folder(tmp_path)
 
 
 def test_transparent_is_white(tmp_path: Path) -> None:
@@ -90,7 +104,7 @@ def png_that_says(width: int, height: int) -> bytes:
     ("name", "data", "why"),
     [
         ("empty.jpg", b"", "the file is empty"),
-        ("text.jpg", b"this is no photo at all", "cannot identify"),
+        ("text.jpg", b"this is no photo at all", "no picture of a kind that can be read"),
         ("d.svg", b'<?xml version="1.0"?><svg xmlns="http://www.w3.org/2000/svg"/>', "SVG"),
         ("p.heic", b"\0\0\0\x18ftypheic" + b"\0" * 40, "HEIC is not supported"),
         ("bomb.png", png_that_says(60_000, 60_000), "too large to decode"),
@@ -139,7 +153,7 @@ def test_a_callable_as_encoder(tmp_path: Path) -> None:
         return [image.mean(axis=(0, 1)) for image in images]
 
     views = ImageViews(encoder=mean_colour, size=16).fit_transform([tmp_path / "a.png"] * 2)
-    assert views.names == ["network"] and views.arrays[0][0].round(-1).tolist() == [130.0, 0.0, 130.0]
+    assert views.names[0] == "network" and views.arrays[0][0].round(-1).tolist() == [130.0, 0.0, 130.0]
     with pytest.raises(ValueError, match="a row of finite numbers for each photo"):
         ImageViews(encoder=lambda images: [[1.0]]).fit([tmp_path / "a.png"] * 2)
 
@@ -160,3 +174,84 @@ def test_a_network_as_encoder(tmp_path: Path) -> None:
     np.testing.assert_allclose(views.arrays[0][0], -np.array([0.485, 0.456, 0.406]) / [0.229, 0.224, 0.225], rtol=1e-5)
     with pytest.raises(ValueError, match="There is no file"):
         ImageViews(encoder=tmp_path / "gone.onnx").fit([tmp_path / "a.png"])
+    with pytest.raises(ValueError, match="a.png is no network that can be read"):
+        ImageViews(encoder=tmp_path / "a.png").fit([tmp_path / "a.png"])
+
+
+@pytest.mark.parametrize("kind", ["FLOAT16", "UINT8"])
+def test_what_networks_take_and_give(tmp_path: Path, kind: str) -> None:
+    """Halves and bytes go in; of a network that gives numbers for each place of the photo the mean is taken."""
+    onnx = pytest.importorskip("onnx")
+    pytest.importorskip("onnxruntime")
+    make, number = onnx.helper, getattr(onnx.TensorProto, kind)
+    node = make.make_node("Cast", ["x"], ["y"], to=onnx.TensorProto.FLOAT)
+    given = make.make_tensor_value_info("x", number, [1, 3, 32, 32])  # one photo at a time
+    made = make.make_tensor_value_info("y", onnx.TensorProto.FLOAT, [1, 3, 32, 32])
+    graph = make.make_graph([node], "g", [given], [made])
+    onnx.save(make.make_model(graph, opset_imports=[make.make_opsetid("", 13)], ir_version=8), str(tmp_path / "n.onnx"))
+    Image.new("RGB", (50, 50), (255, 0, 0)).save(tmp_path / "a.png")
+    views = ImageViews(encoder=tmp_path / "n.onnx").fit_transform([tmp_path / "a.png"] * 2)
+    black = -np.array([0.485, 0.456, 0.406]) / [0.229, 0.224, 0.225]
+    red = [255, 0, 0] if kind == "UINT8" else [(1 - 0.485) / 0.229, *black[1:]]
+    np.testing.assert_allclose(views.arrays[0], [red, red], rtol=1e-2)
+
+
+def test_an_encoder_leads_and_descriptions_wait_for_the_labels(tmp_path: Path) -> None:
+    """Where the encoder tells the classes apart it counts alone; where it is of no use the descriptions join."""
+    rng, paths = np.random.RandomState(0), []
+    for number in range(120):  # stripes across or down; colours tell nothing
+        stripes = np.repeat(np.repeat(rng.randint(0, 255, (8, 1, 3)), 8, axis=0), 64, axis=1).astype(np.uint8)
+        Image.fromarray(stripes if number % 2 else stripes.transpose(1, 0, 2)).save(tmp_path / f"{number:03d}.png")
+        paths.append(tmp_path / f"{number:03d}.png")
+    y = [number % 2 if number < 60 else -1 for number in range(120)]
+
+    def runs_across(images: Any) -> Any:
+        return [[np.ptp(np.asarray(image, float), axis=axis).mean() + 1 for axis in (0, 1)] for image in images]
+
+    def noise(images: Any) -> Any:
+        return [np.random.RandomState(int(image.sum()) % 2**31).rand(6) for image in images]
+
+    weights, right = {}, {}
+    for name, encoder in (("good", runs_across), ("useless", noise)):
+        views = ImageViews(encoder=encoder, size=64).fit_transform(paths)
+        assert views.names == ["network", "hog", "lbp", "gist", "colour"]
+        assert views.supporting == {"hog", "lbp", "gist", "colour"} == views[:5].supporting
+        assert views.select(["network", "hog"]).supporting == {"hog"}
+        model = FSSMSC(n_landmarks=30, random_state=0).fit(views, y)
+        weights[name] = dict(zip(views.names, model.chosen_["view_weights"], strict=True))
+        right[name] = float(np.mean(model.labels_[60:] == np.arange(60, 120) % 2))
+    assert weights["good"]["network"] > 100 * weights["good"]["hog"]
+    assert weights["useless"]["hog"] > weights["useless"]["network"]
+    assert min(right.values()) > 0.9, right
+    alone = FSSMSC(2, n_landmarks=30, random_state=0).fit(views)  # no labels, so nothing joins
+    assert alone.chosen_["view_weights"][0] > 100 * alone.chosen_["view_weights"][1]
+
+
+def test_a_table_of_photos_with_an_encoder(tmp_path: Path) -> None:
+    picture().save(tmp_path / "a.png")
+    table = pd.DataFrame({"photo": [str(tmp_path / "a.png")] * 4, "stars": [1, 2, 3, 4]})
+
+    def mean_colour(images: Any) -> Any:
+        return [image.mean(axis=(0, 1)) for image in images]
+
+    transformer = TableViews(kinds={"photo": "image"}, image_encoder=mean_colour)
+    views = transformer.fit_transform(table)
+    assert views.supporting == {"photo:hog", "photo:lbp", "photo:gist", "photo:colour"}
+    column = next(one for one in transformer._encoders if isinstance(one, ImageColumn))
+    with pytest.warns(UserWarning, match="Column 'photo': 1 of 1 photos that cannot be read; these rows lack"):
+        transformer.transform({"photo": str(tmp_path / "gone.png"), "stars": 3})
+    # A model of an older file knows the view of the encoder only.
+    transformer._encoders[transformer._encoders.index(column)] = replace(column, sizes={"network": 3})
+    assert [name for name in transformer.transform(table).names if ":" in name] == ["photo:network"]
+
+
+def test_a_network_is_known_by_its_content(tmp_path: Path) -> None:
+    for name, content in (("a.onnx", b"one"), ("b.onnx", b"one"), ("c.onnx", b"two")):
+        (tmp_path / name).write_bytes(content)
+    column = ImageColumn("photo", {"network": 3}, image_fingerprint(tmp_path / "a.onnx"))
+    assert column.bound(None, tmp_path / "b.onnx").fitted is column  # the same under another name
+    for given, named in ((tmp_path / "c.onnx", "now by c.onnx"), (None, "now by none")):
+        with pytest.raises(ValueError, match=f"was encoded by a.onnx .* at the fit, and {named}"):
+            column.bound(None, given)
+    with pytest.raises(ValueError, match="There is no file .*gone.onnx; an image encoder is"):
+        column.bound(None, tmp_path / "gone.onnx")

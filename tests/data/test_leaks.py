@@ -34,13 +34,21 @@ ANSWER = [f"class {row % 4}" for row in range(200)]
         [int(label[-1]) * 10 for label in ANSWER],
         [f"a note on {label} of shop {row}" for row, label in enumerate(ANSWER)],
         [f"{'abcd'[row % 4]}{row % 5}" for row, label in enumerate(ANSWER)],
+        [[label, f"size {row % 7}"] for row, label in enumerate(ANSWER)],
     ],
-    ids=["names", "codes", "text", "subclasses"],
+    ids=["names", "codes", "text", "subclasses", "lists"],
 )
 def test_named(column: list[Any]) -> None:
     assert len(leaking(column, LABELS)) == 1
-    assert not leaking(column, LABELS, c="text" if isinstance(column[0], str) else "number")  # the user wants it
+    named = {str: "text", int: "number", list: "tags"}[type(column[0])]
+    assert not leaking(column, LABELS, c=named)  # the user wants it
     assert not leaking(column, LABELS[:45] + [None] * 155)  # 15 labels are too few to tell
+
+
+def test_web_addresses() -> None:
+    topics = ["car", "food", "sport"] * 40
+    pages = [f"https://news.example.org/{topic}/{row}" for row, topic in enumerate(topics)]
+    assert "its text has the name of the class" in leaking(pages, topics)[0]
 
 
 def test_not_named() -> None:

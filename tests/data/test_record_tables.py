@@ -45,6 +45,9 @@ def test_missing_and_unknown_columns_are_named() -> None:
         model.predict([{"colour": "red"}])
     with pytest.raises(ValueError, match="no/such.csv cannot be read"):
         model.predict("no/such.csv")
+    for given, named in ((["engine wheel"], "A list of str"), ([], "An empty list"), (None, "None")):
+        with pytest.raises(ValueError, match=f'{named} is no table. Give a DataFrame, a dict .*"text"'):
+            model.predict(given)
 
 
 def test_fit_on_records() -> None:

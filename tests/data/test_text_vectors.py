@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+import json
 import socket
 import time
+import zlib
+from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
 
@@ -51,6 +54,48 @@ def test_callables_and_objects(encoder: Any) -> None:
     assert meaning.dtype == np.float32 and views.present is not None and not views.present[20, 2]
     np.testing.assert_array_equal(meaning[:20], lengths(TABLE["text"][:20]).astype(np.float32))
     np.testing.assert_array_equal(transformer.transform(TABLE[:5]).arrays[2], meaning[:5])
+
+
+@pytest.mark.parametrize(
+    ("modules", "kind", "library"),
+    [(True, "bert", "sentence-transformers"), (True, "model2vec", "model2vec"), (False, "model2vec", "model2vec")],
+)
+def test_the_package_that_a_folder_needs_is_named(tmp_path: Path, modules: bool, kind: str, library: str) -> None:
+    if find_spec(library.replace("-", "_")) is not None:
+        pytest.skip(f"{library} is installed")
+    (tmp_path / "config.json").write_text(json.dumps({"model_type": kind}))
+    if modules:  # folders of model2vec have it too, for sentence-transformers
+        (tmp_path / "modules.json").write_text("[]")
+    with pytest.raises(ImportError, match=f"needs the package {library}: pip install {library}"):
+        TableViews(text_encoder=tmp_path).fit(TABLE)
+
+
+def test_an_encoder_is_known_by_what_it_gives() -> None:
+    """The same model is the same whatever it is called; small encoders may agree by chance, and need the same name."""
+
+    def hashed(texts: Any, size: int) -> Any:
+        return [[zlib.crc32(f"{text} {place}".encode()) % 1000 - 500 for place in range(size)] for text in texts]
+
+    class Elsewhere:
+        def __init__(self, size: int) -> None:
+            self.size = size
+
+        def embed(self, texts: Any) -> Any:
+            return hashed(texts, self.size)
+
+    for size in (32, 3):
+        transformer = TableViews(text_encoder=lambda texts, size=size: hashed(texts, size)).fit(TABLE)
+        transformer.text_encoder = Elsewhere(size)
+        if size == 32:
+            assert transformer.transform(TABLE).names[-1] == "text:meaning"
+        else:
+            with pytest.raises(ValueError, match="was encoded by .*<lambda>.* and now by .*Elsewhere"):
+                transformer.transform(TABLE)
+
+
+def test_a_folder_without_a_model(tmp_path: Path) -> None:
+    with pytest.raises(ValueError, match="holds no model of sentence-transformers or model2vec"):
+        TableViews(text_encoder=tmp_path).fit(TABLE)
 
 
 def test_wordllama_asks_nothing_of_the_network(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -131,7 +176,7 @@ def test_progress_is_told_while_texts_are_encoded(monkeypatch: pytest.MonkeyPatc
     monkeypatch.setattr("anchorview.core.progress._EVERY", 0.0)
     with watch(lines.append):
         encode_texts(counting([]), [f"text {number}" for number in range(600)])
-    assert lines and "encoding texts: 1 of 3 blocks" in lines[0] and "left" in lines[0]
+    assert lines and "encoding: 256 of 600 texts" in lines[0] and "left" in lines[0]
 
 
 def test_bad_encoders() -> None:

@@ -21,7 +21,7 @@ from anchorview import FSSMSC, Views, datasets, open_rows
 from anchorview.engine.sources.base import SourceError, as_stored
 from anchorview.export import predict_to, save_results
 from support.processes import run
-from support.settled import SETTLED
+from support.settled import settle
 from support.stores import DENSE, SPARSE, CountingRows, as_hdf5, as_npy, as_parquet, as_zarr
 
 ROWS = np.random.default_rng(0).random((60, 4), dtype=np.float32)
@@ -29,7 +29,7 @@ MADE = datasets.make_multiview_subspaces(60, 2, (6, 4), random_state=0)
 
 
 def fit(views: Any, y: Any = MADE.target, **options: Any) -> FSSMSC:
-    return FSSMSC(**SETTLED, n_landmarks=10, n_jobs=1, random_state=0, **options).fit(views, y)
+    return settle(n_landmarks=10, n_jobs=1, random_state=0, **options).fit(views, y)
 
 
 def cut_off(path: Path, part: float) -> None:
@@ -225,7 +225,7 @@ def test_a_full_disk_ends_the_work_and_leaves_nothing_half_written(
     assert os.listdir(small_disk) == []
     monkeypatch.setattr("tempfile.tempdir", str(small_disk))
     with pytest.raises(SourceError, match="Codes cannot be written to .*No space left.*TMPDIR"):
-        fit(views, y, memory_limit=0)
+        fit(views, y, solver__memory_limit=0)
     assert os.listdir(small_disk) == []
 
 

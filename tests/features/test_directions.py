@@ -30,5 +30,5 @@ def test_rows_that_are_the_same_but_for_rounding_are_kept_once() -> None:
 
 def test_fewer_digits_err_by_a_thousandth() -> None:
     numbers = np.concatenate([RNG.normal(size=100), [0.0, 1e300, 5e-324]])
-    np.testing.assert_allclose(fewer_digits(numbers)[:-1], numbers[:-1], rtol=1e-3)
-    assert fewer_digits(numbers[:100].astype(np.float32)).dtype == np.float32
+    np.testing.assert_allclose(fewer_digits(numbers, 10)[:-1], numbers[:-1], rtol=1e-3)
+    assert fewer_digits(numbers[:100].astype(np.float32), 10).dtype == np.float32

@@ -6,8 +6,10 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from sklearn.datasets import load_wine
 
 from anchorview import FSSMSC, datasets
+from anchorview.fitting.cluster_count import ClusterCount
 from support.command import invoke, quick, refused, reviews, write_csv
 
 
@@ -33,6 +35,25 @@ def test_noise_is_unclear() -> None:
     X = np.random.RandomState(0).rand(500, 8)
     model = FSSMSC(n_clusters="auto", n_landmarks=60, random_state=0).fit(X)
     assert "that is unclear" in model.status_
+
+
+def test_another_number_that_would_do_is_named() -> None:
+    """Wines of three growers: two of them are nearer to each other, so that 2 would do as well."""
+    model = FSSMSC(n_clusters="auto", random_state=0).fit(load_wine().data)
+    assert 'n_clusters="auto" chose 3; that is unclear: 2 would do about as well.' in model.status_
+
+
+@pytest.mark.parametrize(
+    ("count", "words"),
+    [
+        (ClusterCount(4, (), 0.97, 0.6), "chose 4, which is clear."),
+        (ClusterCount(4, (2,), 0.97, 0.6), "chose 4; that is unclear: 2 would do about as well."),
+        (ClusterCount(9, (2,), 0.31, 0.6), "halves of the rows give other clusters (agreement 0.31 of 1)."),
+        (ClusterCount(3, (), 0.95, 0.44), "the clusters run into each other (silhouette 0.44 of 1)."),
+    ],
+)
+def test_the_answer_gives_its_reason(count: ClusterCount, words: str) -> None:
+    assert count.describe().endswith(words)
 
 
 def test_with_labels_their_classes_count() -> None:

@@ -11,7 +11,7 @@ import pytest
 
 from anchorview import FSSMSC, AnchorViewClassifier, Views
 from anchorview.core.digest import content_key
-from anchorview.data.validation import RowChecks
+from anchorview.data.row_checks import RowChecks
 from anchorview.features.representation import represent
 from anchorview.features.scaling import fit_scaling
 from anchorview.model import predicting
@@ -20,7 +20,7 @@ from anchorview.readers.linear import LinearReader
 from anchorview.readers.temperature import votes_to_probabilities
 from anchorview.solver.elastic_net import ElasticNetEncoder
 
-CHECKS = RowChecks(drops_empty=False, unscaled=False)
+CHECKS = RowChecks(drops_empty=False, scaling="auto")
 VIEWS = Views([np.random.default_rng(0).normal(size=(90, 4)), np.random.default_rng(1).normal(size=(90, 3))])
 
 

@@ -9,6 +9,7 @@ import pandas as pd
 import pytest
 
 from anchorview.readers.audit import (
+    JudgedAudit,
     accuracy_by_audit,
     accuracy_by_hidden_labels,
     audit_folds,
@@ -51,6 +52,20 @@ def test_the_audit_is_a_random_sample_although_hard_rows_were_labelled_first() -
         sources[next_audit_rows(order, sources, 40)] = "random"
         shares.append(right[audited_rows(order, sources)[0]].mean())
     assert np.mean(shares) == pytest.approx(0.75, abs=0.02)
+
+
+def test_rows_of_the_audit_that_lie_in_gaps_are_made_up_for_by_the_confidence() -> None:
+    rng, found, plain, rows = np.random.default_rng(0), [], [], np.arange(60)
+    for _ in range(300):
+        sure = rng.beta(3, 3, 60)  # probability that each is right: 0.5 on average, and 0.75 elsewhere
+        audit = JudgedAudit(rows, rows[:0], rng.random(60) < sure, sure, 0.75)
+        found.append(accuracy_by_audit(audit.right, gap=audit.gap))
+        plain.append(accuracy_by_audit(audit.right))
+    assert np.mean([each.value for each in found]) == pytest.approx(0.75, abs=0.01)
+    assert np.mean([each.low <= 0.75 <= each.high for each in found]) > 0.88
+    assert np.mean([each.low <= 0.75 <= each.high for each in plain]) < 0.3
+    # Labels that could not be judged say nothing of the confidence.
+    assert JudgedAudit(rows, rows[:0], sure > 1, np.where(rows < 30, 0.0, 0.6), 0.7).gap == pytest.approx(0.1)
 
 
 def test_folds_share_out_every_row_once() -> None:

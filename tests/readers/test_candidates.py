@@ -15,7 +15,8 @@ from hypothesis import strategies as st
 
 from anchorview.core.arrays import squared_norms, unit_rows
 from anchorview.readers import candidates as module
-from anchorview.readers.candidates import CandidateFilter, is_worthwhile, split_rows
+from anchorview.readers import nearest
+from anchorview.readers.candidates import MIN_LABELLED, MIN_ROWS, CandidateFilter, split_rows
 from anchorview.readers.nearest import RULES, LabelledNeighbours, keep_labelled
 
 Array = npt.NDArray[Any]
@@ -27,8 +28,8 @@ def always_in_groups(size: int = 8) -> Iterator[None]:
     """Groups of a few rows, whatever that costs."""
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(split_rows, "__defaults__", (size,))
-        patch.setattr(module, "_MIN_GROUPS", 0)
-        patch.setattr(module, "_MIN_LABELLED", 0)
+        patch.setattr(nearest, "MIN_ROWS", 0)
+        patch.setattr(nearest, "MIN_LABELLED", 0)
         patch.setattr(module, "_WORTH", 1.0)
         yield
 
@@ -198,7 +199,7 @@ def test_without_clusters_all_labelled_rows_are_compared() -> None:
     rng = np.random.default_rng(0)
     model = keep_labelled(rng.normal(size=(1200, 12)), np.arange(1200) % 3, "nearest", 5)
     rows = rng.normal(size=(17_000, 12))
-    assert is_worthwhile(len(rows), 1200)
+    assert len(rows) >= MIN_ROWS and len(model.reference) >= MIN_LABELLED
     np.testing.assert_array_equal(model.evidence(rows), by_all(model, rows))
 
 

@@ -103,8 +103,18 @@ def test_the_potential_solves_its_equation() -> None:
         sources[rows] = own - own.mean(axis=0)
         matrix = np.diag(1 / inverse_root) @ (np.eye(60) - 0.99 * graph.toarray()) @ np.diag(1 / inverse_root)
         expected = np.linalg.solve(matrix, sources)
+        expected /= np.ptp(expected, axis=1).mean()
         np.testing.assert_allclose(potential, expected, atol=0.01 * np.abs(expected).max())
         np.testing.assert_array_equal(potential[rows].argmax(axis=1), classes)
+
+
+def test_the_potential_does_not_grow_with_the_number_of_labels() -> None:
+    """Or a temperature chosen while some labels are hidden would be too sure with all of them."""
+    points = np.random.default_rng(0).normal(size=(400, 3)).astype(np.float32)
+    rows, classes = np.arange(120), np.arange(120) % 2
+    sets = [(rows, classes), (rows[:80], classes[:80])]
+    for potential in solve_potential(*make_graph(points), sets, 2, 0.99):
+        assert np.ptp(potential, axis=1).mean() == pytest.approx(1.0, rel=1e-5)
 
 
 def test_a_part_of_the_graph_without_labels_has_no_potential() -> None:

@@ -36,7 +36,7 @@ def test_plain_neighbours_have_the_evidence_of_the_rule(rule: str) -> None:
     rng = np.random.RandomState(0)
     rows, classes, queries = rng.normal(size=(60, 4)), np.arange(60) % 3, rng.normal(size=(30, 4))
     expected = keep_labelled(rows, classes, rule, 5).evidence(queries)
-    np.testing.assert_allclose(fit_plain_neighbours(rows, classes, rule, 5).scores(queries), expected, atol=1e-9)
+    np.testing.assert_allclose(fit_plain_neighbours(rows, classes, rule, 5).scores(queries), expected, atol=1e-6)
 
 
 @pytest.mark.parametrize("weights", [None, np.ones(9002)])

@@ -10,7 +10,8 @@ from sklearn.metrics import roc_auc_score
 
 from anchorview.core.arrays import unit_rows
 from anchorview.readers.held_out_labels import HeldOutLabels
-from anchorview.readers.novelty import fit_novelty, group_novel_rows
+from anchorview.readers.novel_groups import group_novel_rows
+from anchorview.readers.novelty import fit_novelty
 
 
 @pytest.fixture(scope="module")
@@ -71,3 +72,37 @@ def test_groups_of_novel_rows(part: Any) -> None:
     for group in groups:
         assert len(np.unique(target[group.rows])) == 1 and np.isin(group.central, group.rows).all()
     assert group_novel_rows(rows, np.zeros(480), class_ids < 0, 80) == []
+
+
+def test_rows_whose_novelty_leaves_it_open_go_to_the_nearer_centre(part: Any) -> None:
+    rows, class_ids, target = part[0], part[1], part[4]
+    novelty = np.where(target >= 4, 0.9, 0.1)
+    novelty[[330, 20]] = 0.45, 0.55  # a new row and a known one, both in doubt
+    found = np.where(target >= 4, 0, target)
+    plain = group_novel_rows(rows, novelty, class_ids < 0, 80)
+    assert not any(330 in group.rows for group in plain) and any(20 in group.rows for group in plain)
+    moved = group_novel_rows(rows, novelty, class_ids < 0, 80, class_ids=found)
+    assert any(330 in group.rows for group in moved) and not any(20 in group.rows for group in moved)
+    assert sum(group.size for group in moved) == 160
+
+
+def test_scattered_rows_are_novel_where_there_are_some(part: Any) -> None:
+    rows, class_ids, target = part[0], part[1], part[4]
+    rng = np.random.default_rng(1)
+    away = np.flatnonzero((class_ids < 0) & (target < 4))[::16]
+    mixed, doubted = rows.copy(), np.where(class_ids >= 0, 1.0, 0.97)
+    mixed[away], doubted[away] = unit_rows(rng.normal(size=(len(away), 8))), 0.4
+    kept = target < 4  # all classes have labels
+    class_ids = np.where(kept, np.where(np.arange(480) % 3 == 0, target, -1), -1)
+    class_ids[away] = -1
+    labelled = np.flatnonzero(class_ids[kept] >= 0)
+    shares = np.full((len(labelled), 4), 0.01)
+    shares[np.arange(len(labelled)), class_ids[labelled]] = 0.97
+    about = HeldOutLabels(labelled, class_ids[labelled], shares)
+    model = fit_novelty(mixed[kept], class_ids[kept], doubted[kept], about)
+    assert model is not None and model.scattered.odds > 0
+    novelty = model.novelty(mixed[kept], doubted[kept])
+    others = class_ids[kept] < 0
+    assert roc_auc_score(np.isin(np.arange(480), away)[kept][others], novelty[others]) > 0.95
+    chosen = fit_novelty(mixed[kept], class_ids[kept], doubted[kept], about, drawn_at_random=np.zeros(320, dtype=bool))
+    assert chosen is not None and chosen.scattered.odds == 0  # rows that the model chose tell nothing of others

@@ -12,8 +12,8 @@ from threadpoolctl import threadpool_limits
 from anchorview import FSSMSC, Views
 from anchorview.datasets import hide_labels, make_multiview_subspaces
 from anchorview.readers.code_space import code_coordinates
-from anchorview.readers.group_tree import spread_out
-from anchorview.readers.suggest import suggest_rows
+from anchorview.readers.group_tree import make_group_tree, spread_out
+from anchorview.readers.suggest import suggest_from
 from support.settled import CHOSEN
 
 
@@ -37,13 +37,17 @@ def islands(sizes: tuple[int, ...], seed: int = 0) -> tuple[np.ndarray, np.ndarr
     ), place
 
 
+def suggest(rows: Any, doubt: Any, candidates: Any, n: int, n_labelled: int = 0) -> Any:
+    return suggest_from(make_group_tree(rows), rows, doubt, candidates, n, n_labelled=n_labelled).rows
+
+
 # The rule
 
 
 def test_doubtful_groups_come_first_and_large_before_small() -> None:
     rows, place = islands((40, 40, 10, 40))
     doubt = np.array([0.05, 0.5, 0.5, 0.3])[place]
-    found = suggest_rows(rows, doubt, np.ones(len(rows), dtype=bool), 3, n_labelled=1)
+    found = suggest(rows, doubt, np.ones(len(rows), dtype=bool), 3, n_labelled=1)
     np.testing.assert_array_equal(place[found], [1, 3, 2])
 
 
@@ -51,13 +55,13 @@ def test_one_odd_row_is_not_worth_a_label() -> None:
     rows, place = islands((50, 50))
     doubt = np.full(100, 0.1)
     doubt[7] = 1.0
-    found = suggest_rows(rows, np.where(place == 1, 0.2, doubt), np.ones(100, dtype=bool), 1, n_labelled=1)
+    found = suggest(rows, np.where(place == 1, 0.2, doubt), np.ones(100, dtype=bool), 1, n_labelled=1)
     assert place[found[0]] == 1
 
 
 def test_without_labels_suggestions_cover_everything() -> None:
     rows, place = islands((30, 60, 20, 50))
-    found = suggest_rows(rows, np.full(160, 0.7), np.ones(160, dtype=bool), 4)
+    found = suggest(rows, np.full(160, 0.7), np.ones(160, dtype=bool), 4)
     np.testing.assert_array_equal(place[found], [1, 3, 0, 2])
     centres = np.array([rows[place == p].mean(axis=0) for p in place[found]])
     nearest = [np.linalg.norm(rows[place == p] - c, axis=1).min() for p, c in zip(place[found], centres, strict=True)]
@@ -68,7 +72,7 @@ def test_without_labels_suggestions_cover_everything() -> None:
 def test_candidates_only_and_each_once(n: int) -> None:
     rows, _ = islands((30, 30, 30))
     candidates = np.arange(90) % 9 < 4
-    found = suggest_rows(rows, np.random.default_rng(0).random(90), candidates, n, n_labelled=20)
+    found = suggest(rows, np.random.default_rng(0).random(90), candidates, n, n_labelled=20)
     assert len(np.unique(found)) == n and candidates[found].all()
 
 
@@ -79,13 +83,13 @@ def test_a_sample_is_grouped_when_there_are_many_rows() -> None:
     for first in (0, 4000):
         allowed = np.array([first, 15_000 + first, 15_001 + first])
         candidates = np.isin(np.arange(24_000), allowed)
-        found = suggest_rows(rows, doubt, candidates, 2, n_labelled=5)
+        found = suggest(rows, doubt, candidates, 2, n_labelled=5)
         assert len(np.unique(found)) == 2 and np.isin(found, allowed).all()
         assert place[found[0]] == 1  # where most mistakes are expected
 
 
 def test_identical_rows() -> None:
-    found = suggest_rows(np.ones((20, 3)), np.full(20, 0.5), np.ones(20, dtype=bool), 6, n_labelled=2)
+    found = suggest(np.ones((20, 3)), np.full(20, 0.5), np.ones(20, dtype=bool), 6, n_labelled=2)
     assert len(np.unique(found)) == 6
 
 
@@ -203,3 +207,17 @@ def test_more_than_there_are(data: Any) -> None:
 def test_among_must_list_rows(data: Any, among: Any) -> None:
     with pytest.raises(ValueError, match="among must list numbers of rows"):
         data.model.suggest_labels(1, among=among)
+
+
+def test_rows_are_chosen_for_what_labels_and_other_choices_leave_uncovered() -> None:
+    rows, place = islands((60, 60, 60))
+    groups, doubt, free = make_group_tree(rows), np.full(180, 0.5), np.ones(180, dtype=bool)
+    labelled = np.flatnonzero(place == 0)[:8]
+    free[labelled] = False
+    found = suggest_from(groups, rows, doubt, free, 2, n_labelled=8, labelled=labelled, n_classes=1).rows
+    assert sorted(place[found]) == [1, 2]  # the island with labels is covered, and each of the others once
+    sure = np.where(place == 2, 0.01, 0.5)
+    found = suggest_from(groups, rows, sure, free, 6, n_labelled=8, labelled=np.arange(0, 180, 20), n_classes=3).rows
+    assert (place[found] == 2).sum() <= 1  # next to nothing is in doubt there
+    nearest = np.linalg.norm(rows[found][:, None] - rows[found], axis=2) + 9 * np.eye(6)
+    assert nearest.min() > groups.double

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import warnings
 from dataclasses import replace
 
 import numpy as np
@@ -32,6 +33,13 @@ def test_no_label_is_seen_by_the_model_that_looks_for_it() -> None:
     model = FSSMSC(n_landmarks=40, random_state=0, **SETTLED).fit([noise], y)
     found = compare_with_logistic(model, Views([noise]), y)
     assert found is not None and found.rival is not None and found.rival < 0.65
+
+
+def test_many_classes_of_two_labels_are_no_surprise() -> None:
+    rows = np.random.RandomState(0).rand(40, 6)
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")  # scikit-learn would take labels of so many classes for numbers
+        rival._found(rows, np.arange(40) % 20, 1.0)
 
 
 def test_fewer_dimensions_change_no_prediction() -> None:

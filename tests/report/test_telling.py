@@ -52,6 +52,7 @@ def test_without_names_the_view_is_named() -> None:
     rng = np.random.RandomState(0)
     views = Views({"noise": rng.rand(N, 5), "shape": rng.rand(N, 5) + np.eye(5)[CLASSES]})
     assert features_in_words(views, CLASSES, 3) == ["mostly the view shape"] * 3
+    assert str(telling.ClassFeatures(view="photo:lbp")) == "mostly texture"
 
 
 def test_nothing_is_said_of_what_does_not_differ() -> None:

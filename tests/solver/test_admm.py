@@ -19,7 +19,7 @@ from anchorview.solver.admm.rows import RowStates
 from anchorview.solver.admm.step import RowModel
 from anchorview.solver.problem import Problem
 from anchorview.solver.result import SolverResult
-from anchorview.supervision.known import label_laplacians
+from anchorview.supervision.known import supervision_laplacians
 from support import oracle
 from support.problems import MemoryCrossProducts
 
@@ -46,7 +46,7 @@ class Case:
         return np.r_[self.labelled, np.setdiff1d(np.arange(len(self.classes)), self.labelled)]
 
     def problem(self, p: oracle.Parameters) -> Problem:
-        must, cannot = label_laplacians(self.classes[self.labelled], self.k)
+        _, must, cannot = supervision_laplacians(self.classes[self.labelled], self.k)
         return Problem(
             gram=np.asarray(sum(u @ u.T for u in self.landmarks)),
             n_components=self.k,

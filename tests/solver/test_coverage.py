@@ -18,7 +18,7 @@ from anchorview.solver.laplacian import quadratic_forms
 from anchorview.solver.objective import CodeSums, embedding_matrices
 from anchorview.solver.problem import Problem
 from anchorview.solver.trace_ratio import not_embedded, solve_trace_ratio
-from anchorview.supervision.known import label_laplacians
+from anchorview.supervision.known import supervision_laplacians
 from support.processes import run
 
 N_PARTS, WIDTH, ROWS, K = 9, 4, 12, 3  # parts of the graph, landmarks and rows of each, classes
@@ -35,7 +35,7 @@ def parts_of_a_graph(labelled_parts: int) -> tuple[Problem, CodeSums, sparse.csr
     centres = np.eye(K)[np.repeat(np.arange(N_PARTS) % K, WIDTH)] + 0.1 * rng.random((N_PARTS * WIDTH, K))
     rows = np.flatnonzero(part < labelled_parts)[::4]
     class_ids = part[rows] % K
-    must, cannot = label_laplacians(class_ids, K)
+    _, must, cannot = supervision_laplacians(class_ids, K)
     problem = Problem(centres @ centres.T, K, 0.0, 1.0, 1e-4, 1e4, rows, must, cannot)
     sparse_codes = sparse.csr_array(codes)
     forms = quadratic_forms(must, cannot, sparse.csr_array(sparse_codes[rows]))
@@ -67,7 +67,7 @@ def test_parts_that_hold_the_ratio_do_not_hide_the_others() -> None:
         codes[row, K + rng.integers(12)] += 0.05
     codes[::30] = np.eye(K, K + 12)
     rows = np.sort(np.concatenate([np.arange(0, 90, 30), np.arange(4, 90, 10)]))
-    must, cannot = label_laplacians(truth[rows], K)
+    _, must, cannot = supervision_laplacians(truth[rows], K)
     problem = Problem(np.eye(K + 12), K, 0.0, 1.0, 1e-4, 1e4, rows, must, cannot)
     sparse_codes = sparse.csr_array(codes)
     forms = quadratic_forms(must, cannot, sparse.csr_array(sparse_codes[rows]))

@@ -14,7 +14,7 @@ from anchorview.solver.objective import coupling_gradient, objective
 from anchorview.solver.result import SolverResult
 from anchorview.solver.spectrum import largest_curvature
 from anchorview.supervision.constraints import Constraints
-from anchorview.supervision.known import label_laplacians, supervision_laplacians
+from anchorview.supervision.known import supervision_laplacians
 from support.problems import Case, drop_views, random_case, sums_of
 
 
@@ -170,7 +170,7 @@ def test_curvature_is_that_of_repeated_rows(n_rows: int) -> None:
     rng = np.random.default_rng(0)
     classes, counts = rng.integers(3, size=n_rows), rng.integers(0, 4, size=n_rows)
     _, weighted, _ = supervision_laplacians(classes, 3, weights=counts.astype(float))
-    repeated, _ = label_laplacians(np.repeat(classes, counts), 3)
+    _, repeated, _ = supervision_laplacians(np.repeat(classes, counts), 3)
     assert weighted is not None
     assert repeated is not None
     exact = np.linalg.eigvalsh(repeated.apply(np.eye(counts.sum())))[-1]

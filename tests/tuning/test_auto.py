@@ -65,7 +65,7 @@ def test_without_labels_to_hide_the_features_decide(units: Any, n_labels: int) -
         y[np.flatnonzero(units.target == number)[:n_labels]] = number
     model = FSSMSC(n_clusters=4, n_landmarks=80, random_state=0).fit(units.views, y)
     assert model.chosen_["scaling"] == ["minmax"] and model.chosen_["ridge"] == 3.0
-    assert "by the nature of the features, as no labels could be hidden: scaling (minmax)" in model.status_
+    assert "chosen by the kind of features, since no labels could be held out: scaling (minmax)" in model.status_
 
 
 def test_nothing_is_chosen_where_everything_is_given(units: Any) -> None:
@@ -103,6 +103,14 @@ def test_the_same_seed_chooses_the_same(units: Any) -> None:
     found = [FSSMSC(n_landmarks=80, random_state=3, n_jobs=n).fit(units.views, units.y) for n in (1, 2)]
     assert found[0].chosen_ == found[1].chosen_
     np.testing.assert_array_equal(found[0].embedding_, found[1].embedding_)
+
+
+def test_any_seed_chooses_the_same(units: Any) -> None:
+    found = [FSSMSC(n_landmarks=20, random_state=seed).fit(units.views, units.y) for seed in (0, 1)]
+    assert found[0].chosen_ == found[1].chosen_
+    given = {name: value for name, value in found[1].chosen_.items() if name != "coupling"}
+    again = FSSMSC(n_landmarks=20, random_state=1, **given).fit(units.views, units.y)
+    np.testing.assert_array_equal(again.labels_, found[1].labels_)  # the choice takes nothing from the seed
 
 
 def test_the_sample_is_small_and_has_labelled_rows_first() -> None:

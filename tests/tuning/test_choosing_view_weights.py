@@ -41,7 +41,7 @@ def data() -> SimpleNamespace:
     rng = np.random.default_rng(0)
     arrays = [*made.data, rng.normal(size=(360, 30)), rng.normal(size=(360, 20))]
     names = ["image", "text", "hum", "hiss"]
-    y = datasets.hide_labels(made.target, 0.25, stratified=True, random_state=0)
+    y = datasets.hide_labels(made.target, 0.35, stratified=True, random_state=0)
     views = Views(dict(zip(names, arrays, strict=True)))
     return SimpleNamespace(
         views=views, arrays=arrays, names=names, y=y, target=made.target, model=build().fit(views, y)
@@ -56,7 +56,7 @@ def accuracy(model: Any, data: Any) -> float:
 def test_noise_counts_less_and_costs_less(data: Any) -> None:
     weights = np.array(data.model.chosen_["view_weights"])
     assert weights.mean() == pytest.approx(1) and weights[:2].min() > 3 * weights[2:].max()
-    assert accuracy(data.model, data) > accuracy(build(view_weights=None).fit(data.views, data.y), data) + 0.03
+    assert accuracy(data.model, data) > accuracy(build(view_weights=None).fit(data.views, data.y), data) + 0.015
     assert "view_weights (image: " in data.model.status_
 
 
@@ -65,7 +65,7 @@ def test_the_tuned_estimator_chooses_them_too(data: Any) -> None:
     weights = np.array(tuned.chosen_["view_weights"])
     assert weights[:2].min() > 3 * weights[2:].max() and "views count by image: " in tuned.status_
     assert tuned.best_params_["view_weights"] == tuned.chosen_["view_weights"]
-    assert accuracy(tuned, data) > accuracy(search(view_weights=None).fit(data.views, data.y), data) + 0.02
+    assert accuracy(tuned, data) > accuracy(search(view_weights=None).fit(data.views, data.y), data) + 0.01
     again = FSSMSC(**tuned.best_params_, random_state=0).fit(data.views, data.y)
     assert again.chosen_["view_weights"] == tuned.chosen_["view_weights"]
 

@@ -15,7 +15,7 @@ from anchorview.datasets import hide_labels
 from anchorview.fitting.ensemble import Ensemble
 from anchorview.tuning.judging import judge
 from anchorview.tuning.options import SearchOptions
-from anchorview.tuning.search import choose_averaged, steady_settings, trust_in_choice
+from anchorview.tuning.search import choose_averaged, join_steady, steady_settings
 from anchorview.tuning.search_data import Judgement, SearchData
 from anchorview.tuning.settings import Setting
 from support.searches import search_data
@@ -68,7 +68,8 @@ def test_the_table_of_the_search(fitted: AnchorViewClassifier) -> None:
     n = len(table["params"])
     assert all(len(values) == n for values in table.values())
     assert {s["scaling"] for s in table["params"]} == {"minmax", "symmetric", "standard", "l2"}
-    assert {"nearest", "knn", "embedding", "codes", "features", "spread", "poisson"} == set(table["param_head"])
+    heads = {"nearest", "knn", "embedding", "codes", "features", "views", "spread", "poisson"}
+    assert set(table["param_head"]) == heads
     assert len({tuple(sorted(p.items())) for p in table["params"]}) == n  # nothing is judged twice
     assert fitted.best_setting_ == table["params"][fitted.best_index_]
     assert fitted.averaged_[0] == {**fitted.best_setting_, "weight": fitted.averaged_[0]["weight"]}
@@ -271,7 +272,8 @@ def test_unknown_search_options_are_named(some_digits: Any) -> None:
 def test_a_second_fit_needs_to_be_wanted(one_scaling: AnchorViewClassifier, some_digits: Any) -> None:
     once = quick(search_options={"second_fit": False}).fit(some_digits.views, some_digits.y)
     assert once.averaged_ == one_scaling.averaged_
-    assert (once.predict_proba(some_digits.views) != one_scaling.predict_proba(some_digits.views)).any()
+    assert any(member.saw_guesses for member in one_scaling._model.members)
+    assert not any(member.saw_guesses for member in once._model.members)
 
 
 class NotedEnsemble(Ensemble):
@@ -350,15 +352,30 @@ def test_steady_settings_share_the_average_by_how_few_labels_there_are(some_digi
         held_out = rng.dirichlet(np.ones(10), len(data.judged_rows))
         data.judged[setting] = Judgement(setting, 1.0, 0.5, (0.5,), 1.0, 0.0, 1.0, held_out)
     judgements, n_judged = list(data.judged.values()), len(data.judged_rows)
-    trust = trust_in_choice(data)
-    assert trust == n_judged / (n_judged + 40)
     steady = steady_settings(data, judgements)
-    assert [[j.setting.scaling for j in group] for group in steady] == [["minmax", "l2"], ["minmax", "l2"]]
+    assert {head: [setting.scaling for setting in group] for head, group in steady.items()} == {
+        "nearest": ["minmax", "l2"],
+        "poisson": ["minmax", "l2"],
+    }
     weights = {j.setting: weight for j, weight in choose_averaged(data, judgements, 10)}
     assert sum(weights.values()) == pytest.approx(20)
-    assert min(weights[j.setting] for group in steady for j in group) >= (1 - trust) * 20 / 4 - 1e-9
+    evidence = n_judged / (n_judged + 20)
+    rows = {"nearest": 80 * evidence, "poisson": 40 * (1 - evidence)}
+    for head in steady:
+        least = 20 * rows[head] / (n_judged + sum(rows.values())) / len(steady[head])
+        assert min(weights[setting] for setting in steady[head]) >= least - 1e-9
     alone = choose_averaged(data, judgements, 1)
     assert sum(weight for _, weight in alone) == 2  # a single setting was asked for
+
+
+def test_steady_settings_give_way_where_labels_are_many(some_digits: Any) -> None:
+    data = search_data(some_digits)
+    data.options = SearchOptions(steady_rows={"nearest": 80.0, "poisson": 1.0, "views": 20.0})
+    tried = [Setting("minmax", 60, head=head) for head in ("knn", "nearest", "poisson")]
+    judgements = [Judgement(setting, 1.0, 0.5, (0.5,), 1.0, 0.0, 1.0, np.empty((0, 10))) for setting in tried]
+    parts = join_steady(data, {tried[0]: 20.0}, judgements)
+    assert set(parts) == set(tried[:2])  # less than one of 20 picks would be left for the third
+    assert sum(parts.values()) == pytest.approx(20)
 
 
 def test_settings_are_in_units_of_the_data(one_scaling: AnchorViewClassifier) -> None:

@@ -22,7 +22,7 @@ from .inputs.labels import RunLabels
 from .progress import Reporter
 from .settings import RunSettings
 
-_SAMPLES = (200, 400)  # rows that are fitted to tell how long all will take
+_SAMPLES = (100, 400)  # rows that are fitted to tell how long all will take
 _MANY_ROWS = 10_000  # from which on what a row takes counts, with as many landmarks as the fit will have
 _SAMPLES_OF_MANY = (750, 1500)
 _BLOCK_ROWS = 1500
@@ -32,8 +32,9 @@ def check_run(settings: RunSettings, reporter: Reporter, *, timed: bool = True) 
     """Say what a run would do, with or without how long it takes, and return it for machines."""
     encoder = _text_encoder(settings)
     with reporter.working():
-        # Encoders of text may take minutes, which nobody expects of a dry run.
-        data = read(settings if timed else dataclasses.replace(settings, text_encoder="none"), reporter)
+        # Encoders may take minutes, which nobody expects of a dry run.
+        quick = dataclasses.replace(settings, text_encoder="none", image_encoder=None)
+        data = read(settings if timed else quick, reporter)
         model = make_model(settings, data)
         empty = _missing_cells(data)
         needed = memory_of(data, model, count=len(data.views) >= _MANY_ROWS)
@@ -44,6 +45,8 @@ def check_run(settings: RunSettings, reporter: Reporter, *, timed: bool = True) 
     has_text = data.table is not None and any(found.kind == "text" for found in data.table.columns_.values())
     if seconds is None and has_text and encoder is not None:
         reporter.say(f"A fit encodes text by {encoder}, too: one more view of each column of text.")
+    if seconds is None and settings.image_encoder is not None:
+        reporter.say(f"A fit encodes photos by {settings.image_encoder.name}, too: one more view, which leads.")
     if seconds is None:
         reporter.say("Nothing was written (--dry-run); --check tells how long the fit will take, too.")
     else:
@@ -111,8 +114,10 @@ def extrapolate(few: float, more: float, sizes: tuple[int, int], n_rows: int) ->
 def _seconds(model: Any, data: RunData, rows: Rows) -> float:
     values = None if data.labels.values is None else data.labels.values[rows]
     some = RunData(data.views[rows], None, RunLabels(values, data.labels.place), data.settings)
+    # How much each view counts is chosen on a sample of rows however many there are: more rows add nothing to it.
+    timed = clone(model).set_params(view_weights=None)
     start = time.perf_counter()
-    fit_to_data(clone(model), some)
+    fit_to_data(timed, some)
     return time.perf_counter() - start
 
 

@@ -18,8 +18,8 @@ from ..core.no_space import NoSpaceError
 from ..core.progress import watch
 from ..cost.sizes import MemoryEstimate
 from ..data.column_kinds import USED
-from ..data.validation import find_present
-from ..files.sources import import_extra, name_of
+from ..data.row_checks import find_present
+from ..files.sources import PHOTOS, import_extra, name_of, suffix_of
 from ..fssmsc import FSSMSC
 from .earlier_run import EarlierRun
 from .errors import CommandError, DataError
@@ -82,7 +82,8 @@ def describe_input(data: RunData) -> list[str]:
         said.append(f"{from_where}: {total}" if from_where else total)
     else:
         said.append("No labels.")
-    if data.table is not None:
+    is_folder = data.file is not None and suffix_of(data.file) == PHOTOS  # which has no columns to speak of
+    if data.table is not None and not is_folder:
         said += ["Columns:", *(f"  {line}" for line in data.table.describe().splitlines())]
         said.append(f"To read a column in another way: --column NAME=KIND, one of {', '.join((*USED, 'ignore'))}.")
     return [*said, *(f"Note: {note}" for note in data.notes)]

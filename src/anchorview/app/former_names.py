@@ -16,11 +16,18 @@ _SPREAD = "graph"  # what the head "spread" was called; as a part of `inference`
 def translate_parameters(kind: str, given: Mapping[str, Any]) -> dict[str, Any]:
     """Return the parameters of an estimator by their names of today."""
     found = {name: value for name, value in given.items() if name != "measure_views"}  # a function does it now
-    if kind != "FSSMSC" or "inference" not in found:
+    if kind != "FSSMSC":
         return found
-    solver = ADMM if found.pop("solver") == "admm" else ActiveSet
-    options = {name: found.pop(name) for name in _OF_SOLVER} | (found.pop("solver_options") or {})
-    return found | {"solver": solver(**options), "readers": _readers(found.pop("inference"))}
+    limit = found.pop("memory_limit", None)
+    if "inference" in found:
+        solver = ADMM if found.pop("solver") == "admm" else ActiveSet
+        options = {name: found.pop(name) for name in _OF_SOLVER} | (found.pop("solver_options") or {})
+        found |= {"solver": solver(**options), "readers": _readers(found.pop("inference"))}
+    if limit is not None and found["solver"] == "active_set":
+        found["solver"] = ActiveSet(memory_limit=limit)
+    elif limit is not None and isinstance(found["solver"], ActiveSet):
+        found["solver"].set_params(memory_limit=limit)
+    return found
 
 
 def translate_fitted(given: Mapping[str, Any]) -> dict[str, Any]:

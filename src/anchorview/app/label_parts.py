@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 from pathlib import Path
-from typing import Any
+from typing import Any, BinaryIO
 
 from ..core.files import replacing
 from ..core.partial_results import PartialResults
@@ -18,12 +18,12 @@ def label_parts(output: Path, fingerprint: str) -> PartialResults:
     return PartialResults(output.with_name(f".{output.name}.parts"), output, {"made from": fingerprint}, ".parquet")
 
 
-def add_part(parts: PartialResults, number: int, table: Any, unseen: dict[str, Any]) -> None:
-    """Keep the labels of a block, and what was ignored in it."""
+def save_part(part: tuple[Any, dict[str, Any]], stream: BinaryIO) -> None:
+    """Write the labels of a block, and what was ignored in it."""
     import pyarrow.parquet
 
-    with parts.writing(number) as stream:
-        pyarrow.parquet.write_table(table.replace_schema_metadata({"unseen": json.dumps(unseen)}), stream)
+    table, unseen = part
+    pyarrow.parquet.write_table(table.replace_schema_metadata({"unseen": json.dumps(unseen)}), stream)
 
 
 def put_together(parts: PartialResults, n_parts: int) -> dict[str, Any]:

@@ -19,6 +19,7 @@ from ..readers.nearest import RULES, LabelledNeighbours
 from ..readers.plain_neighbours import PlainNeighbours
 from ..readers.poisson import PoissonReader
 from ..readers.spread import SpreadReader
+from ..readers.view_regressions import ViewRegressions
 from ..solver.admm.step import ReplayEncoder
 from ..solver.elastic_net import ElasticNetEncoder
 from ..solver.grams import PatternGrams
@@ -34,6 +35,7 @@ READERS = (
     FoldedReader,
     SpreadReader,
     PoissonReader,
+    ViewRegressions,
 )
 
 
@@ -133,6 +135,13 @@ def _check_reader(reader: Any, width: int, n_classes: int) -> None:
         require(reader.n_classes == n_classes and isinstance(reader.converged, bool), "n_classes")
         check_floats(reader.coefficients, (len(reader.classes), width), "coefficients")
         check_floats(reader.intercept, (len(reader.classes),), "intercept")
+    elif isinstance(reader, ViewRegressions):
+        require(isinstance(reader.views, tuple) and len(reader.views) > 0, "regressions of views")
+        require(all(isinstance(one, LinearReader) and one.reads == "features" for one in reader.views), "reader")
+        widths = [np.shape(one.coefficients)[-1] for one in reader.views]
+        require(sum(widths) == width, "columns of views")
+        for one, part in zip(reader.views, widths, strict=True):
+            _check_reader(one, part, n_classes)
     elif isinstance(reader, FoldedReader):
         require(isinstance(reader.space, GraphSpace), "space")
         check_floats(reader.space.weights, (width, n_classes), "weights")

@@ -11,13 +11,11 @@ import importlib
 from dataclasses import dataclass
 from typing import Any
 
-from ..base import OF_LABEL_LOOP
-
 LAST_STEPS = ("FSSMSC", "AnchorViewClassifier")
 
 _OF_THIS_MACHINE = ("text_encoder", "text_cache", "image_encoder", "image_folder", "unreadable_")
 _PLACES = ("_coordinates", "_code_space", "_kept")  # rows by their codes, and what other labels need of them
-_NEVER = ("_metadata_request", "_stop_words_id", *OF_LABEL_LOOP)
+_NEVER = ("_metadata_request", "_stop_words_id")
 
 
 @dataclass(frozen=True)
@@ -56,7 +54,7 @@ def _sklearn(**modules: str) -> dict[str, Storable]:
 
 
 TABLE: dict[str, Storable] = {
-    "FSSMSC": Storable("anchorview.fssmsc", 2, _PLACES, times=("stage_seconds_",)),
+    "FSSMSC": Storable("anchorview.fssmsc", 3, _PLACES, times=("stage_seconds_",)),
     "AnchorViewClassifier": Storable(
         "anchorview.classifier",
         2,
@@ -96,6 +94,7 @@ TABLE: dict[str, Storable] = {
         ClusterCentres="readers.clusters",
         LinearReader="readers.linear",
         FoldedReader="readers.linear",
+        ViewRegressions="readers.view_regressions",
         SpreadReader="readers.spread",
         PoissonReader="readers.poisson",
         FittedRows="readers.graph",

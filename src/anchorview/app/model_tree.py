@@ -2,7 +2,8 @@
 
 Plain values are themselves; everything else is a JSON object with one key, its tag: ``{"tuple": [...]}``. An array or
 object that is met again is stored once, so that what was shared is shared after loading too; so is an array with the
-same content as another, and of a symmetric matrix the upper half.
+same content as another, and of a symmetric matrix the upper half, or nothing if it is the product of landmarks that
+are stored with each other.
 """
 
 from __future__ import annotations
@@ -19,13 +20,15 @@ import numpy.typing as npt
 from scipy import sparse
 from sklearn.base import BaseEstimator
 
-from ..model.model import names_of_rows
+from ..features.representation import landmark_gram
+from ..model.model import OfProcess, OfRows, names_declared, values_of_rows
 from .former_models import FORMER, upgrade_fitted, upgrade_judgement
 from .former_names import translate_parameters, translate_setting
 from .model_arrays import KINDS, check_dtype, parse_dtype
 from .model_classes import LAST_STEPS, TABLE, class_named, storable_name
 from .model_parameters import check_transformer_parameters
 
+_MOST_LANDMARKS = 2000  # whose products are computed again: a file that asks for more could take any memory
 _MANY = 32  # items of one type from which a list becomes an array
 _SPARSE = {kind.__name__: kind for kind in (sparse.csr_array, sparse.csc_array, sparse.csr_matrix, sparse.csc_matrix)}
 _NOT_FINITE = {"nan": math.nan, "inf": math.inf, "-inf": -math.inf}
@@ -132,8 +135,23 @@ class TreeWriter:
         if array.dtype.kind not in KINDS:
             raise TypeError(f"{where} is an array of {array.dtype!r}, which a model file cannot hold.")
         if _is_symmetric(array):
+            landmarks = self._landmarks_of(array)
+            if landmarks is not None:
+                return {"product": landmarks}
             return {"symmetric": self._place(array[np.triu_indices(len(array))])}
         return {"array": self._place(array)}
+
+    def _landmarks_of(self, gram: npt.NDArray[Any]) -> int | None:
+        """Return the place of the landmarks whose products with each other these are, to the last bit."""
+        if gram.dtype != np.float64 or len(gram) > _MOST_LANDMARKS:
+            return None
+        for place, array in enumerate(self.arrays):
+            if array.dtype.kind != "f" or array.ndim != 2 or len(array) != len(gram):
+                continue
+            first = array[0].astype(np.float64)
+            if np.isclose(first @ first, gram[0, 0]) and np.array_equal(landmark_gram(array), gram):
+                return place
+        return None
 
     def _sparse(self, value: Any, where: str) -> Any:
         kind = type(value).__name__
@@ -173,14 +191,15 @@ class TreeWriter:
             check_transformer_parameters(type(value), parameters)
         except ValueError as error:
             raise TypeError(f"{where}: {error}. Keep the model with pickle or joblib instead.") from None
-        of_rows = state.get("_rows") or {}
+        of_rows = (values_of_rows(value) if self._rows else None) or {}
+        of_process = set(names_declared(type(value), OfProcess)) - set(about.rows)
         fitted = {
             key: item
             for key, item in {**state, **of_rows}.items()
-            if key not in (*about.without, "_rows") and key not in given and "callback" not in key
+            if key not in {*about.without, *of_process, *given, "_rows"} and "callback" not in key
         }
         fitted = _without_times(fitted, about.times)
-        left_out = () if self._rows else (*names_of_rows(type(value)), *about.rows)
+        left_out = () if self._rows else (*names_declared(type(value), OfRows), *about.rows)
         return {
             "parameters": {key: self.write(item, f"{where}.{key}") for key, item in sorted(parameters.items())},
             "fitted": {
@@ -216,6 +235,7 @@ class TreeReader:
     def __init__(self, arrays: Sequence[npt.NDArray[Any]], *, is_former: bool = False) -> None:
         self._arrays, self._is_former = arrays, is_former
         self._whole: dict[int, npt.NDArray[Any]] = {}  # symmetric matrices that were read
+        self._products: dict[int, npt.NDArray[Any]] = {}  # and those that were computed
         self._listed: dict[Any, list[str]] = {}  # texts that were read
         self._objects: list[Any] = []
         self._readers: dict[str, Callable[[Any], Any]] = {
@@ -233,6 +253,7 @@ class TreeReader:
             "random_state": self._random_state,
             "array": self._array,
             "symmetric": self._symmetric,
+            "product": self._product,
             "objects": self._object_array,
             "texts": self._texts,
             "numbers": lambda body: self._array(body).tolist(),
@@ -265,6 +286,14 @@ class TreeReader:
             whole[upper] = whole.T[upper] = half
             self._whole[place] = whole
         return self._whole[place]
+
+    def _product(self, place: Any) -> npt.NDArray[Any]:
+        if place not in self._products:
+            landmarks = self._array(place)
+            if landmarks.dtype.kind != "f" or landmarks.ndim != 2 or len(landmarks) > _MOST_LANDMARKS:
+                raise ValueError("products are not those of landmarks")
+            self._products[place] = landmark_gram(landmarks)
+        return self._products[place]
 
     def _scalar(self, body: Any) -> Any:
         dtype, data = parse_dtype(body[0]), bytes.fromhex(body[1])
@@ -337,7 +366,7 @@ class TreeReader:
         if refused:
             raise ValueError(f"{kind.__name__} is stored without {sorted(refused)}")
         check_transformer_parameters(kind, parameters)
-        made = kind(**(translate_parameters(kind.__name__, parameters) if self._is_former else parameters))
+        made = kind(**translate_parameters(kind.__name__, parameters))
         fitted: dict[str, Any] = {}
         for name, item in body["fitted"].items():
             if not name.isidentifier() or name.startswith("__") or not (name[0] == "_" or name[-1] == "_"):
@@ -347,7 +376,7 @@ class TreeReader:
             fitted[name] = self.read(item)
         if self._is_former and kind.__name__ in LAST_STEPS:
             fitted = upgrade_fitted(fitted)
-        of_rows = {name: fitted.pop(name) for name in names_of_rows(kind) if name in fitted}
+        of_rows = {name: fitted.pop(name) for name in names_declared(kind, OfRows) if name in fitted}
         vars(made).update(fitted)
         if of_rows:
             made._rows = of_rows

@@ -17,17 +17,17 @@ import numpy as np
 from ..core.arrays import Mask, Matrix
 from ..core.partial_results import PartialResults
 from ..core.progress import time_left, watch
+from ..data.row_checks import find_present
 from ..data.table_views import TableViews, describe_columns
-from ..data.validation import find_present
 from ..data.views import Views
-from ..files.sources import LINES, PHOTOS, TABLES, check_readable, files_of, import_extra, split_part, suffix_of
+from ..files.sources import LINES, TABLES, check_readable, files_of, folder_of, import_extra, split_part, suffix_of
 from ..files.tables import FIRST_LINE, count_rows, table_blocks, table_names
 from .errors import DataError, UsageError
 from .inputs.columns import column_matrix
 from .inputs.gathering import gather
 from .inputs.matrices import table_ids
 from .inputs.row_places import RowPlaces
-from .label_parts import add_part, label_parts, put_together
+from .label_parts import label_parts, put_together, save_part
 from .model_file import ModelFileError, load
 from .output_path import check_output_path
 from .progress import Reporter
@@ -156,7 +156,7 @@ class Predictor:
 
     def _views(self, table: Any, path: Path, start: int) -> Encoded:
         if self.table is not None:
-            self.table.image_folder = path if suffix_of(path) == PHOTOS else files_of(path)[0].parent
+            self.table.image_folder = folder_of(path)
             try:
                 encoded = self.table.encode(table)
             except ValueError as error:
@@ -243,12 +243,9 @@ def run_predict(request: Request, output: Path, force: bool, reporter: Reporter)
         ):
             if parts.differs:
                 parts.clear()
-            for file, ids, read in blocks:
-                if not parts.has(n_blocks):
-                    rows, unseen = read()
-                    labels = predictor.label(ids, rows)
-                    add_part(parts, n_blocks, _with_file(labels, file) if len(request.files) > 1 else labels, unseen)
-                    n_new += len(ids)
+            label = partial(_label_block, predictor, len(request.files) > 1)
+            for (_, ids, _), is_new in parts.fill(blocks, label, save_part):
+                n_new += len(ids) if is_new else 0
                 n_blocks += 1
                 n_rows += len(ids)
                 reporter.line(rows_labelled(n_rows, n_all, n_new, time.perf_counter() - start))
@@ -309,7 +306,11 @@ def _gathered(request: Request, predictor: Predictor) -> Iterator[Block]:
         yield "", ids[block], lambda rows=data.views[block]: (rows, {})  # type: ignore[misc]
 
 
-def _with_file(table: Any, file: str) -> Any:
+def _label_block(predictor: Predictor, names_file: bool, block: Block) -> tuple[Any, dict[str, Any]]:
+    """Return the table of labels of a block, with the name of its file if there are several, and what was ignored."""
     import pyarrow as pa
 
-    return table.add_column(0, "file", pa.array([file] * table.num_rows))
+    file, ids, read = block
+    rows, unseen = read()
+    table = predictor.label(ids, rows)
+    return table.add_column(0, "file", pa.array([file] * table.num_rows)) if names_file else table, unseen

@@ -190,7 +190,6 @@ METHODS: dict[str, Method] = {
         Method("Logistic", f"{_BASELINES}.concat_logistic", "ConcatLogisticRegression", in_paper=False),
     )
 }
-PAPER_METHODS = tuple(name for name, method in METHODS.items() if method.in_paper)
 WITH_LABELS = tuple(name for name, method in METHODS.items() if method.uses_labels)
 BOTH_SOLVERS = ("FSSMSC", "FSSMSC-ADMM")
 OURS = [name for name, method in METHODS.items() if method.ours]

@@ -17,8 +17,6 @@ from .process import JobResult
 from .records import Records, record_key
 from .worker import Worker
 
-CELLS = {"memory": "OM", "time": "OT", "error": "error"}
-
 
 @dataclass(frozen=True)
 class Run:

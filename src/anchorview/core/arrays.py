@@ -25,6 +25,9 @@ LONG = 100.0  # squared length; 1 per view where rows are scaled
 PARALLEL = 0.95  # mean cosine; 0.03 to 0.93 between rows of the sets where scaling to 0 … 1 works
 
 
+_TINY = {kind: np.sqrt(np.finfo(kind).tiny) for kind in "efd"}  # lengths whose squares have few digits left
+
+
 # SciPy's own annotation would leave type checkers with a type that has no shape.
 is_sparse: Callable[[Any], bool] = sparse.issparse
 
@@ -42,16 +45,25 @@ def unit_rows(rows: Matrix) -> Matrix:
            [0.6, 0.8]])
     """
     with np.errstate(over="ignore", under="ignore"):
-        norms = np.linalg.norm(rows, axis=1, keepdims=True)
-    tiny = np.sqrt(np.finfo(rows.dtype).tiny) if rows.dtype.kind == "f" else 0.0
-    extreme = np.flatnonzero(~((norms > tiny) & np.isfinite(norms))[:, 0])
-    if len(extreme):
+        norms = row_norms(rows)
+    tiny = _TINY.get(rows.dtype.char, 0.0)
+    usual = (norms > tiny) & (norms < np.inf)
+    if not usual.all():
+        extreme = np.flatnonzero(~usual[:, 0])
         largest = np.abs(rows[extreme]).max(axis=1, keepdims=True, initial=0.0)
         if np.any((largest > 0) & np.isfinite(largest)):
             rows = np.array(rows, dtype=np.result_type(rows, norms))
             rows[extreme] /= np.where((largest > 0) & np.isfinite(largest), largest, 1)
-            norms[extreme] = np.linalg.norm(rows[extreme], axis=1, keepdims=True)
-    return rows / np.where(norms > 0, norms, 1)
+            norms[extreme] = row_norms(rows[extreme])
+        return rows / np.where(norms > 0, norms, 1)
+    return rows / norms
+
+
+def row_norms(rows: Matrix) -> Matrix:
+    """Return the length of each row, as a column: `numpy.linalg.norm` without what it takes for a single row."""
+    wide = rows if rows.dtype.kind == "f" else rows.astype(np.float64)
+    result: Matrix = np.sqrt(np.add.reduce(wide * wide, axis=1, keepdims=True))
+    return result
 
 
 def unit_sparse_rows(rows: sparse.csr_array, *, copy: bool = True) -> sparse.csr_array:

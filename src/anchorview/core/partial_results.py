@@ -3,14 +3,17 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Callable, Iterable, Iterator
 from contextlib import AbstractContextManager, suppress
 from pathlib import Path
-from typing import IO, Any, BinaryIO, Self
+from typing import IO, Any, BinaryIO, Self, TypeVar
 
 from .files import remove_parts, replace_file, replacing
 from .locks import LOCK, hold_folder
 
 _WORK, _PART = "work.json", "part-"
+Item = TypeVar("Item")
+Part = TypeVar("Part")
 
 
 class PartialResults:
@@ -41,11 +44,9 @@ class PartialResults:
     >>> with tempfile.TemporaryDirectory() as folder:
     ...     for again in (False, True):
     ...         with PartialResults(Path(folder, "parts"), Path("some.txt"), {"rows": 5}, ".txt") as parts:
-    ...             print(parts.differs, parts.has(0))
-    ...             with parts.writing(0) as stream:
-    ...                 _ = stream.write(b"some")
-    [] False
-    [] True
+    ...             print(parts.differs, list(parts.fill("ab", str.encode, lambda part, stream: stream.write(part))))
+    [] [('a', True), ('b', True)]
+    [] [('a', False), ('b', False)]
     """
 
     def __init__(self, folder: Path, output: Path, work: dict[str, Any], suffix: str) -> None:
@@ -81,6 +82,18 @@ class PartialResults:
     def path(self, number: int) -> Path:
         """Return where a part is."""
         return self.folder / f"{_PART}{number:07d}{self._suffix}"
+
+    def fill(
+        self, items: Iterable[Item], make: Callable[[Item], Part], save: Callable[[Part, BinaryIO], object]
+    ) -> Iterator[tuple[Item, bool]]:
+        """Make the part of each item that is not there, and keep it; yield the item, and whether its part is new."""
+        for number, item in enumerate(items):
+            is_new = not self.has(number)
+            if is_new:
+                part = make(item)
+                with self.writing(number) as stream:
+                    save(part, stream)
+            yield item, is_new
 
     def has(self, number: int) -> bool:
         """Tell whether a part is done."""

@@ -200,18 +200,18 @@ class Progress:
 
 
 _EVERY = 2.0  # seconds between two lines, and before the first: short work stays silent
-_watcher = threading.local()  # `write` of who wants to know, in this thread
+watcher = threading.local()  # `write` of who wants to know, in this thread
 
 
 @contextmanager
 def watch(write: Callable[[str], None] | None) -> Iterator[None]:
     """Write lines about the work by blocks that this thread begins within the context; None keeps it silent."""
-    before = getattr(_watcher, "write", None)
+    before = getattr(watcher, "write", None)
     try:
-        _watcher.write = write
+        watcher.write = write
         yield
     finally:
-        _watcher.write = before
+        watcher.write = before
 
 
 class Ticker:
@@ -229,16 +229,16 @@ class Ticker:
 
     def __init__(self, name: str | None, total: int, unit: str = "blocks") -> None:
         self._name, self._total, self._unit = name, total, unit
-        self._write = None if name is None else getattr(_watcher, "write", None)
+        self._write = None if name is None else getattr(watcher, "write", None)
         self._lock = threading.Lock()
         self._start = self._last = time.perf_counter()
         self._shares: dict[int, float] = {}  # done of the block that each thread works on
         self.n_done = 0
 
-    def done(self) -> None:
-        """Count a finished block."""
+    def done(self, count: int = 1) -> None:
+        """Count a finished block, or what was in it."""
         with self._lock:
-            self.n_done += 1
+            self.n_done += count
             self._shares.pop(threading.get_ident(), None)
         self.tick()
 
@@ -257,7 +257,7 @@ class Ticker:
 
     def line(self, seconds: float) -> str:
         """Say how far the work is after so many seconds."""
-        text = f"{self._name}: {self.n_done} of {self._total} {self._unit}"
+        text = f"{self._name}: {self.n_done:,} of {self._total:,} {self._unit}"
         done = self.n_done + sum(self._shares.values())
         return text if done == 0 else f"{text}, {time_left(seconds * (self._total / done - 1))}"
 

@@ -6,14 +6,14 @@ An estimate of memory: bytes by what they are for, in the stage that takes most.
 from __future__ import annotations
 
 import sys
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 
-from ..engine.sources.base import holds_sparse
+from ..data.views import Views
 from ..features.text import LSA_COMPONENTS
-from ..solver.grams import patterns
 from ..solvers import SolverParameters
 
 NONZEROS_PER_ROW = 48  # of a code, where there is no data to count them on
@@ -101,7 +101,7 @@ class FitSizes:
 def state_itemsize(how: SolverParameters, is_double: bool = False) -> int:
     """Return the bytes of a number of the solver's dense states; `is_double` if landmarks ask for double precision."""
     usual = "float64" if is_double else "float32"
-    return int(np.dtype(how.options().get("dtype") or usual).itemsize)
+    return int(np.dtype(usual if how.dtype == "auto" else how.dtype).itemsize)
 
 
 def may_move(how: SolverParameters, coupling: Any) -> bool:
@@ -109,13 +109,13 @@ def may_move(how: SolverParameters, coupling: Any) -> bool:
     return bool(how.units == "paper" or coupling != "auto")
 
 
-def input_sizes(views: Any, scaling: Any, may_change: bool = False) -> dict[str, Any]:
+def input_sizes(views: Views, scaling: Sequence[str], may_change: bool = False) -> dict[str, Any]:
     """Return what `FitSizes` knows of views with a scaling each; or with others too, if that may change."""
-    is_text = [holds_sparse(a) or kind in ("tfidf", "lsa") for a, kind in zip(views.arrays, scaling, strict=True)]
-    stored = [a.nnz if holds_sparse(a) else a.shape[0] * a.shape[1] for a in views.arrays]
+    arrays = list(zip(views.arrays, views.is_sparse_view, strict=True))
+    is_text = [known or kind in ("tfidf", "lsa") for known, kind in zip(views.is_sparse_view, scaling, strict=True)]
+    stored = [a.nnz if known else a.shape[0] * a.shape[1] for a, known in arrays]
     n_bytes = [
-        count * (a.dtype.itemsize + (INDEX if holds_sparse(a) else 0))
-        for a, count in zip(views.arrays, stored, strict=True)
+        count * (a.dtype.itemsize + (INDEX if known else 0)) for (a, known), count in zip(arrays, stored, strict=True)
     ]
     is_lsa = [kind == "lsa" or (may_change and text) for kind, text in zip(scaling, is_text, strict=True)]
     sizes = [
@@ -134,35 +134,6 @@ def input_sizes(views: Any, scaling: Any, may_change: bool = False) -> dict[str,
         "n_lsa": 0 if on_cluster else sum(size for size, lsa in zip(views.sizes, is_lsa, strict=True) if lsa),
         "on_cluster": on_cluster,
     }
-
-
-def fit_sizes(model: Any, given: Any, plan: Any, n_threads: int, n_tried: int = 0) -> FitSizes:
-    """Return the sizes of a fit, but for the non-zeros of its codes.
-
-    Parameters
-    ----------
-    model : FSSMSC
-        The parameters.
-    given : FitInput
-        What it is fitted on.
-    plan : Plan
-        What it is going to do.
-    n_tried : int
-        Scalings that the choice tries.
-    """
-    return FitSizes(
-        **input_sizes(given.views, plan.scaling, n_tried > 1),
-        n_landmarks=plan.n_landmarks,
-        n_components=plan.n_components,
-        n_labelled=int(np.count_nonzero(given.known.class_ids >= 0)),
-        n_tried=n_tried,
-        solver=plan.how.name,
-        state_itemsize=state_itemsize(plan.how),
-        n_threads=n_threads,
-        n_patterns=1 if given.present is None else len(patterns(given.present)[0]),
-        moves=may_move(plan.how, model.coupling),
-        nearest_only=plan.inference in ("nearest", "paper"),
-    )
 
 
 Items = dict[str, float]  # bytes by what they are for

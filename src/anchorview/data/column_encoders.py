@@ -33,6 +33,7 @@ class Part:
     array: Any
     present: Mask
     features: list[str]
+    supporting: bool = False  # counts only if labels show that it helps
 
 
 @dataclass

@@ -10,7 +10,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from ..files.sources import IMAGE_SUFFIXES
-from .columns import DATE_FORMATS, ISO, Column, date_reader
+from .columns import DATE_FORMATS, ISO, TIMES_OF_DAY, Column, date_reader
 from .number_text import POINT, decimal_mark, read_number
 from .quantities import Quantities, recognise_quantities
 from .tag_words import EMAIL, TAG_READERS, URL, is_address, is_web_address, read_tags
@@ -176,7 +176,9 @@ def _judge_text(column: Column) -> ColumnKind:
     if all(text[0] == "[" and text[-1] == "]" for text in cells):
         return _judge_lists(column)
     if _are_long_integers(cells):
-        return _judge_long_integers(n_values, n_cells)
+        return _judge_codes("whole numbers of 17 digits or more", n_values, n_cells)
+    if all(map(str.isdigit, cells)) and any(cell[0] == "0" and len(cell) > 1 for cell in cells):
+        return _judge_codes("codes that begin with 0", n_values, n_cells)
     if np.mean([text.lower().endswith(IMAGE_SUFFIXES) for text in cells]) >= _READABLE:
         return ColumnKind("image", "paths of photos")
     decimal = decimal_mark(cells)
@@ -192,7 +194,8 @@ def _judge_text(column: Column) -> ColumnKind:
         return ColumnKind("number", _unit_words(quantities), decimal=quantities.decimal, unit=quantities.unit)
     date_format = _date_format(cells)
     if date_format is not None:
-        return ColumnKind("date", f"dates ({date_format}){_doubt(date_format, cells)}", date_format)
+        what = "times of day" if date_format in TIMES_OF_DAY else "dates"
+        return ColumnKind("date", f"{what} ({date_format}){_doubt(date_format, cells)}", date_format)
     for kind, is_one, what in ((EMAIL, is_address, "e-mail addresses"), (URL, is_web_address, "web addresses")):
         if np.mean([is_one(cell) for cell in cells]) >= _READABLE and _are_shared(
             list(map(TAG_READERS[kind], cells)), _READABLE
@@ -224,13 +227,13 @@ def _are_long_integers(cells: Sequence[str]) -> bool:
     )
 
 
-def _judge_long_integers(n_values: int, n_cells: int) -> ColumnKind:
-    """Tell what numbers of 17 digits and more are: names of something, since nobody measures as exactly."""
+def _judge_codes(what: str, n_values: int, n_cells: int) -> ColumnKind:
+    """Tell what digits are that nobody has measured: names of something."""
     if n_values > _ALL_DIFFERENT * n_cells:
-        return ColumnKind("id", f"whole numbers of 17 digits or more, {n_values / n_cells:.0%} of the cells different")
+        return ColumnKind("id", f"{what}, {n_values / n_cells:.0%} of the cells different")
     if n_values <= _REPEATS * n_cells:
-        return ColumnKind("category", f"{n_values} different whole numbers of 17 digits or more")
-    return ColumnKind("varied", f"{n_values:,} different numbers of 17 digits or more, too many for a category")
+        return ColumnKind("category", f"{n_values} different {what}")
+    return ColumnKind("varied", f"{n_values:,} different {what}, too many for a category")
 
 
 def _share_parts(cells: Sequence[str]) -> bool:

@@ -21,11 +21,14 @@ from .records import RecordTable
 from .tables import column_values, is_pandas, is_table
 
 ISO = "ISO 8601"
+TIMES_OF_DAY = ("%H:%M", "%H:%M:%S", "%I:%M %p")
 DATE_FORMATS = (
     *(ISO, "%Y/%m/%d", "%d.%m.%Y", "%d/%m/%Y", "%m/%d/%Y", "%d.%m.%Y %H:%M", "%d/%m/%Y %H:%M", "%m/%d/%Y %H:%M"),
     *("%d.%m.%y", "%d-%m-%Y", "%d %b %Y", "%d %B %Y", "%b %d, %Y", "%B %d, %Y", "%d-%b-%Y", "%a %b %d %H:%M:%S %Y"),
     *("%d/%m/%Y %H:%M:%S", "%m/%d/%Y %H:%M:%S", "%Y/%m/%d %H:%M:%S", "%a, %d %b %Y %H:%M:%S %z"),
+    *TIMES_OF_DAY,
 )
+_SOME_DAY = datetime.date(1900, 1, 1)  # that of strptime, where a text has none
 _EXACT = 2**53  # up to which a floating-point number holds every integer
 _SEQUENCES = (list, tuple, np.ndarray)
 
@@ -159,6 +162,8 @@ def date_reader(date_format: str) -> Callable[[Any], float]:
                     moment = datetime.datetime.strptime(text, date_format)
             elif isinstance(cell, datetime.datetime):
                 moment = cell
+            elif isinstance(cell, datetime.time):
+                moment = datetime.datetime.combine(_SOME_DAY, cell)
             elif isinstance(cell, datetime.date):
                 moment = datetime.datetime(cell.year, cell.month, cell.day)
             else:
@@ -235,7 +240,7 @@ def _storage_of(cells: list[Any]) -> str:
     """Return what cells of any type have in common."""
     filled = [cell for cell in cells if cell is not None]
     for storage, types in (
-        ("text", str),
+        ("text", str | datetime.time),
         ("boolean", bool | np.bool_),
         ("number", numbers.Real | datetime.timedelta),
         ("list", list | tuple | np.ndarray),

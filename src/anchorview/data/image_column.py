@@ -11,9 +11,17 @@ from typing import Any
 
 from .column_encoders import Part, Report, Unseen, expect_storage
 from .columns import Column
-from .image_views import EncodedImages, ImageEncoder, encode_images, refuse_all_unreadable
+from .image_views import (
+    EncodedImages,
+    ImageEncoder,
+    check_network_file,
+    encode_images,
+    refuse_all_unreadable,
+    supporting_views,
+)
 
 GivenEncoder = ImageEncoder | str | os.PathLike[str] | None
+UNREADABLE = "photos that cannot be read"
 _SIZE = 224  # pixels of the photos that a callable gets
 
 
@@ -42,7 +50,7 @@ class ImageColumn:
     def bound(self, folder: str | os.PathLike[str] | None, given: GivenEncoder) -> BoundImageColumn:
         """Return what encodes photos of a folder; an error if the encoder is not the one of the fit."""
         now = image_fingerprint(given)
-        if now != self.encoder:
+        if not _is_same(now, self.encoder):
             raise ValueError(
                 f"Column {self.column!r} was encoded by {self.encoder or 'no encoder'} at the fit, and now by "
                 f"{now or 'none'}; give the same: image_encoder=… (--image-encoder)."
@@ -50,10 +58,11 @@ class ImageColumn:
         return BoundImageColumn(self, folder, given)
 
     def _parts(self, encoded: EncodedImages) -> list[Part]:
-        return [
-            Part(f"{self.column}:{name}", array, encoded.present, [str(number) for number in range(array.shape[1])])
-            for name, array in encoded.arrays.items()
-        ]
+        supporting, parts = supporting_views(encoded), []
+        for name, array in encoded.arrays.items():
+            features = [str(number) for number in range(array.shape[1])]
+            parts.append(Part(f"{self.column}:{name}", array, encoded.present, features, name in supporting))
+        return parts
 
 
 @dataclass(frozen=True)
@@ -70,8 +79,13 @@ class BoundImageColumn:
         expect_storage(column, ("text", "category"), "paths of photos")
         encoded = encode_images(column.texts(), self.folder, self.given, _SIZE, None, self.fitted.sizes)
         filled = int(column.has_cell().sum())
-        unseen[column.name] = Unseen("photos that cannot be read", len(encoded.unreadable), filled)
+        unseen[column.name] = Unseen(UNREADABLE, len(encoded.unreadable), filled)
         return self.fitted._parts(encoded)
+
+
+def _is_same(one: str, other: str) -> bool:
+    """Tell whether two fingerprints are of one encoder, whatever its file is called now."""
+    return one.rpartition(" ")[2] == other.rpartition(" ")[2]
 
 
 def image_fingerprint(given: Any) -> str:
@@ -80,5 +94,6 @@ def image_fingerprint(given: Any) -> str:
         return ""
     if callable(given):
         return f"{getattr(given, '__module__', '')}.{getattr(given, '__qualname__', type(given).__qualname__)}"
+    check_network_file(given)
     with Path(given).open("rb") as stream:
         return f"{Path(given).name} {hashlib.file_digest(stream, 'sha256').hexdigest()[:16]}"

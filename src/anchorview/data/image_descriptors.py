@@ -11,6 +11,7 @@ from .image_files import Pixels, require_images
 
 SIZE = 64
 DESCRIPTOR_SIZES = {"hog": 576, "lbp": 236, "gist": 320, "colour": 256}
+DESCRIPTOR_WORDS = {"hog": "edges", "lbp": "texture", "gist": "layout", "colour": "colour"}  # what people see
 _CELL = 12  # pixels of a cell of HOG: 5 × 5 cells, 4 × 4 blocks of 2 × 2, nine directions
 _SCALES = ((8, 0.25), (8, 0.12), (4, 0.06))  # directions, and waves a pixel, of the filters of gist
 Descriptors = dict[str, npt.NDArray[np.float32]]

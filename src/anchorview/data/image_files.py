@@ -13,7 +13,7 @@ import numpy.typing as npt
 
 MOST_PIXELS = 89_478_485  # from which Pillow warns of a bomb: 268 MB once decoded
 # Pillow's other readers are left out: that of EPS starts another program.
-_FORMATS = ("JPEG", "PNG", "GIF", "BMP", "TIFF", "WEBP", "PPM")
+_FORMATS = ("JPEG", "PNG", "GIF", "BMP", "TIFF", "WEBP", "PPM", "AVIF")  # the last since Pillow 11.3
 _DEEP = ("I", "F", "I;16", "I;16B", "I;16L", "I;16N")  # modes that Pillow's convert would cut off at 255
 Pixels = npt.NDArray[np.uint8]
 
@@ -47,7 +47,7 @@ def _read(file: Path, size: int, shape: tuple[int, int] | None) -> Any:
         _refuse_others(file)
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")  # metadata that are odd; the size is checked here
-            image = image_module.open(file, formats=_FORMATS)
+            image = image_module.open(file, formats=[one for one in _FORMATS if one in image_module.OPEN])
         with image:
             if image.width * image.height > MOST_PIXELS:
                 raise UnreadableImage(f"{image.width * image.height / 1e6:,.0f} megapixels, too large to decode")
@@ -60,6 +60,8 @@ def _read(file: Path, size: int, shape: tuple[int, int] | None) -> Any:
             return upright.resize(shape, image_module.Resampling.BILINEAR, reducing_gap=3.0)
     except UnreadableImage:
         raise
+    except image_module.UnidentifiedImageError:
+        raise UnreadableImage("it is no picture of a kind that can be read") from None
     except image_module.DecompressionBombError:
         raise UnreadableImage("too large to decode") from None
     except FileNotFoundError:

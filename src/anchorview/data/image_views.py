@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
-from typing import Any, NamedTuple, Self
+from typing import Any, NamedTuple, Self, TypeVar
 
 import numpy as np
 import numpy.typing as npt
@@ -13,14 +13,19 @@ from sklearn.base import BaseEstimator, TransformerMixin
 from sklearn.utils.validation import check_is_fitted
 
 from ..core.arrays import Mask
+from ..core.progress import Ticker
 from ..engine.blocks import count_threads, iter_blocks
-from .image_descriptors import DESCRIPTOR_SIZES, SIZE, describe_image
+from .image_descriptors import DESCRIPTOR_SIZES, SIZE, Descriptors, describe_image
 from .image_files import Pixels, UnreadableImage, read_image, require_images
 from .views import Views
 
 _BATCH = 64  # photos that are read together
 _NAMED = 3  # unreadable ones that errors name
+NETWORK = "network"  # the view that an encoder gives
 _MEAN, _SPREAD = (0.485, 0.456, 0.406), (0.229, 0.224, 0.225)  # of ImageNet, as networks for photos expect
+_BYTES = "tensor(uint8)"
+_INPUTS = {"tensor(float)": np.float32, "tensor(float16)": np.float16, _BYTES: np.uint8}  # what networks take
+T = TypeVar("T")
 ImageEncoder = Callable[[Sequence[Any]], Any]
 
 
@@ -36,8 +41,9 @@ class ImageViews(TransformerMixin, BaseEstimator):
     """Turn paths of photos into views.
 
     Without an encoder: edges (HOG), texture (LBP), layout (a small gist) and colour, four views of 1,388 features in
-    all, of the photo at 64 × 64 pixels. With an encoder, what it gives is the only view. A photo that cannot be read is
-    a row without these views.
+    all, of the photo at 64 × 64 pixels. With an encoder, what it gives leads ("network"): the four are there as well,
+    but an estimator that chooses weights (``view_weights="auto"``) lets them count only if they help on the labels. A
+    photo that cannot be read is a row without these views.
 
     Parameters
     ----------
@@ -183,33 +189,43 @@ def encode_images(
     run: ImageEncoder | None = None
     if encoder is not None:
         size, run = (size, encoder) if callable(encoder) else _load_network(encoder)
-    else:
-        require_images("PIL.Image"), require_images("skimage.feature")
+    described = [name for name in DESCRIPTOR_SIZES if sizes is None or name in sizes]  # none by models of older files
+    require_images("PIL.Image")
+    if described:
+        require_images("skimage.feature")
 
-    def of_batch(rows: range) -> tuple[list[int], list[Any], dict[str, str]]:
-        read, made, failed = [], [], {}
+    def of_batch(rows: range) -> tuple[list[int], list[Pixels], list[Descriptors], dict[str, str]]:
+        read, pictures, descriptions, failed = [], list[Pixels](), list[Descriptors](), {}
         for row in rows:
             path = paths[row]
             if path is None:
                 continue
             try:
-                pixels = read_image(root / path, SIZE if run is None else size)
-                made.append(describe_image(pixels) if run is None else pixels)
-                read.append(row)
+                picture = None if run is None else read_image(root / path, size)
+                described_as = describe_image(read_image(root / path, SIZE)) if described else {}
             except UnreadableImage as error:
                 failed[str(path)] = str(error)
-        return read, made, failed
+                continue
+            read.append(row)
+            descriptions.append(described_as)
+            if picture is not None:
+                pictures.append(picture)
+        return read, pictures, descriptions, failed
 
+    n_threads = count_threads(n_jobs)
     batches = [range(start, min(start + _BATCH, len(paths))) for start in range(0, len(paths), _BATCH)]
     present = np.zeros(len(paths), dtype=bool)
     unreadable: dict[str, str] = {}
-    known = dict(DESCRIPTOR_SIZES) if run is None else sizes
-    arrays = {} if known is None else {name: np.zeros((len(paths), n), np.float32) for name, n in known.items()}
-    for read, made, failed in iter_blocks(of_batch, batches, count_threads(n_jobs), "photos"):
+    known = sizes if sizes is not None else {} if run is not None else DESCRIPTOR_SIZES
+    arrays = {name: np.zeros((len(paths), n), np.float32) for name, n in known.items()}
+    ticker = Ticker("reading", len(paths), "photos")
+    for rows_read, (read, pictures, descriptions, failed) in _read_ahead(of_batch, batches, n_threads):
+        ticker.done(len(rows_read))
         unreadable |= failed
         if not read:
             continue
-        of_view = {name: [one[name] for one in made] for name in DESCRIPTOR_SIZES} if run is None else _run(run, made)
+        of_view: dict[str, Any] = {} if run is None else {NETWORK: _run(run, pictures)}
+        of_view |= {name: [one[name] for one in descriptions] for name in described}
         for name, rows in of_view.items():
             if name not in arrays:
                 arrays[name] = np.zeros((len(paths), len(rows[0])), np.float32)
@@ -220,6 +236,13 @@ def encode_images(
     return EncodedImages(arrays, present, unreadable)
 
 
+def _read_ahead(of_batch: Callable[[range], T], batches: list[range], n_threads: int) -> Iterator[tuple[range, T]]:
+    """Yield batches and what was read of them, a few ahead: pictures must not pile up before a slow network."""
+    for start in range(0, len(batches), 2 * n_threads):
+        some = batches[start : start + 2 * n_threads]
+        yield from zip(some, iter_blocks(of_batch, some, n_threads), strict=True)
+
+
 def refuse_all_unreadable(encoded: EncodedImages, n_rows: int, what: str) -> None:
     """Raise an error if no photo could be read."""
     if not encoded.present.any():
@@ -227,34 +250,53 @@ def refuse_all_unreadable(encoded: EncodedImages, n_rows: int, what: str) -> Non
         raise ValueError(f"None of the {n_rows} photos of {what} can be read ({shown or 'no path is given'}).")
 
 
-def _run(run: ImageEncoder, images: list[Pixels]) -> dict[str, Any]:
+def supporting_views(encoded: EncodedImages) -> frozenset[str]:
+    """Return the descriptions, if there is a view of an encoder that leads."""
+    return frozenset(DESCRIPTOR_SIZES if NETWORK in encoded.arrays else ()) & set(encoded.arrays)
+
+
+def _run(run: ImageEncoder, images: list[Pixels]) -> npt.NDArray[np.float32]:
     made = np.asarray(run(images), dtype=np.float32)
     if made.ndim != 2 or len(made) != len(images) or not np.isfinite(made).all():
         raise ValueError(f"The image encoder must give a row of finite numbers for each photo; got {made.shape}.")
-    return {"network": made}
+    return made
+
+
+def check_network_file(path: str | os.PathLike[str]) -> None:
+    """Raise an error if there is no such file."""
+    if not Path(path).is_file():
+        raise ValueError(f"There is no file {path}; an image encoder is a callable or the path of an .onnx file.")
 
 
 def _load_network(path: str | os.PathLike[str]) -> tuple[int, ImageEncoder]:
     """Return the size of the photos that a network takes, and a function that runs it."""
-    if not Path(path).is_file():
-        raise ValueError(f"There is no file {path}; an image encoder is a callable or the path of an .onnx file.")
+    check_network_file(path)
     runtime = require_images("onnxruntime", "onnx")
-    session = runtime.InferenceSession(str(path), providers=["CPUExecutionProvider"])
+    try:
+        session = runtime.InferenceSession(str(path), providers=["CPUExecutionProvider"])
+    except Exception as error:  # onnxruntime has a dozen kinds of errors, none of which is a class of Python's
+        raise ValueError(f"{path} is no network that can be read: {' '.join(str(error).split())[:200]}") from None
     given = session.get_inputs()[0]
+    if given.type not in _INPUTS:
+        raise ValueError(f"{path} takes {given.type}; a network for photos takes {', '.join(_INPUTS)}.")
     shape = [one if isinstance(one, int) else None for one in given.shape]
     if len(shape) != 4:
         raise ValueError(f"{path} takes an input of shape {given.shape}; a network for photos takes four dimensions.")
     last = shape[3] == 3
     size = (shape[1] if last else shape[2]) or 224
 
+    mean, spread = np.array(_MEAN, dtype=np.float32), np.array(_SPREAD, dtype=np.float32)
+
     def run(images: Sequence[Pixels]) -> npt.NDArray[np.float32]:
-        batch = (np.stack(images).astype(np.float32) / 255 - np.array(_MEAN, dtype=np.float32)) / np.array(
-            _SPREAD, dtype=np.float32
-        )
+        batch: npt.NDArray[Any] = np.stack(images)
+        if given.type != _BYTES:  # a network that takes bytes scales them itself
+            batch = ((batch.astype(np.float32) / 255 - mean) / spread).astype(_INPUTS[given.type])
         batch = batch if last else np.ascontiguousarray(batch.transpose(0, 3, 1, 2))
         parts = [batch] if shape[0] is None else [batch[row : row + 1] for row in range(len(batch))]
         found = np.concatenate([session.run(None, {given.name: part})[0] for part in parts])
-        return np.asarray(found.reshape(len(batch), -1), dtype=np.float32)
+        if found.ndim > 2:  # of each place in the photo: the mean
+            found = found.mean(axis=tuple(range(1, found.ndim - 1)) if last or found.ndim == 3 else (2, 3))
+        return np.asarray(found, dtype=np.float32)
 
     return size, run
 
@@ -266,4 +308,6 @@ def _paths(X: Any) -> list[str | None]:
 
 def _views(encoded: EncodedImages) -> Views:
     mask = np.repeat(encoded.present[:, None], len(encoded.arrays), axis=1)
-    return Views(list(encoded.arrays.values()), names=list(encoded.arrays), mask=mask)
+    views = Views(list(encoded.arrays.values()), names=list(encoded.arrays), mask=mask)
+    views.supporting = supporting_views(encoded)
+    return views

@@ -10,6 +10,7 @@ import numpy as np
 from ..core.arrays import ClassIds
 from .column_kinds import ColumnKind
 from .columns import Column
+from .tag_words import TAG_READERS
 
 _LEAST_LABELS = 20  # by which a column is judged: of fewer, one value a class is no surprise
 _MOST_LABELS = 5000  # that are looked at
@@ -56,8 +57,11 @@ def leaking_columns(
         said = None
         if kind in ("category", "boolean", "number", "date"):
             said = _by_value(_values(column, kind, rows, len(classes)), class_ids)
-        elif kind == "text":
-            said = _by_name([column.texts()[row] or "" for row in rows], classes.tolist(), class_ids)
+        elif kind == "text" or kind in TAG_READERS:
+            cells = column.cells
+            said = _by_name(
+                ["" if cells[row] is None else str(cells[row]) for row in rows], classes.tolist(), class_ids
+            )
         if said is not None:
             found[name] = said
     return found

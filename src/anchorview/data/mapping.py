@@ -10,7 +10,7 @@ import numpy as np
 from sklearn.base import clone
 
 from ..core.arrays import Mask, is_sparse
-from ..engine.sources.base import is_stored
+from ..engine.sources.base import StoredRows
 from .matrices import as_matrix
 from .rows import spread_rows
 from .tables import column_names, is_table
@@ -59,7 +59,7 @@ def _map_view(
     """Return one view transformed, the names of its new columns, and the transformer as it is fitted."""
     if transformer is None or (isinstance(transformer, str) and transformer in UNCHANGED):
         return array, None, transformer
-    array = array[:] if is_stored(array) else array  # transformers know arrays only
+    array = array[:] if isinstance(array, StoredRows) else array  # transformers know arrays only
     if not is_sparse(array) and array.dtype.kind == "f":
         has_view &= ~np.isnan(array).all(axis=1)
     if not has_view.any():

@@ -9,13 +9,13 @@ import numpy.typing as npt
 from scipy import sparse
 
 from ..core.arrays import is_sparse
-from ..engine.sources.base import is_stored
+from ..engine.sources.base import StoredRows
 from .tables import is_table, numbers_of, table_matrix
 
 
 def as_matrix(array: Any, name: str) -> Any:
     """Return a view as a numeric 2-D array or CSR array, without copying one that is; rows in a store as they are."""
-    if is_stored(array):
+    if isinstance(array, StoredRows):
         return array
     if array is None:
         raise ValueError(

@@ -120,7 +120,8 @@ class NumberEncoder:
             unreadable = filled & np.isnan(values)
             if unreadable.sum() > _MOST_UNREADABLE * filled.sum():
                 row = int(np.argmax(unreadable))
-                raise changed_column(column, what, f"text such as {column.cells[row]!r} (row {row})")
+                before = f"{what} in {one.unit}" if one.unit and not is_date else what
+                raise changed_column(column, before, f"text such as {column.cells[row]!r} (row {row})")
             unseen[column.name] = Unseen(f"cells that are no {what}", int(unreadable.sum()), int(filled.sum()))
         return dict(_date_parts(values)) if is_date else {None: values}
 

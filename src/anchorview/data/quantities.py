@@ -1,4 +1,4 @@
-"""Numbers with a currency or a unit, as people write them: € 12.50, 1 234,50 EUR, 3 kg, 250 MB, 45 %, 1.2k."""
+"""Numbers with a currency or a unit, as people write them: € 12.50, 1 234,50 EUR, 3 kg, 250 MB, 45 %, $1.2k, (5.00)."""
 
 from __future__ import annotations
 
@@ -54,7 +54,7 @@ def recognise_quantities(cells: Sequence[str]) -> Quantities | None:
     parts = [part for part in map(_split, cells) if part is not None]
     if len(parts) < _READABLE * len(cells):
         return None
-    units = {unit for _, unit in parts}
+    units = {part.unit for part in parts}
     named = units - {""}
     if len(named) <= 1:
         unit = next(iter(named), "")
@@ -62,7 +62,7 @@ def recognise_quantities(cells: Sequence[str]) -> Quantities | None:
         unit = next((base for base, family in _FAMILIES.items() if units <= set(family)), "")
         if not unit:
             return None
-    found = Quantities(unit, decimal_mark([number for number, _ in parts]))
+    found = Quantities(unit, decimal_mark([part.number for part in parts]))
     readable = sum(not math.isnan(read_quantity(cell, found)) for cell in cells)
     return found if readable >= _READABLE * len(cells) else None
 
@@ -74,26 +74,55 @@ def read_quantity(text: str, quantities: Quantities) -> float:
     --------
     >>> read_quantity("250 g", Quantities("g", ".")), read_quantity("2 kg", Quantities("g", "."))
     (250.0, 2000.0)
-    >>> read_quantity("$ 5", Quantities("€", "."))
-    nan
+    >>> read_quantity("250 g", Quantities("kg", ".")), read_quantity("$ 5", Quantities("€", "."))
+    (0.25, nan)
     """
     part = _split(text)
     if part is None:
         return math.nan
-    number, unit = part
-    value = read_number(number, quantities.decimal)
-    if unit == quantities.unit or not unit:
+    value = part.factor * read_number(part.number, quantities.decimal)
+    if part.unit == quantities.unit or not part.unit:
         return value
-    return value * _FAMILIES.get(quantities.unit, {}).get(unit, math.nan)
+    return value * _factor(part.unit, quantities.unit)
 
 
-def _split(text: str) -> tuple[str, str] | None:
-    """Return the number of a text and its unit, in small letters; None if it is no quantity."""
-    found = _SHAPE.fullmatch(text.strip())
-    if found is None or (found["before"] and found["after"]):
+def _factor(unit: str, base: str) -> float:
+    """Return how many of one unit another one is, if both are of one kind; NaN if not."""
+    for name, family in _FAMILIES.items():
+        if base and unit in family and (base == name or base in family):
+            return family[unit] / family.get(base, 1.0)
+    return math.nan
+
+
+class _Part(NamedTuple):
+    """What a quantity is made of: its digits, its unit in small letters, and what the number is to be multiplied by."""
+
+    number: str
+    unit: str
+    factor: float = 1.0
+
+
+def _split(text: str) -> _Part | None:
+    """Return what a text is made of; None if it is no quantity. Bookkeepers put losses in brackets.
+
+    Examples
+    --------
+    >>> _split("$1.5k"), _split("(12.50)")
+    (_Part(number='1.5', unit='$', factor=1000.0), _Part(number='12.50', unit='', factor=-1.0))
+    """
+    text = text.strip()
+    if text.startswith("(") and text.endswith(")"):
+        inner = _split(text[1:-1])
+        return None if inner is None else inner._replace(factor=-inner.factor)
+    found = _SHAPE.fullmatch(text)
+    if found is None:
         return None
-    after = found["after"] or ""
+    after, factor = found["after"] or "", 1.0
+    if found["before"] and after:
+        if after.lower() not in _FAMILIES["thousands"]:
+            return None
+        after, factor = "", float(_FAMILIES["thousands"][after.lower()])
     if after and not found["gap"] and _ORDINAL.fullmatch(after):
         return None
     number = found["sign"] + _GROUPS.sub("", found["number"].strip())
-    return (number, (found["before"] or after).lower()) if " " not in number else None
+    return _Part(number, (found["before"] or after).lower(), factor) if " " not in number else None

@@ -13,7 +13,7 @@ import numpy.typing as npt
 from ..core.arrays import is_sparse
 from ..core.user_errors import CommandError
 from ..files.record_tables import flat_record
-from ..files.sources import PHOTOS, files_of, suffix_of
+from ..files.sources import folder_of
 from ..files.tables import read_table
 
 
@@ -55,7 +55,7 @@ def read_raw(X: Any) -> RawTable:
     if isinstance(X, str | os.PathLike):
         path = Path(X)
         try:
-            return RawTable(read_table(path), path if suffix_of(path) == PHOTOS else files_of(path)[0].parent)
+            return RawTable(read_table(path), folder_of(path))
         except CommandError as error:
             raise (ImportError if "not installed" in str(error) else ValueError)(str(error)) from None
     if isinstance(X, Mapping) and not is_sparse(X):  # one kind of sparse matrix is a dict
@@ -65,7 +65,22 @@ def read_raw(X: Any) -> RawTable:
             return RawTable(RecordTable(X), None)
         except CommandError as error:
             raise ValueError(str(error)) from None
+    if X is None or isinstance(X, int | float) or (isinstance(X, list | tuple) and all(map(_is_cell, X))):
+        raise ValueError(
+            f"{_named(X)} is no table. Give a DataFrame, a dict with the names of the columns, such as "
+            '{"text": "…"}, a list of such dicts, or the path of a file.'
+        )
     return RawTable(X, None)
+
+
+def _is_cell(value: Any) -> bool:
+    return value is None or isinstance(value, str | int | float)
+
+
+def _named(X: Any) -> str:
+    if not isinstance(X, list | tuple):
+        return repr(X)
+    return f"A list of {type(X[0]).__name__}" if len(X) else "An empty list"
 
 
 def _objects(cells: list[Any]) -> npt.NDArray[Any]:

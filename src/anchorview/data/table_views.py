@@ -19,11 +19,12 @@ from ..core.progress import Ticker
 from .column_encoders import CategoryEncoder, ColumnEncoder, ListEncoder, Part, Report, TextEncoder
 from .column_kinds import USED, ColumnKind, declared_kind, recognise
 from .columns import Column, table_columns
-from .image_column import GivenEncoder, ImageColumn
+from .image_column import UNREADABLE, GivenEncoder, ImageColumn
 from .leaks import leaking_columns
 from .number_encoder import NumberEncoder
 from .quantities import Quantities
 from .records import RecordTable, read_raw
+from .rows import read_ids
 from .tables import as_column, column_labels, index_of, is_table
 from .tag_encoder import TagEncoder
 from .tag_words import TAG_READERS
@@ -73,7 +74,7 @@ class TableViews(TransformerMixin, BaseEstimator):
         environment variable ANCHORVIEW_CACHE), for encoders that take more than a millisecond per text. None turns the
         cache off.
     image_encoder : callable or path of an .onnx file, optional
-        Encoder of photos; by default four image descriptors (see `ImageViews`).
+        Encoder of photos, whose view leads; by default four image descriptors (see `ImageViews`).
     image_folder : path, optional
         Base folder of relative photo paths; by default the current folder. Model files store neither.
 
@@ -245,6 +246,10 @@ class TableViews(TransformerMixin, BaseEstimator):
         encoded = self.encode(X)
         if encoded.missing or encoded.unknown:
             warnings.warn(describe_columns(encoded.missing, encoded.unknown), UserWarning, stacklevel=2)
+        for name, one in encoded.unseen.items():
+            if one.what == UNREADABLE and one.count:
+                what = f"Column {name!r}: {one.count:,} of {one.total:,} {UNREADABLE}; these rows lack its views."
+                warnings.warn(what, UserWarning, stacklevel=2)
         return encoded.views
 
     def encode(self, X: Any) -> EncodedTable:
@@ -430,8 +435,9 @@ def _join(parts: list[Part], table: Any) -> Views:
     for place, name in enumerate(names):
         if name in names[place + 1 :]:  # a column of lists named "numbers"
             names[place] = f"{name}:list"
-    views = Views(
-        [part.array for part in parts], names=names, mask=np.column_stack([part.present for part in parts]), ids=ids
-    )
-    views.features = [list(part.features) for part in parts]
+    arrays, features = [part.array for part in parts], [part.features for part in parts]
+    present = np.column_stack([part.present for part in parts])
+    ids = None if ids is None else read_ids(ids, len(present), "X")
+    views = Views.of_sound_arrays(arrays, names, features, present, ids)
+    views.supporting = frozenset(name for name, part in zip(names, parts, strict=True) if part.supporting)
     return views

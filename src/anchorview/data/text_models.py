@@ -5,6 +5,7 @@ from __future__ import annotations
 import hashlib
 import importlib
 import importlib.util
+import json
 import os
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -60,7 +61,9 @@ def load_text_model(given: Any) -> TextModel | None:
             raise ValueError(
                 f"There is no folder {folder}; a text encoder is 'auto', 'wordllama', or a model's folder."
             )
-        return _from_folder(str(folder.resolve()), max(file.stat().st_mtime_ns for file in folder.rglob("*")))
+        return _from_folder(
+            str(folder.resolve()), max((file.stat().st_mtime_ns for file in folder.rglob("*")), default=0)
+        )
     for one, model in _kept:
         if one is given:
             return model
@@ -94,7 +97,7 @@ def _wordllama() -> TextModel:
 def _from_folder(path: str, changed: int) -> TextModel:
     """Return the model of a folder; it is read again if a file in it has changed since."""
     folder = Path(path)
-    library = "sentence_transformers" if (folder / "modules.json").exists() else "model2vec"
+    library = _library_of(folder)
     try:
         module = importlib.import_module(library)
     except ImportError:
@@ -103,6 +106,20 @@ def _from_folder(path: str, changed: int) -> TextModel:
     is_static = library == "model2vec"
     model = module.StaticModel.from_pretrained(folder) if is_static else module.SentenceTransformer(path)
     return _made(folder.name, "", model.encode)
+
+
+def _library_of(folder: Path) -> str:
+    """Return the package that reads a folder; folders of model2vec have the files of sentence-transformers as well."""
+    try:
+        kind = json.loads((folder / "config.json").read_text(encoding="utf-8")).get("model_type")
+    except (OSError, ValueError, AttributeError):
+        kind = None
+    has_modules = (folder / "modules.json").exists()
+    if kind is None and not has_modules:
+        raise ValueError(
+            f"{folder} holds no model of sentence-transformers or model2vec (no modules.json, config.json)."
+        )
+    return "sentence_transformers" if has_modules and kind != "model2vec" else "model2vec"
 
 
 def _made(name: str, version: str, encode: Callable[[list[str]], Any]) -> TextModel:

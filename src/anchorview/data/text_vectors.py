@@ -19,6 +19,7 @@ from .vector_cache import VectorCache, default_folder
 
 _BATCH = 256  # texts that an encoder gets together
 _WORTH_KEEPING = 1e-3  # seconds a text from which on vectors are kept unless a folder is named: the disk takes 0.1 ms
+_TELLING = 16  # numbers a text from which on two encoders do not agree by chance, as counts of letters may
 Cache = str | os.PathLike[str] | None
 
 
@@ -36,6 +37,8 @@ def encode_texts(model: TextModel, texts: Sequence[str], cache: Cache = None) ->
         and is used for encoders that take longer than a millisecond a text. None keeps nothing.
     """
     unique = list(dict.fromkeys(texts))
+    if cache == AUTO and model.name == WORDLLAMA:  # it looks vectors up: no slower than a cache would be
+        cache = None
     kept = None if cache is None else VectorCache(default_folder() if cache == AUTO else cache, model.digest)
     found = {} if kept is None else kept.read(unique)
     lacking = [text for text in unique if text not in found]
@@ -51,10 +54,10 @@ def encode_texts(model: TextModel, texts: Sequence[str], cache: Cache = None) ->
             kept.write(batch, vectors)
         return vectors
 
-    ticker = Ticker("encoding texts", len(batches))
+    ticker = Ticker("encoding", len(lacking), "texts")
     for batch in batches:  # one at a time: encoders bring threads of their own
         found |= dict(zip(batch, encode(batch), strict=True))
-        ticker.done()
+        ticker.done(len(batch))
     sizes = {len(vector) for vector in found.values()}
     if len(sizes) > 1:
         raise ValueError(f"{model.name} gave vectors of several lengths: {sorted(sizes)}.")
@@ -82,13 +85,18 @@ class TextVectors:
         if given is None or (isinstance(given, str) and given == AUTO):  # none was given
             given = WORDLLAMA if self.encoder == WORDLLAMA else None
         model = load_text_model(given)
-        if model is None or model.name != self.encoder or not is_same_encoder(model.fingerprint, self.fingerprint):
+        if model is None or not self._is_of(model):
             now = "none" if model is None else f"{model.name} ({model.fingerprint})"
             raise ValueError(
                 f"Column {self.column!r} was encoded by {self.encoder} ({self.fingerprint}) at the fit, and now by "
                 f"{now}; give the same encoder in the same version (text_encoder=…), or fit again."
             )
         return BoundTextVectors(self, model, cache)
+
+    def _is_of(self, model: TextModel) -> bool:
+        """Tell whether a model is the one of the fit: its folder may be called otherwise here, or be an object now."""
+        is_named = model.name == self.encoder or self.n_features >= _TELLING
+        return is_named and is_same_encoder(model.fingerprint, self.fingerprint)
 
     def _part(self, array: Vectors, present: npt.NDArray[np.bool_]) -> Part:
         return Part(f"{self.column}:meaning", array, present, [str(number) for number in range(self.n_features)])

@@ -3,27 +3,20 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
-from operator import iadd
 from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 from scipy import sparse
 from sklearn.utils.validation import check_array, validate_data
 
-from ..core.arrays import Mask, Presence, Rows, is_sparse
-from ..engine.blocks import reduce_rows
-from ..engine.sources.base import holds_sparse, is_stored
+from ..core.arrays import Rows, is_sparse
+from ..engine.sources.base import StoredRows
 from ..engine.sources.opening import is_delayed, is_path, stored_form
 from .annotated import paths_in, read_column
 from .reading import ColumnGroups, groups_in, is_annotated
 from .tables import has_levels, is_table
-from .view_errors import check_no_empty, raise_other_features, raise_other_sizes
+from .view_errors import raise_other_features, raise_other_sizes
 from .views import Views
-
-_BLOCK_CELLS = 2**22  # cells looked at together, so that memory stays small for wide views too
-_STORE_ROWS = 4096  # of a store looked at together
 
 
 def as_views(X: Any, views: ColumnGroups | None) -> Views:
@@ -36,8 +29,8 @@ def as_views(X: Any, views: ColumnGroups | None) -> Views:
 
 def _refuse_unsupported(views: Views, accept_sparse: bool, accept_missing: bool) -> None:
     """Raise an error for views that `Views` can hold but an estimator cannot work on."""
-    for name, array in zip(views.names, views.arrays, strict=True):
-        if holds_sparse(array) and not accept_sparse:
+    for name, is_text in zip(views.names, views.is_sparse_view, strict=True):
+        if is_text and not accept_sparse:
             raise TypeError(
                 f"View {name!r} is sparse, which this method does not support; pass .toarray() if it fits in memory."
             )
@@ -69,8 +62,9 @@ def read_views(
     some read in blocks, are read into memory.
     """
     groups = estimator.views
-    stored = None if is_sparse(X) else stored_form(X, "X")
-    X = X if stored is None else stored
+    if not (isinstance(X, Views) or is_sparse(X)):
+        stored = stored_form(X, "X")
+        X = X if stored is None else stored
     if not reset:
         X, groups = _leave_out_absent(X, groups, estimator.view_names_)
     is_one = _can_be_validated(X)
@@ -95,7 +89,7 @@ def read_views(
         estimator.n_features_in_ = sum(views.sizes)
         estimator.view_names_, estimator.view_sizes_ = list(views.names), list(views.sizes)
         estimator._view_features = list(views.features)
-        estimator._sparse_views = [holds_sparse(array) for array in views.arrays]
+        estimator._sparse_views = views.is_sparse_view
         if cuts_table:
             _record_names(estimator, views)
     else:
@@ -104,7 +98,10 @@ def read_views(
         if views.sizes != estimator.view_sizes_:
             raise_other_sizes(views, estimator)
     _refuse_unsupported(views, accept_sparse, accept_missing)
-    return views if accept_stored else views.in_memory()
+    if not accept_stored:
+        return views.in_memory()
+    views.check_unchanged()
+    return views
 
 
 def _leave_out_absent(X: Any, groups: ColumnGroups | None, names: list[str]) -> tuple[Any, ColumnGroups | None]:
@@ -180,7 +177,7 @@ def _can_be_validated(X: Any) -> bool:
         if any(part is None or is_delayed(part) for part in X) or (len(X) > 0 and all(map(is_path, X))):
             return False
         return len(X) > 0 and np.ndim(X[0]) < 2 and not hasattr(X[0], "shape")
-    return sparse.issparse(X) or not (isinstance(X, Views | Mapping) or is_annotated(X) or is_stored(X))
+    return sparse.issparse(X) or not (isinstance(X, Views | Mapping) or is_annotated(X) or isinstance(X, StoredRows))
 
 
 def match_views(views: Views, estimator: Any) -> Views:
@@ -204,66 +201,3 @@ def match_views(views: Views, estimator: Any) -> Views:
     if len(views.names) == len(names):
         return views.select(names)
     return views.complete(names, estimator.view_sizes_, estimator._sparse_views)
-
-
-def find_present(views: Views) -> Mask | None:
-    """Return which rows have which view: as the mask or ids of `views` have it, less rows of a view that are all NaN.
-
-    None if no view is missing anywhere. A row that is NaN in part only is not missing.
-
-    Examples
-    --------
-    >>> gap = np.array([[1.0, 2.0], [np.nan, np.nan], [np.nan, 3.0]])
-    >>> find_present(Views([gap, np.ones((3, 1))]))
-    array([[ True,  True],
-           [False,  True],
-           [ True,  True]])
-    """
-    present = np.ones((len(views), len(views.names)), dtype=bool) if views.present is None else views.present.copy()
-    for number, array in enumerate(views.arrays):
-        if not holds_sparse(array) and array.dtype.kind == "f":
-            missing = _nan_rows_in_store(array) if is_stored(array) else _nan_rows(array)
-            if len(missing):
-                present[missing, number] = False
-    return None if present.all() else present
-
-
-def _nan_rows_in_store(array: Any) -> Rows:
-    """Return the rows that are NaN throughout, in one pass over a store."""
-    return np.concatenate([np.empty(0, dtype=np.intp), *reduce_rows(_find_nan_rows, iadd, [], array, _STORE_ROWS, 1)])
-
-
-def _find_nan_rows(rows: npt.NDArray[Any], block: slice) -> list[Rows]:
-    begin = np.flatnonzero(np.isnan(rows[:, 0]))
-    missing: Rows = begin[np.isnan(rows[begin]).all(axis=1)] + block.start
-    return [missing] if len(missing) else []
-
-
-def _nan_rows(array: npt.NDArray[Any]) -> Rows:
-    """Return the rows that are NaN throughout; only rows that begin with NaN are read as a whole."""
-    step = max(1, _BLOCK_CELLS // array.shape[1])
-    missing = []
-    for start in range(0, len(array), step):
-        begins = np.isnan(array[start : start + step, 0])
-        if begins.any():
-            rows = start + np.flatnonzero(begins)
-            missing.append(rows[np.isnan(array[rows]).all(axis=1)])
-    return np.concatenate(missing) if missing else np.empty(0, dtype=np.intp)
-
-
-@dataclass(frozen=True)
-class RowChecks:
-    """What rows are checked for before they are read."""
-
-    drops_empty: bool  # rows without any view are no error
-    unscaled: bool  # features may be used as they are, so that fewer numbers are small enough
-
-    def find_present(self, views: Views) -> tuple[Presence, Mask | None]:
-        """Return which rows have which view, and which have none: an error that names them unless they are dropped."""
-        present = find_present(views)
-        if present is None or present.any(axis=1).all():
-            return present, None
-        if not self.drops_empty:
-            check_no_empty(present, views.ids)
-        empty: Mask = np.logical_not(present.any(axis=1))
-        return present, empty

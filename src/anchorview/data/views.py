@@ -11,7 +11,7 @@ import numpy.typing as npt
 from scipy import sparse
 
 from ..core.arrays import Presence, Rows, is_sparse
-from ..engine.sources.base import StoredRows, holds_sparse, is_stored
+from ..engine.sources.base import StoredRows
 from ..engine.sources.dask_rows import DaskRows, blank_rows, send_rows
 from ..engine.sources.derived import select_columns
 from .annotated import read_annotated
@@ -68,6 +68,9 @@ class Views:
         Whether the names were given; if not, views are told by their places.
     ids : ndarray of shape (n_rows,), or None
         Ids of the rows: those given, or the index of DataFrames that do not just count their rows.
+    supporting : frozenset of str
+        Views that count only if labels show that they help, where an estimator chooses weights
+        (``view_weights="auto"``): descriptions of photos beside what a network makes of them.
     known_ids : ndarray or None
         Ids of the views that these rows were selected from, so that an id left out can be told from a wrong one.
 
@@ -102,11 +105,13 @@ class Views:
         self.ids: npt.NDArray[Any] | None = None
         self.known_ids: npt.NDArray[Any] | None = None
         self.named: bool
+        self.supporting: frozenset[str] = frozenset()
         if isinstance(data, Views):
             if views is not None:
                 raise ValueError("views= cuts one 2-D array; the data given is cut into views already.")
             arrays, given, features, self.named = data.arrays, data.names, data.features, data.named
             present, self.ids, self.known_ids = data.present, data.ids, data.known_ids
+            self.supporting = data.supporting
         else:
             raw = (
                 read_annotated(data, views) if is_annotated(data) else read_raw_views(data, views, by_index=ids is None)
@@ -344,13 +349,26 @@ class Views:
         """
         if not self.is_stored:
             return self
-        arrays = [array[:] if is_stored(array) else array for array in self.arrays]
+        arrays = [array[:] if isinstance(array, StoredRows) else array for array in self.arrays]
         return self.with_arrays(arrays, self.features, self.present)
 
     @property
     def is_stored(self) -> bool:
         """Whether rows of some view are kept elsewhere than in memory."""
-        return any(map(is_stored, self.arrays))
+        return any(isinstance(array, StoredRows) for array in self.arrays)
+
+    @property
+    def is_sparse_view(self) -> list[bool]:
+        """Whether the rows of each view are sparse, in memory or in a store.
+
+        Examples
+        --------
+        >>> from scipy import sparse
+        >>> from anchorview import Views
+        >>> Views([[[1.0], [2.0]], sparse.eye_array(2)]).is_sparse_view
+        [False, True]
+        """
+        return [is_sparse(array) or (isinstance(array, StoredRows) and array.is_sparse) for array in self.arrays]
 
     def place(self, number: int) -> str:
         """Return where the rows of a view are stored, for errors; nothing if they are in memory."""
@@ -384,9 +402,49 @@ class Views:
         self, arrays: list[Any], names: Sequence[str], present: Presence, ids: npt.NDArray[Any] | None
     ) -> Views:
         """Return Views made of parts of this one, which need no check."""
-        result = object.__new__(Views)
-        result.arrays, result.names, result.present = arrays, list(names), _unless_complete(present)
-        result.ids, result.known_ids, result.features, result.named = ids, self.known_ids, self.features, self.named
+        result = Views.of_sound_arrays(arrays, names, self.features, present, ids)
+        result.known_ids, result.named, result.supporting = self.known_ids, self.named, self.supporting & set(names)
+        return result
+
+    @classmethod
+    def of_sound_arrays(
+        cls,
+        arrays: Sequence[Any],
+        names: Sequence[str],
+        features: Sequence[list[Any] | None],
+        present: Presence,
+        ids: npt.NDArray[Any] | None = None,
+    ) -> Views:
+        """Return Views of arrays that need no check, since the caller has made them: a check takes as long as a row.
+
+        Parameters
+        ----------
+        arrays : sequence of ndarray or csr_array
+            The views, each with one row for each sample, sparse ones in canonical format.
+        names : sequence of str
+            Their names.
+        features : sequence of list or None
+            The names of their columns, where these have names.
+        present : ndarray of bool of shape (n_rows, n_views) or None
+            Which rows have which view; None if all have all.
+        ids : ndarray, optional
+            Of the rows.
+
+        Returns
+        -------
+        Views
+
+        Examples
+        --------
+        >>> import numpy as np
+        >>> from anchorview import Views
+        >>> Views.of_sound_arrays([np.ones((2, 3))], ["image"], [None], None)
+        Views(2 rows; image: 3)
+        """
+        result = object.__new__(cls)
+        result.arrays, result.names, result.features = list(arrays), list(names), list(features)
+        result.present, result.ids, result.known_ids = _unless_complete(present), ids, ids
+        result.named, result.supporting = True, frozenset()
         return result
 
     def to_array(self, dtype: npt.DTypeLike | None = None) -> npt.NDArray[Any]:
@@ -441,11 +499,10 @@ class Views:
 
     def __repr__(self) -> str:
         parts = []
-        for number, (name, array) in enumerate(self.items()):
+        for number, (name, array, is_text) in enumerate(zip(self.names, self.arrays, self.is_sparse_view, strict=True)):
             lacking = 0 if self.present is None else int((~self.present[:, number]).sum())
             parts.append(
-                f"{name}: {array.shape[1]}{' sparse' if holds_sparse(array) else ''}"
-                f"{f' (missing in {lacking})' if lacking else ''}"
+                f"{name}: {array.shape[1]}{' sparse' if is_text else ''}{f' (missing in {lacking})' if lacking else ''}"
             )
         return f"Views({len(self)} rows; {', '.join(parts)})"
 

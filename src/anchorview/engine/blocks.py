@@ -22,7 +22,7 @@ from typing import Any, TypeVar
 from threadpoolctl import ThreadpoolController
 
 from ..core.arrays import Rows
-from ..core.progress import Ticker
+from ..core.progress import Ticker, watcher
 
 T = TypeVar("T")
 R = TypeVar("R")
@@ -176,7 +176,8 @@ class _Work:
     def __init__(self, name: str | None, total: int) -> None:
         self.stopped = False
         self._outer: _Work | None = getattr(_here, "work", None)  # if it is part of a block itself
-        self.ticker = Ticker(name, total)
+        is_watched = name is not None and getattr(watcher, "write", None) is not None
+        self.ticker = Ticker(name, total) if is_watched else None
 
     def run(self, function: Callable[[T], R], item: T) -> R:
         """Work on one block, in any thread."""
@@ -185,7 +186,8 @@ class _Work:
             result = function(item)
         finally:
             _here.work = before
-        self.ticker.done()
+        if self.ticker is not None:
+            self.ticker.done()
         return result
 
     def is_stopped(self) -> bool:
@@ -206,7 +208,8 @@ def checkpoint(share: float) -> None:
     if work is not None:
         if work.is_stopped():
             raise StoppedError
-        work.ticker.tick(share)
+        if work.ticker is not None:
+            work.ticker.tick(share)
 
 
 class OneThread:
@@ -328,6 +331,9 @@ def count_threads(n_jobs: int | None) -> int:
 @contextmanager
 def one_blas_thread() -> Iterator[None]:
     """Hold every BLAS pool to one thread within the block; any number of threads may be in it at once."""
+    if getattr(_here, "work", None) is not None:  # in a block of `iter_blocks`, which holds them: a row takes dozens
+        yield
+        return
     holder = object()
     limits = _blas_limits()
     try:

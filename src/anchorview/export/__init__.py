@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from .predictions import predict_to
-from .saving import save_results
-from .tables import results_frame, write_results
+from .results import results_frame, save_results, write_results
 
 __all__ = ["predict_to", "results_frame", "save_results", "write_results"]

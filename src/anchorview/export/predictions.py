@@ -4,12 +4,14 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable
+from functools import partial
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 from sklearn.utils.validation import check_is_fitted
 
+from ..base import MultiViewClassifier
 from ..core.checks import check_number
 from ..core.digest import content_key
 from ..core.partial_results import PartialResults
@@ -22,7 +24,7 @@ _SAMPLE = 1000  # rows of an array in memory that tell it from another
 
 
 def predict_to(
-    model: Any,
+    model: MultiViewClassifier,
     X: Any,
     path: str | os.PathLike[str],
     *,
@@ -85,7 +87,7 @@ def predict_to(
     target = Path(path)
     folder = target.with_name(f"{target.name}.parts")
     check_target(target, overwrite or folder.exists())
-    views: Views = model._read_new(X)
+    views = model._read_new(X)
     work = {
         "rows": len(views),
         "model": content_key(model._model),
@@ -104,12 +106,8 @@ def predict_to(
             )
         if not parts.are_put_together(len(blocks)):
             check_target(target, overwrite)
-            for number, block in enumerate(blocks):
-                if not parts.has(number):
-                    columns = _predict_block(model, views, block, probabilities)
-                    views.check_unchanged()
-                    with parts.writing(number) as stream:
-                        np.savez(stream, **columns)
+            predict = partial(_predict_block, model, views, probabilities)
+            for block, _ in parts.fill(blocks, predict, lambda columns, stream: np.savez(stream, **columns)):
                 if progress is not None:
                     progress(block.stop, len(views))
             kept = (_read_part(parts.path(number)) for number in range(len(blocks)))
@@ -123,7 +121,7 @@ def _read_part(path: Path) -> Columns:
         return {name: stored[name] for name in stored.files}
 
 
-def _predict_block(model: Any, views: Views, block: slice, probabilities: bool) -> dict[str, Any]:
+def _predict_block(model: MultiViewClassifier, views: Views, probabilities: bool, block: slice) -> dict[str, Any]:
     """Return the columns of one block of rows."""
     rows = views[block]
     try:
@@ -140,6 +138,7 @@ def _predict_block(model: Any, views: Views, block: slice, probabilities: bool) 
     columns["confidence"] = np.where(empty, 0.0, likeliest.confidence).astype(found.dtype)
     if probabilities:
         columns["probability"] = found
+    views.check_unchanged()
     return columns
 
 

@@ -23,7 +23,6 @@ import numpy.typing as npt
 from ..core.arrays import PARALLEL, Mask, Matrix, Rows
 from ..data.views import Views
 from ..engine.blocks import row_blocks
-from ..engine.sources.base import holds_sparse
 
 SCALINGS = ("auto", "minmax", "symmetric", "standard", "l2", "tfidf", "lsa", "none")
 FOR_SPARSE = ("auto", "minmax", "l2", "tfidf", "lsa", "none")
@@ -46,11 +45,12 @@ def resolve_scaling(views: Views, scaling: ScalingChoice) -> list[str]:
 
 def suit_views(views: Views, kinds: Sequence[str]) -> list[str]:
     """Return the scalings with what suits the features in place of "auto"."""
-    present = views.present
-    return [
-        suit_view(views.arrays[number], None if present is None else present[:, number]) if kind == "auto" else kind
-        for number, kind in enumerate(kinds)
-    ]
+    found = list(kinds)
+    for number, (array, is_text) in enumerate(zip(views.arrays, views.is_sparse_view, strict=True)):
+        if found[number] == "auto":
+            has_view = None if views.present is None else views.present[:, number]
+            found[number] = "lsa" if is_text else suit_view(array, has_view)
+    return found
 
 
 def read_scaling(views: Views, scaling: ScalingChoice) -> list[str]:
@@ -66,10 +66,10 @@ def read_scaling(views: Views, scaling: ScalingChoice) -> list[str]:
         kinds = list(scaling) if isinstance(scaling, Iterable) else [scaling] * len(views.names)
         if len(kinds) != len(views.names):
             raise ValueError(f"scaling lists {len(kinds)} choices for {len(views.names)} views.")
-    for kind, name, array in zip(kinds, views.names, views.arrays, strict=True):
+    for kind, name, is_text in zip(kinds, views.names, views.is_sparse_view, strict=True):
         if kind not in SCALINGS:
             raise ValueError(f"scaling={kind!r} (view {name!r}) is not known; choose one of {', '.join(SCALINGS)}.")
-        if holds_sparse(array) and kind not in FOR_SPARSE:
+        if is_text and kind not in FOR_SPARSE:
             raise ValueError(
                 f"scaling={kind!r} would fill in the zeros of the sparse view {name!r}; "
                 f"choose one of {', '.join(FOR_SPARSE)} for it."
@@ -78,7 +78,7 @@ def read_scaling(views: Views, scaling: ScalingChoice) -> list[str]:
 
 
 def suit_view(array: Any, has_view: Mask | None = None) -> str:
-    """Return the scaling that suits the features of a view by what they look like, on some of its rows.
+    """Return the scaling that suits the features of a dense view by what they look like, on some of its rows.
 
     Examples
     --------
@@ -90,7 +90,7 @@ def suit_view(array: Any, has_view: Mask | None = None) -> str:
     >>> suit_view(signed), suit_view(signed + 100)
     ('symmetric', 'standard')
     """
-    if holds_sparse(array) or zero_share(array) > _TEXT_ZEROS:
+    if zero_share(array) > _TEXT_ZEROS:
         return "lsa"
     some = some_rows(array, has_view, _SOME_ROWS)
     if are_embedded(some):

@@ -13,10 +13,10 @@ import numpy.typing as npt
 from ..core.arrays import Mask, Matrix, Weights, is_sparse
 from ..core.checks import NotFiniteError
 from ..core.compiled import compiled
+from ..data.row_checks import check_view, largest_usable
 from ..engine.blocks import add_up, reduce_rows, rows_of
 from ..engine.sources.base import StoredRows
 from .auto import DENSE_ROWS, are_embedded, some_rows
-from .magnitude import check_view, largest_usable
 
 _LARGEST = 1e30  # of a float32 range that is scaled in float32
 _SOME_ROWS = 200  # that tell an embedding from other features

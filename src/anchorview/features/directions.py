@@ -18,7 +18,7 @@ from ..core.arrays import Matrix
 
 _MOST_STEPS = 127
 _SCALE_BITS = 8  # of a scale; rounding in the last bits must not tell rows apart that are the same
-_LANDMARK_BITS = 10  # of a coordinate of a landmark
+LANDMARK_BITS = 10  # of a coordinate of a landmark in such a space: three digits, as many as mean something there
 
 
 @dataclass(frozen=True, eq=False)
@@ -53,16 +53,14 @@ def keep_directions(matrix: Matrix) -> Directions:
     return Directions(np.ascontiguousarray(steps[first]), scale[first], row_of.astype(np.int32))
 
 
-def fewer_digits(landmarks: Matrix) -> Matrix:
-    """Return landmarks in a space of such directions with as many digits as mean something there, three.
-
-    Files hold them in half the space then.
+def fewer_digits(numbers: Matrix, bits: int) -> Matrix:
+    """Round numbers to so many binary digits; files pack what is left of them.
 
     Examples
     --------
-    >>> fewer_digits(np.array([0.123456789, -3.21])).tolist()
+    >>> fewer_digits(np.array([0.123456789, -3.21]), 10).tolist()
     [0.1234130859375, -3.2109375]
     """
-    fraction, exponent = np.frexp(landmarks)
-    size = 2.0**_LANDMARK_BITS
-    return np.ldexp(np.rint(fraction * size) / size, exponent).astype(landmarks.dtype)
+    fraction, exponent = np.frexp(numbers)
+    size = 2.0**bits
+    return np.ldexp(np.rint(fraction * size) / size, exponent).astype(numbers.dtype)

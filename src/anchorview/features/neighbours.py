@@ -16,9 +16,9 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from ..core.arrays import AnyMatrix, Matrix, Rows
+from ..core.arrays import AnyMatrix, Matrix, Rows, squared_norms
 from ..engine.blocks import map_blocks, row_blocks
-from .ranking import AsComputed, Distances, Exact, PointDistances, Ranking, RowDistances
+from .ranking import Exact, RowDistances
 
 
 def nearest_points(
@@ -43,9 +43,25 @@ def nearest_points(
     >>> index.tolist(), distances.tolist()
     ([[2, 1]], [[1.0, 3.0]])
     """
-    part = PointDistances(points, queries, half_squares)
-    index, distances = _search([part], AsComputed(part), min(count, len(points)), n_threads, block_entries)
-    return index, distances[0]
+    count = min(count, len(points))
+    if count < 1 or len(queries) == 0:
+        return np.zeros((len(queries), max(count, 0)), np.intp), np.zeros((len(queries), max(count, 0)))
+    squares = squared_norms(points) / 2 if half_squares is None else half_squares
+
+    def of_block(block: slice) -> tuple[Rows, Matrix]:
+        from .ranking_kernel import list_smallest  # loads numba
+
+        rows = queries[block]
+        halves = rows @ points.T  # half the squared distances, less that of the row: |p|²/2 − qᵀp
+        np.subtract(squares, halves, out=halves)
+        index = np.empty((len(halves), count), np.intp)
+        list_smallest(halves, count, np.zeros(len(halves), halves.dtype), index)
+        distances = np.linalg.norm(rows[:, None, :] - points[index], axis=2)
+        order = np.argsort(distances, axis=1, kind="stable")
+        return np.take_along_axis(index, order, axis=1), np.take_along_axis(distances, order, axis=1)
+
+    results = map_blocks(of_block, row_blocks(len(queries), max(1, block_entries // len(points))), n_threads)
+    return np.concatenate([index for index, _ in results]), np.concatenate([part for _, part in results])
 
 
 def nearest_rows(
@@ -91,21 +107,16 @@ def joint_neighbours(
 def _nearest_others(
     parts: list[RowDistances], n_neighbors: int, n_threads: int, block_entries: int
 ) -> tuple[Rows, Matrix]:
-    return _search(parts, Exact(parts), min(n_neighbors, parts[0].shape[0] - 1), n_threads, block_entries)
-
-
-def _search(
-    parts: Sequence[Distances], ranking: Ranking, count: int, n_threads: int, block_entries: int
-) -> tuple[Rows, Matrix]:
-    """Return the points nearest to each query by the sum of the parts' distances, and each part's distances to them."""
-    n_queries, n_points = parts[0].shape
-    if count < 1 or n_queries == 0:
-        return np.zeros((n_queries, max(count, 0)), np.intp), np.zeros((len(parts), n_queries, max(count, 0)))
+    """Return the rows nearest to each by the sum of the parts' distances, and each part's distances to them."""
+    n_rows, exact = parts[0].n_rows, Exact(parts)
+    count = min(n_neighbors, n_rows - 1)
+    if count < 1:
+        return np.zeros((n_rows, max(count, 0)), np.intp), np.zeros((len(parts), n_rows, max(count, 0)))
 
     def of_block(block: slice) -> tuple[Rows, Matrix]:
-        index = ranking.candidates(block, count)
+        index = exact.candidates(block, count)
         distances = np.stack([part.pairs(block, np.maximum(index, 0)) for part in parts])
-        return ranking.nearest(block, count, index, distances)
+        return exact.nearest(block, count, index, distances)
 
-    results = map_blocks(of_block, row_blocks(n_queries, max(1, block_entries // n_points)), n_threads)
+    results = map_blocks(of_block, row_blocks(n_rows, max(1, block_entries // n_rows)), n_threads)
     return np.concatenate([index for index, _ in results]), np.concatenate([part for _, part in results], axis=1)

@@ -1,6 +1,4 @@
-"""Which points are near: candidates by products of blocks, by one compiled kernel, and the nearest of them in order.
-
-Distances as the neighbour search needs them: from a block of rows to all others for the order, then exact ones.
+"""Which rows are near, exactly: candidates by products of blocks, and the nearest of them in order.
 
 |q − p|² / 2 = |q|²/2 + (|p|²/2 − qᵀp): for one row q the order of the distances is that of |p|²/2 − qᵀp, its `halves`,
 which cost one product of matrices. Their rounding is that of the squares, so that the few that matter are computed
@@ -9,7 +7,7 @@ anew from differences (`pairs`).
 
 from __future__ import annotations
 
-from typing import Any, Protocol
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
@@ -17,39 +15,6 @@ import numpy.typing as npt
 from ..core.arrays import AnyMatrix, Matrix, Rows, as_dense, is_sparse, squared_norms
 
 _MORE_CANDIDATES = 32  # than neighbours: above that, double precision
-
-
-class Ranking(Protocol):
-    """How the nearest points are chosen: candidates by products, and the nearest of them by their distances."""
-
-    def candidates(self, block: slice, count: int) -> Rows:
-        """Return at least `count` points for each query of a block; −1 where there are no more."""
-        ...
-
-    def nearest(self, block: slice, count: int, index: Rows, distances: Matrix) -> tuple[Rows, Matrix]:
-        """Return the nearest of the candidates, nearest first, and their distances in each part."""
-        ...
-
-
-class AsComputed:
-    """The order of the products as they come out."""
-
-    def __init__(self, part: PointDistances) -> None:
-        self._part = part
-
-    def candidates(self, block: slice, count: int) -> Rows:
-        """Return the points with the smallest `halves`."""
-        values = self._part.halves(block, np.float32)
-        index = np.empty((len(values), count), np.intp)
-        from .ranking_kernel import list_smallest  # loads numba
-
-        list_smallest(values, count, np.zeros(len(values), values.dtype), index)
-        return index
-
-    def nearest(self, block: slice, count: int, index: Rows, distances: Matrix) -> tuple[Rows, Matrix]:
-        """Sort by distance."""
-        order = np.argsort(distances[0], axis=1, kind="stable")
-        return np.take_along_axis(index, order, axis=1), np.take_along_axis(distances, order[None], axis=2)
 
 
 class Exact:
@@ -99,9 +64,6 @@ class Exact:
         return ordered, np.take_along_axis(distances, place[None], axis=2)
 
 
-# fastmath: else minima are not taken several at a time. Plain loops: numba takes seconds longer to compile slices.
-
-
 def _smallest(distances: Matrix, count: int, noise: Matrix) -> Rows:
     """Columns of the smallest entries of each row, ascending; of tied entries those with the lowest columns."""
     last = np.partition(distances, count - 1, axis=1)[:, count - 1]
@@ -123,49 +85,6 @@ def _in_order(index: Rows, distances: Matrix, size: Matrix) -> Rows:
     return np.take_along_axis(index, np.lexsort((index, rank), axis=1), axis=1)
 
 
-class Distances(Protocol):
-    """Distances from some rows (the queries) to some points."""
-
-    shape: tuple[int, int]  # number of queries, number of points
-
-    def halves(self, block: slice, dtype: npt.DTypeLike) -> Matrix:
-        """Return half the squared distances from a block of queries to all points, less a constant per query."""
-        ...
-
-    def pairs(self, block: slice, index: Rows) -> Matrix:
-        """Return the distances from a block of queries to some points each, from differences."""
-        ...
-
-
-class PointDistances:
-    """Euclidean distances from queries to points, in the precision of the points.
-
-    `half_squares` are |p|²/2, if they are known: for one query they take longer than all else.
-
-    Examples
-    --------
-    >>> distances = PointDistances(np.array([[0.0], [1.0], [5.0]]), np.array([[4.0]]))
-    >>> distances.pairs(slice(0, 1), np.array([[2, 1]]))
-    array([[1., 3.]])
-    """
-
-    def __init__(self, points: Matrix, queries: Matrix, half_squares: Matrix | None = None) -> None:
-        self.shape = len(queries), len(points)
-        self._points, self._queries = points, queries
-        self._half_squares = squared_norms(points) / 2 if half_squares is None else half_squares
-
-    def halves(self, block: slice, dtype: npt.DTypeLike) -> Matrix:
-        """Return |p|²/2 − qᵀp; `dtype` is that of the points."""
-        result: Matrix = self._queries[block] @ self._points.T
-        np.subtract(self._half_squares, result, out=result)
-        return result
-
-    def pairs(self, block: slice, index: Rows) -> Matrix:
-        """Return the distances, not squared."""
-        result: Matrix = np.linalg.norm(self._queries[block][:, None, :] - self._points[index], axis=2)
-        return result
-
-
 class RowDistances:
     """Squared distances between the rows of one view, in double precision; 1 − inner product for "cosine".
 
@@ -180,7 +99,7 @@ class RowDistances:
     """
 
     def __init__(self, rows: AnyMatrix, metric: str = "euclidean", centred: bool = False) -> None:
-        self.shape = rows.shape[0], rows.shape[0]
+        self.n_rows = int(rows.shape[0])
         self.is_sparse, self._metric = is_sparse(rows), metric
         self._shift = None
         if self.is_sparse:

@@ -11,6 +11,7 @@ from ..core.compiled import compiled
 _CHUNK = 64
 
 
+# fastmath: else minima are not taken several at a time. Plain loops: numba takes seconds longer to compile slices.
 @compiled(fastmath={"nnan", "nsz"}, error_model="numpy")
 def list_smallest(values: Any, count: int, slack: Any, index: Any) -> Any:
     """Write the columns of each row's smallest values to `index`; return the largest number of them.

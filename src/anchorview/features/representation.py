@@ -11,7 +11,7 @@ from ..data.views import Views
 from ..engine.blocks import one_blas_thread
 from ..solver.grams import PatternGrams
 from .cluster_products import ClusterCrossProducts
-from .directions import fewer_digits
+from .directions import LANDMARK_BITS, fewer_digits
 from .landmarks import choose_landmarks
 from .products import CACHE_BYTES, ViewCrossProducts
 from .scaling import ViewsScaler
@@ -56,7 +56,7 @@ def represent(
         views, scaler, landmarks, n_landmarks, rng, n_threads, present=present, weights=weights, least=least
     )
     if isinstance(landmarks, str) and landmarks == "kmeans" and scaler.has_directions:
-        chosen = fewer_digits(chosen)
+        chosen = fewer_digits(chosen, LANDMARK_BITS)
     kind = ClusterCrossProducts if views.is_on_cluster else ViewCrossProducts
     cross = kind(views, scaler, chosen, present=present, weights=weights, cache_bytes=cache_bytes)
     grams = PatternGrams(chosen, scaler.sizes, landmark_gram(chosen), scaler.view_weights)

@@ -22,7 +22,6 @@ from ..core.progress import Ticker
 from ..data.view_errors import name_cell
 from ..data.views import Views
 from ..engine.blocks import map_blocks, rows_of
-from ..engine.sources.base import holds_sparse
 from .text import PASS_ROWS, TextScaler, check_finite_sparse, fit_text
 from .view_weights import ViewWeights
 
@@ -218,7 +217,7 @@ def fit_scaling(
     kinds = [scaling] * len(views.names) if isinstance(scaling, str) else scaling
     dtype = working_dtype(views)
     rng = np.random.RandomState(0) if rng is None else rng
-    is_text = [holds_sparse(array) or kind in ("tfidf", "lsa") for array, kind in zip(views.arrays, kinds, strict=True)]
+    is_text = [known or kind in ("tfidf", "lsa") for known, kind in zip(views.is_sparse_view, kinds, strict=True)]
     # Each view has a seed of its own: what is found for it does not depend on how the others are scaled.
     seeds = [int(rng.randint(2**31 - 1)) if kind == "lsa" else 0 for kind in kinds]
     known = {} if known is None else known
@@ -232,12 +231,12 @@ def fit_scaling(
         with _naming_cells(views, number):
             if not is_text[number]:
                 if weights is not None:
-                    _check_view(array, name, n_threads, has_view)  # rows of weight 0 must be finite too
+                    _check_view(views, number, n_threads, has_view)  # rows of weight 0 must be finite too
                 scaler = fit_dense(array, kind, name, dtype, n_threads, counted, weights)
             else:
                 key = number, kind, seeds[number]
                 if key not in known:
-                    _check_view(array, name, n_threads, has_view)
+                    _check_view(views, number, n_threads, has_view)
                     own = np.random.RandomState(seeds[number])
                     known[key] = fit_text(array, kind, name, dtype, own, counted, weights, n_threads)
                 scaler = known[key]
@@ -268,10 +267,10 @@ def working_dtype(views: Views) -> np.dtype[np.floating]:
 
 def check_finite(views: Views, n_threads: int = 1, present: Presence = None) -> None:
     """Raise an error naming the view and the first rows that hold NaN or infinity."""
-    for number, (name, array) in enumerate(views.items()):
+    for number, array in enumerate(views.arrays):
         if array.dtype.kind == "f":
             with _naming_cells(views, number):
-                _check_view(array, name, n_threads, None if present is None else present[:, number])
+                _check_view(views, number, n_threads, None if present is None else present[:, number])
 
 
 @contextmanager
@@ -283,8 +282,9 @@ def _naming_cells(views: Views, number: int) -> Iterator[None]:
         raise ValueError(f"{error}{name_cell(views, number, error.row)}") from None
 
 
-def _check_view(array: Any, name: str, n_threads: int, has_view: Mask | None) -> None:
-    if holds_sparse(array):
+def _check_view(views: Views, number: int, n_threads: int, has_view: Mask | None) -> None:
+    name, array = views.names[number], views.arrays[number]
+    if views.is_sparse_view[number]:
         check_finite_sparse(array, name, has_view, n_threads)
     else:
         from .dense import column_extremes

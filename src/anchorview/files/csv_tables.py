@@ -138,10 +138,11 @@ def read_csv(path: Path, columns: Sequence[str] | None, text: Collection[str]) -
         reading = csv.ReadOptions(block_size=_BLOCK, use_threads=threads, encoding=_codec(found))
         try:
             table = csv.read_csv(path, reading, parsing, converting)
-            too_long = [name for name in _rounded_integers(table) if name not in types]
-            if not too_long:
+            changed = [*_rounded_integers(table), *_times(table), *_codes(path, found, table)]
+            changed = [name for name in changed if name not in types]
+            if not changed:
                 break
-            types |= {name: pa.string() for name in too_long}  # digits that a number would lose
+            types |= {name: pa.string() for name in changed}  # digits that a number would lose
         except pa.ArrowInvalid as error:
             message = error_line(error)
             column = re.search(r"In CSV column #(\d+)", message)
@@ -196,6 +197,35 @@ def _rounded_integers(table: Any) -> list[str]:
             if largest is not None and 2**63 <= largest < _MOST_DIGITS:
                 found.append(field.name)
     return found
+
+
+def _times(table: Any) -> list[str]:
+    """Return columns of times of day, which are text to all who read tables."""
+    import pyarrow as pa
+
+    return [field.name for field in table.schema if pa.types.is_time(field.type)]
+
+
+def _codes(path: Path, found: CsvFormat, table: Any) -> list[str]:
+    """Return columns of whole numbers some of which begin with 0, as codes do, in the first part of a file."""
+    import pyarrow as pa
+    import pyarrow.compute as pc
+    from pyarrow import csv
+
+    names = [field.name for field in table.schema if pa.types.is_integer(field.type)]
+    if not names:
+        return []
+    types = dict.fromkeys(names, pa.string())
+    with csv.open_csv(
+        path,
+        csv.ReadOptions(block_size=_BYTES, use_threads=False, encoding=_codec(found)),
+        csv.ParseOptions(delimiter=found.delimiter, newlines_in_values=True),
+        csv.ConvertOptions(column_types=types, include_columns=names),
+    ) as reader:
+        first = next(iter(reader), None)
+    if first is None:
+        return []
+    return [name for name in names if pc.any(pc.match_substring_regex(first.column(name), r"^\s*0\d")).as_py()]
 
 
 def csv_error(error: BaseException) -> str:

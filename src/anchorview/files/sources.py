@@ -10,7 +10,10 @@ from typing import Any
 
 from ..core.user_errors import CommandError, DataError, UsageError
 
-IMAGE_SUFFIXES = (".jpg", ".jpeg", ".png", ".gif", ".bmp", ".tif", ".tiff", ".webp", ".ppm", ".pgm", ".heic", ".svg")
+IMAGE_SUFFIXES = (
+    *(".jpg", ".jpeg", ".jpe", ".jfif", ".png", ".gif", ".bmp", ".tif", ".tiff", ".webp", ".avif", ".ppm", ".pgm"),
+    *(".heic", ".heif", ".svg"),  # which are named as what cannot be read
+)
 PACKED = (".gz", ".zst", ".bz2")  # around .csv, .tsv and .jsonl
 LINES = (".csv", ".tsv", ".jsonl", ".ndjson")  # kinds of files that have lines
 WITH_PARTS = (".xlsx", ".xlsm", ".sqlite", ".sqlite3", ".db")  # sheets, or tables
@@ -28,7 +31,7 @@ def suffix_of(path: Path) -> str:
     >>> [suffix_of(Path(name)) for name in ("a.csv.gz", "b.xlsx#Orders", "logs/*.jsonl.zst", "a.csv + b.csv")]
     ['.csv', '.xlsx', '.jsonl', '.csv']
     """
-    if is_photo_folder(path):
+    if path.suffix.lower() in IMAGE_SUFFIXES or is_photo_folder(path):
         return PHOTOS
     first, _ = split_part(Path(str(path).partition(_AND)[0]))
     return (first.with_suffix("") if first.suffix.lower() in PACKED else first).suffix.lower()
@@ -40,7 +43,9 @@ def is_photo_folder(path: Path) -> bool:
 
 
 def photo_paths(folder: Path) -> list[str]:
-    """Return the photos in a folder, at any depth, as relative paths with slashes, sorted."""
+    """Return the photos in a folder, at any depth, as relative paths with slashes, sorted; of one photo its name."""
+    if not folder.is_dir():
+        return [folder.name]
     return sorted(file.relative_to(folder).as_posix() for file in _photos(folder))
 
 
@@ -48,6 +53,17 @@ def _photos(folder: Path) -> Iterator[Path]:
     for file in folder.rglob("*"):
         if file.suffix.lower() in IMAGE_SUFFIXES and not file.name.startswith(".") and file.is_file():
             yield file
+
+
+def folder_of(path: Path) -> Path:
+    """Return the folder that relative paths in a table start from.
+
+    Examples
+    --------
+    >>> folder_of(Path("shop/orders.csv")).as_posix(), folder_of(Path("shop/red.jpg")).as_posix()
+    ('shop', 'shop')
+    """
+    return path if path.is_dir() and suffix_of(path) == PHOTOS else files_of(path)[0].parent
 
 
 def split_part(path: Path) -> tuple[Path, str | None]:

@@ -6,10 +6,7 @@ from collections.abc import Sequence
 from dataclasses import asdict
 from typing import TYPE_CHECKING
 
-import numpy as np
-
-from ..engine.sources.base import holds_sparse
-from ..features.view_copies import weigh_copies
+from ..features.start_weights import start_weights
 from ..features.view_weights import ViewWeights, ViewWeightsChoice, read_view_weights
 from ..readers.choice import resolve_readers
 from ..solver.weights import DEFAULTS, ModelWeights
@@ -22,13 +19,14 @@ from .spec import FitParameters, Plan
 if TYPE_CHECKING:
     from ..tuning.auto import Choice
 
+_CHOICE_SEED = 0  # whatever the seed of the fit: half of the labels that changed with it did so by another choice
+
 
 def count_tried(params: FitParameters, given: FitInput, plan: Plan) -> int:
     """Return how many scalings the choice tries; 0 if there is nothing to choose, or no labels to choose by."""
     if len(given.known.classes) < 2:
         return 0
-    is_sparse = all(map(holds_sparse, given.views.arrays))
-    return count_scalings(params, plan.how, "auto" in plan.asked_scaling, is_sparse)
+    return count_scalings(params, plan.how, "auto" in plan.asked_scaling, all(given.views.is_sparse_view))
 
 
 def count_scalings(params: FitParameters, how: SolverParameters, is_auto: bool, is_sparse: bool) -> int:
@@ -40,16 +38,14 @@ def count_scalings(params: FitParameters, how: SolverParameters, is_auto: bool, 
     weighted = len(POWERS) + 1 if weighs_views else 0  # of the best scaling, and of the next with the power chosen
     if not is_auto:
         return 1 + weighted
-    return weighted + (len(SPARSE_SCALINGS) if is_sparse else len(SearchOptions().dense_scalings))
+    return weighted + (len(SPARSE_SCALINGS) if is_sparse else len(SearchOptions.dense_scalings))
 
 
-def choose_settings(
-    params: FitParameters, given: FitInput, plan: Plan, rng: np.random.RandomState, n_threads: int
-) -> tuple[ModelWeights, Choice]:
+def choose_settings(params: FitParameters, given: FitInput, plan: Plan, n_threads: int) -> tuple[ModelWeights, Choice]:
     """Choose what is "auto": the scaling, which goes into the plan, the weights, and what reads the labels."""
     from ..tuning.auto import AutoRequest, LabelledRows, choose, describe  # loads numba: not before a fit needs it
 
-    how = plan.how
+    how, default = plan.how, one_name(plan.scaling)
     usual, is_auto = DEFAULTS[how.units], how.units == "data"
     l1, ridge, must, coupling = (
         getattr(usual, name) if value == "auto" else float(value)
@@ -69,8 +65,7 @@ def choose_settings(
     )
     known = given.known
     rows = LabelledRows(given.views, given.present, given.weights, given.sample_weight, known.class_ids, known.pairs)
-    seed = 0 if asked.is_complete else int(rng.randint(2**31 - 1))
-    choice = choose(asked, one_name(plan.scaling), rows, seed, n_threads)
+    choice = choose(asked, default, rows, _CHOICE_SEED, n_threads)
     kinds = choice.scaling
     plan.view_weights = choice.view_weights
     plan.scaling = [kinds] * len(plan.scaling) if isinstance(kinds, str) else list(kinds)
@@ -91,9 +86,9 @@ def weigh_views(
         return None  # as in the plan of `FSSMSC`
     usual = DEFAULTS["data"]
     weights = usual.l1, usual.ridge, usual.must_link_weight
-    copies = weigh_copies(views, given.present)
+    start = start_weights(views, given.present)
     wanted = AutoRequest(
-        ["auto"] * len(views.names), *weights, None, None, "data", view_weights=copies, weighs_views=True
+        ["auto"] * len(views.names), *weights, None, None, "data", view_weights=start, weighs_views=True
     )
     rows = LabelledRows(views, given.present, given.weights, given.sample_weight, known.class_ids, known.pairs)
     return choose(wanted, scalings[0], rows, seed, n_threads, scalings).view_weights

@@ -11,10 +11,12 @@ from scipy import sparse
 
 from ..core.arrays import Matrix
 from ..engine.blocks import map_blocks, one_blas_thread, row_blocks
+from ..features.directions import fewer_digits
 from ..features.representation import Representation
 from ..model.model import Branch, Embedder, Member
 from ..model.predicting import add_vote, empty_votes
 from ..readers.base import Reader, to_space
+from ..readers.graph import FittedRows
 from ..readers.poisson import PoissonReader
 from ..readers.spread import SpreadReader
 from ..readers.temperature import temper
@@ -23,9 +25,11 @@ from ..tuning.judging import SPACES, fit_reader
 from ..tuning.links import VisibleLabels, apply_pairs
 from ..tuning.representation import embed_code_set
 from ..tuning.search_data import Judgement, SearchData
-from ..tuning.settings import ON_GRAPH, Setting
+from ..tuning.settings import ON_FEATURES, ON_GRAPH, Setting
 
 _BLOCK_ROWS = 4096
+_BITS = 24  # of an embedding, as many as single precision has
+_GRAPH_BITS = 12  # of what a graph keeps of its rows: they are moved by 1e-4 of their length, and stay the same row
 Fits = list[tuple[Setting, Member]]
 
 
@@ -57,6 +61,7 @@ class Ensemble:
     def __init__(self, data: SearchData) -> None:
         self.data = data
         self._parts: dict[Any, _Part] = {}
+        self._graphs: dict[Any, FittedRows] = {}
 
     def branches(self) -> tuple[Branch, ...]:
         """Return what predicts."""
@@ -82,7 +87,7 @@ class Ensemble:
             setting = judgement.setting
             reader, embedding = self._fit(setting, visible, embeddings)
             reader = replace(reader, temperature=judgement.temperature)  # type: ignore[type-var]
-            graph = self.data.graph(setting).rows if setting.head in ON_GRAPH else None
+            graph = self._rows_of_graph(setting) if setting.head in ON_GRAPH else None
             has_codes = reader.reads in ("unit_embedding", "unit_codes")
             encoder = self.data.code_set(setting).encoder if has_codes else None
             member = Member(reader, weight, encoder, embedding, graph, saw_guesses)
@@ -96,10 +101,12 @@ class Ensemble:
         if setting.head in ON_GRAPH:
             labels, graph = [(visible.rows, visible.class_ids)], data.graph(setting)
             if setting.head == "spread":
-                return SpreadReader(graph.spread(labels, data.n_classes, setting.strength)[0]), None
-            return PoissonReader(graph.potential(labels, data.n_classes, setting.strength)[0]), None
+                shares = graph.spread(labels, data.n_classes, setting.strength)[0]
+                return SpreadReader(fewer_digits(shares, _GRAPH_BITS)), None
+            potential = graph.potential(labels, data.n_classes, setting.strength)[0]
+            return PoissonReader(fewer_digits(potential, _GRAPH_BITS)), None
         embedding = None
-        if setting.head == "features":
+        if setting.head in ON_FEATURES:
             rows = data.source(setting).scaler.take(data.views, visible.rows, data.present).stacked()
         else:
             if setting.head != "codes":
@@ -109,21 +116,29 @@ class Ensemble:
                 embedding = embeddings[key]
             rows = to_space(SPACES[setting.head], data.code_set(setting).codes[visible.rows], embedding)
         with one_blas_thread():
-            return fit_reader(setting, rows, visible.class_ids, data.n_classes, visible.weights), embedding
+            return fit_reader(data, setting, rows, visible.class_ids, visible.weights), embedding
 
     def _beside(self, setting: Setting) -> Fits:
         """Return the members that share most work with this setting."""
         if setting.source not in self._parts:
             self._parts[setting.source] = _Part(self.data.source(setting), self.data.completer(setting))
         part = self._parts[setting.source]
-        if setting.head == "features":
+        if setting.head in ON_FEATURES:
             return part.on_features
         if setting.head in ON_GRAPH:
             return part.on_graph
         return part.on_codes.setdefault((setting.l1, setting.ridge), [])
 
+    def _rows_of_graph(self, setting: Setting) -> FittedRows:
+        """Return what new rows are compared with, in a form that files pack."""
+        if setting.source not in self._graphs:
+            rows = self.data.graph(setting).rows
+            self._graphs[setting.source] = replace(rows, points=fewer_digits(rows.points, _GRAPH_BITS))
+        return self._graphs[setting.source]
+
     def _embed(self, setting: Setting, visible: VisibleLabels) -> Matrix:
-        return embed_code_set(self.data.code_set(setting), visible, self.data.must_link_weight(setting), tol=1e-3)
+        weight = self.data.must_link_weight(setting)
+        return fewer_digits(embed_code_set(self.data.code_set(setting), visible, weight, tol=1e-3), _BITS)
 
     def add_sure_rows(self, chosen: list[tuple[Judgement, float]]) -> None:
         """Fit the settings once more, with the rows that the ensemble is surest of as labelled rows too.

@@ -38,15 +38,19 @@ class FitInput:
         return FitInput(self.views[rows], *about_rows, self.known.take(rows), n_counted)
 
     def hide(self, rows: Rows) -> FitInput:
-        """Return the same without the labels of some rows; classes that lose their last label are gone."""
-        class_ids = self.known.class_ids.copy()
-        class_ids[rows] = -1
+        """Return the same without the labels of some rows; classes that lose their last label are gone.
+
+        So are the pairs of these rows, which could tell the labels.
+        """
+        class_ids, hides = self.known.class_ids.copy(), np.zeros(len(self.known.class_ids), dtype=bool)
+        class_ids[rows], hides[rows] = -1, True
+        pairs = None if self.known.pairs is None else self.known.pairs.without(hides)
         counted = None if self.sample_weight is None else self.sample_weight > 0
         kept = np.unique(class_ids[class_ids >= 0])
         numbers = np.full(len(self.known.classes) + 1, -1, dtype=np.intp)
         numbers[kept] = np.arange(len(kept))
         classes, class_ids = number_by_appearance(self.known.classes[kept], numbers[class_ids], counted)
-        return replace(self, known=replace(self.known, classes=classes, class_ids=class_ids))
+        return replace(self, known=replace(self.known, classes=classes, class_ids=class_ids, pairs=pairs))
 
 
 def read_known(

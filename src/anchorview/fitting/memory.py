@@ -8,11 +8,11 @@ import numpy as np
 
 from ..core.free_memory import available_memory
 from ..cost.fit import estimate_memory
-from ..cost.sizes import FitSizes, MemoryEstimate, fit_sizes, may_move, state_itemsize
+from ..cost.sizes import FitSizes, MemoryEstimate, may_move, state_itemsize
 from ..solvers import resolve_solver
 from .choosing import choose_settings, count_scalings, count_tried
 from .given import FitInput
-from .preparing import fit_planned_scaling, measure, represent_rows
+from .preparing import fit_planned_scaling, fit_sizes, measure, represent_rows
 from .spec import FitParameters, make_plan
 
 
@@ -40,7 +40,7 @@ def estimate_from_data(
     n_tried = count_tried(params, given, plan)
     if not count:
         return estimate_memory(fit_sizes(params, given, plan, n_threads, n_tried))
-    asked, choice = choose_settings(params, given, plan, rng, n_threads)
+    asked, choice = choose_settings(params, given, plan, n_threads)
     scaler = fit_planned_scaling(given, plan, rng, n_threads)
     source = represent_rows(params, given, plan, scaler, rng, n_threads)
     sizes = fit_sizes(params, given, plan, n_threads, n_tried)

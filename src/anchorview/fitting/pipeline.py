@@ -11,7 +11,7 @@ import numpy as np
 from ..core.free_memory import available_memory
 from ..core.progress import Progress
 from ..cost.fit import estimate_memory
-from ..cost.sizes import check_memory, fit_sizes
+from ..cost.sizes import check_memory
 from ..engine.blocks import one_blas_thread
 from ..model.model import Model
 from ..readers.base import TopTwo
@@ -32,7 +32,7 @@ from .learning import (
     watch_products,
     weigh_held_out,
 )
-from .preparing import Prepared, prepare
+from .preparing import Prepared, fit_sizes, prepare
 from .report import FitReport
 from .reviewing import LabelReview, correct_labels, correct_on, review_labels
 from .spec import FitParameters, FitRun, count_components, make_plan
@@ -79,10 +79,13 @@ def fit_model(params: FitParameters, given: FitInput, run: FitRun) -> Fitted:
     check_memory(estimate_memory(least), available)  # whatever the codes will be
     progress = Progress(run.estimator, run.verbose, plan.how.max_iter, plan.how.tol)
     review = None
-    if params.relabel is not None:
-        with progress.watch():
+    with progress.watch():
+        if params.relabel is not None:
             given, review = correct_labels(params, given, deepcopy(run.rng), run.n_threads, progress)
-    prepared = prepare(params, given, plan, run.rng, run.n_threads, available, progress)
+        n_labelled = int(np.count_nonzero(given.known.class_ids >= 0))
+        about = given.views, n_labelled, len(given.known.classes)
+        progress.stage("choice", "%r, %d labelled in %d classes", *about)
+        prepared = prepare(params, given, plan, run.rng, run.n_threads, available, progress)
     return _learn(prepared, given, review, run, progress)
 
 

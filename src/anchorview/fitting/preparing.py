@@ -16,9 +16,10 @@ import numpy as np
 from ..core.free_memory import give_back
 from ..core.progress import Outcome, Progress
 from ..cost.fit import estimate_memory
-from ..cost.sizes import FitSizes, MemoryEstimate, check_memory, fit_sizes, state_itemsize
+from ..cost.sizes import FitSizes, MemoryEstimate, check_memory, input_sizes, may_move, state_itemsize
 from ..features.representation import Representation, represent
 from ..features.scaling import ViewsScaler, fit_scaling
+from ..solver.grams import patterns
 from ..solver.weights import ModelWeights
 from ..tuning.settings import split_inference
 from ..tuning.units import DENSE, PaperWeights, to_paper_weights
@@ -67,17 +68,13 @@ def prepare(
     progress: Progress,
 ) -> Prepared:
     """Choose settings, scaling and landmarks, and refuse a fit for which there is too little memory."""
-    n_labelled = int(np.count_nonzero(given.known.class_ids >= 0))
-    progress.stage("choice", "%r, %d labelled in %d classes", given.views, n_labelled, len(given.known.classes))
     if _COMPILED not in sys.modules:
         progress.log("loading the compiled kernels (the first run on a machine compiles them: 5-15 s)")
-    with progress.watch():
-        asked, choice = choose_settings(params, given, plan, rng, n_threads)
+    asked, choice = choose_settings(params, given, plan, n_threads)
     give_back()  # or what follows comes on top of the sample, and of all that was tried with it
     sizes = fit_sizes(params, given, plan, n_threads)
     progress.stage("scaling", "scaling: " + ", ".join(plan.scaling))
-    with progress.watch():
-        scaler = fit_planned_scaling(given, plan, rng, n_threads)
+    scaler = fit_planned_scaling(given, plan, rng, n_threads)
     progress.stage("landmarks", f"choosing {plan.n_landmarks} landmarks")
     source = represent_rows(params, given, plan, scaler, rng, n_threads)
     if "linear" in split_inference(choice.inference)[1]:
@@ -87,6 +84,23 @@ def prepare(
     settled, needed = measure(params, given, plan, source, asked, choice, sizes, available)
     check_memory(needed, available)
     return Prepared(params, given, plan, choice, source, settled, deepcopy(rng))
+
+
+def fit_sizes(params: FitParameters, given: FitInput, plan: Plan, n_threads: int, n_tried: int = 0) -> FitSizes:
+    """Return the sizes of a fit that tries so many scalings, but for the non-zeros of its codes."""
+    return FitSizes(
+        **input_sizes(given.views, plan.scaling, n_tried > 1),
+        n_landmarks=plan.n_landmarks,
+        n_components=plan.n_components,
+        n_labelled=int(np.count_nonzero(given.known.class_ids >= 0)),
+        n_tried=n_tried,
+        solver=plan.how.name,
+        state_itemsize=state_itemsize(plan.how),
+        n_threads=n_threads,
+        n_patterns=1 if given.present is None else len(patterns(given.present)[0]),
+        moves=may_move(plan.how, params.coupling),
+        nearest_only=plan.inference in ("nearest", "paper"),
+    )
 
 
 def fit_planned_scaling(given: FitInput, plan: Plan, rng: np.random.RandomState, n_threads: int) -> ViewsScaler:
@@ -125,7 +139,7 @@ def measure(
         vote_bytes=vote_bytes(choice.inference, len(given.known.classes)),
         reads_products=bool(split_inference(choice.inference)[1]),
     )
-    return settled, _reserve(params, sizes, available, plan)
+    return settled, _reserve(sizes, available, plan)
 
 
 def vote_bytes(inference: str, n_classes: int) -> int:
@@ -155,12 +169,12 @@ def _weigh(
     return settled
 
 
-def _reserve(params: FitParameters, sizes: FitSizes, available: int | None, plan: Plan) -> MemoryEstimate:
-    """Return what a fit needs, and plan to keep codes in files if they would take it beyond `memory_limit`.
+def _reserve(sizes: FitSizes, available: int | None, plan: Plan) -> MemoryEstimate:
+    """Return what a fit needs, and plan to keep codes in files if it were more than the solver's `memory_limit`.
 
     Codes on a cluster stay there, and the embedding does if it would take the fit beyond that limit.
     """
-    needed, limit = estimate_memory(sizes), params.memory_limit
+    needed, limit = estimate_memory(sizes), plan.how.memory_limit
     if limit is None and available is not None:
         limit = available // 2
     if limit is None or needed.total <= limit or not plan.solver.stores_codes:

@@ -45,8 +45,9 @@ def judge_labels(given: FitInput, source: Representation, n_threads: int) -> Lab
 
 def review_labels(given: FitInput, source: Representation, n_threads: int) -> LabelReview:
     """Judge every label, and change none."""
-    judge = judge_labels(given, source, n_threads)
-    verdicts = None if judge is None else judge.judge(judge.given)
+    with one_blas_thread():
+        judge = judge_labels(given, source, n_threads)
+        verdicts = None if judge is None else judge.judge(judge.given)
     return LabelReview(given.known, verdicts, np.empty(0, dtype=np.intp))
 
 
@@ -58,7 +59,7 @@ def correct_labels(
     if len(given.known.classes) < 2:
         return _corrected(params, given, None, n_labelled, progress)
     progress.stage("choice", f"judging {n_labelled} labels")
-    choose_settings(params, given, plan, rng, n_threads)
+    choose_settings(params, given, plan, n_threads)
     scaler = fit_planned_scaling(given, plan, rng, n_threads)
     source = represent_rows(params, given, plan, scaler, rng, n_threads)
     with one_blas_thread():

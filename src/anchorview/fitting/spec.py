@@ -13,7 +13,7 @@ from ..core.checks import COUNT, SHARED, WEIGHT_OR_AUTO, Mark, Names, Number, On
 from ..core.progress import Outcome
 from ..features.auto import ScalingChoice, read_scaling, suit_views
 from ..features.landmarks import check_landmarks
-from ..features.view_copies import weigh_copies
+from ..features.start_weights import start_weights
 from ..features.view_weights import ViewWeights, ViewWeightsChoice, ViewWeightsRule, read_view_weights
 from ..readers.choice import OF_PRODUCTS, ReadersRule, resolve_readers
 from ..solver.registry import SOLVERS, Solver
@@ -22,11 +22,13 @@ from .cluster_count import USUAL
 from .given import FitInput
 
 RULES_OF_FIT: dict[str, Rule] = {  # what the parameters of `FSSMSC` may be
+    "view_weights": ViewWeightsRule(),
+    "solver": SolverRule(),
+    "readers": ReadersRule(),
     **SHARED,
     "n_clusters": Number(1, integer=True, optional=True, or_text=("auto",)),
     "n_landmarks": COUNT,
     "scaling": Names(),
-    "view_weights": ViewWeightsRule(),
     "landmarks": OneOf(("kmeans", "random"), or_array=True),
     "l1": WEIGHT_OR_AUTO,
     "ridge": WEIGHT_OR_AUTO,
@@ -36,10 +38,7 @@ RULES_OF_FIT: dict[str, Rule] = {  # what the parameters of `FSSMSC` may be
     "relabel": Number(0.5, 1, optional=True),
     "on_empty": OneOf(("error", "drop")),
     "unlabelled": Mark(),
-    "solver": SolverRule(),
-    "readers": ReadersRule(),
     "n_neighbors": Number(1, integer=True, or_text=("auto",)),
-    "memory_limit": Number(0, optional=True),
 }
 
 
@@ -92,7 +91,7 @@ def make_plan(params: FitParameters, given: FitInput) -> Plan:
     # are have the lengths that the user wants.
     weighs_views = isinstance(params.view_weights, str) and by_name and how.units == "data" and "none" not in asked
     weighs_views = weighs_views and len(views.names) > 1
-    view_weights = weigh_copies(views, given.present) if weighs_views else None
+    view_weights = start_weights(views, given.present) if weighs_views else None
     if params.view_weights is not None and not isinstance(params.view_weights, str):
         view_weights = read_view_weights(views.names, params.view_weights)
     inference = None if readers is None else "+".join(readers)
@@ -187,7 +186,6 @@ class FitParameters:
     solver: str | SolverParameters = "active_set"
     readers: str | Sequence[str] = "auto"
     n_neighbors: int | str = "auto"
-    memory_limit: float | None = None
 
     @classmethod
     def of(cls, estimator: object) -> FitParameters:

@@ -14,13 +14,14 @@ from ..core.arrays import ClassIds, Matrix, Rows
 from ..core.checks import Number
 from ..data.views import Views
 from ..engine.blocks import count_threads
-from ..model.model import OfRows
+from ..model.model import OfAnswer, OfRows
 from ..readers.audit import AUDITED, audit_order, next_audit_rows
 from ..readers.code_space import CodeSpace, fit_code_space
 from ..readers.group_tree import GroupTree, make_group_tree
-from ..readers.label_sources import RANDOM, SKIPPED, SUGGESTED, UNKNOWN, name_sources, rows_from
+from ..readers.label_sources import IMPORT, RANDOM, SKIPPED, SUGGESTED, UNKNOWN, name_sources, rows_from
 from ..readers.novel_features import distinguishing_features, draw_some
-from ..readers.novelty import NEW, NovelGroup, NoveltyModel, fit_novelty, group_novel_rows
+from ..readers.novel_groups import NEW, NovelGroup, group_novel_rows
+from ..readers.novelty import NoveltyModel, fit_novelty
 from ..readers.suggest import LabelQueue, Suggestion, check_request, make_queue, restrict
 
 _UNSURE = 0.8  # a label with a smaller probability is in doubt for itself, not only as one of many
@@ -34,10 +35,10 @@ class ExploredRows(MultiViewClassifier):
     """
 
     _label_source = OfRows["npt.NDArray[np.int8]"]()
-    _coordinates: Matrix | None = None  # of the rows of the fit, in `_code_space`
-    _code_space: CodeSpace | None = None
-    _row_groups: GroupTree | None = None
-    _novelty: tuple[NoveltyModel | None, Matrix | None] | None = None  # of these labels
+    _coordinates = OfAnswer[Matrix | None](None)  # of the rows of the fit, in `_code_space`
+    _code_space = OfAnswer[CodeSpace | None](None)
+    _row_groups = OfAnswer[GroupTree | None](None)
+    _novelty = OfAnswer[tuple[NoveltyModel | None, Matrix | None] | None](None)  # of these labels
 
     @property
     def label_source_(self) -> npt.NDArray[np.str_]:
@@ -61,8 +62,7 @@ class ExploredRows(MultiViewClassifier):
 
     def _forget_places(self) -> None:
         """Forget what is known of rows that are no longer those of the fit."""
-        for name in ("_coordinates", "_code_space", "_row_groups"):
-            self.__dict__.pop(name, None)
+        del self._coordinates, self._code_space, self._row_groups
 
     def _keep_rows(self) -> None:
         """Keep what other labels need of the rows of the fit, for a file."""
@@ -235,7 +235,16 @@ class ExploredRows(MultiViewClassifier):
             class_ids, places = self._given_class_ids(), self._places_of_rows()
             n_threads = count_threads(self.n_jobs)
             second = self._runner_up[1].astype(np.float64)
-            model = fit_novelty(places, class_ids, self.confidence_, self.held_out_, n_threads, second=second)
+            drawn = np.isin(self.label_source_, [RANDOM, UNKNOWN, IMPORT])
+            model = fit_novelty(
+                places,
+                class_ids,
+                self.confidence_,
+                self.held_out_,
+                n_threads,
+                second=second,
+                drawn_at_random=drawn,
+            )
             novelty = None
             if model is not None:
                 novelty = model.novelty(places, self.confidence_, n_threads)
@@ -304,7 +313,10 @@ class ExploredRows(MultiViewClassifier):
         if novelty is None:
             return []
         sizes = np.unique(self.labels_[novelty <= NEW], return_counts=True)[1]  # of classes with a label
-        groups = group_novel_rows(self._places_of_rows(), novelty, self._can_be_labelled, float(np.median(sizes)))
+        found = np.searchsorted(self.classes_, self.labels_)
+        found = np.where(np.isin(self.labels_, self.classes_), found, -1)  # a row without any view has no class
+        about = novelty, self._can_be_labelled, float(np.median(sizes))
+        groups = group_novel_rows(self._places_of_rows(), *about, class_ids=found)
         return [self._describe_group(group) for group in groups]
 
     def _describe_group(self, group: NovelGroup) -> NovelGroup:

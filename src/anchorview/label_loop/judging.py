@@ -11,9 +11,11 @@ from sklearn.utils.validation import check_is_fitted
 from ..core.arrays import ClassIds, Mask, Matrix, Rows
 from ..core.checks import Number, check_number
 from ..engine.blocks import count_threads
+from ..model.model import OfAnswer
 from ..readers.audit import (
     FEWEST,
     ExpectedAccuracy,
+    JudgedAudit,
     accuracy_by_audit,
     accuracy_by_hidden_labels,
     audit_folds,
@@ -28,15 +30,15 @@ from ..readers.unseen_classes import can_be_corrected, correct_confidence
 from .exploring import ExploredRows
 from .notebook import LabelledInNotebook
 
-_FEWEST_RANDOM = 15  # labels drawn at random, below which the share of classes without one is mostly chance
+_FEWEST_COUNTED = 15  # labels below which the share of classes without one is mostly chance
 
 
 class LabelLoop(ExploredRows, LabelledInNotebook):
     """A classifier whose labels may change, and are judged: what both estimators do between one label and the next."""
 
     changed_: float
-    _audit: tuple[Rows, Rows, Mask, Matrix] | None = None
-    _curve: LearningCurve | None = None
+    _audit = OfAnswer[JudgedAudit | None](None)
+    _curve = OfAnswer[LearningCurve | None](None)
 
     def _answers_without(self, rows: Rows) -> tuple[npt.NDArray[Any], Matrix, float]:
         """Return labels and confidence of labelled rows, by a model that learns from all other labels.
@@ -55,9 +57,9 @@ class LabelLoop(ExploredRows, LabelledInNotebook):
         """Return the confidence lowered by the probability that a row's class has no label."""
         counted = None
         random = rows_from(self._label_source, RANDOM) & (class_ids >= 0)
-        if np.count_nonzero(random) >= _FEWEST_RANDOM:
+        if np.count_nonzero(random) >= _FEWEST_COUNTED:
             counted = random
-        if not can_be_corrected(class_ids, held_out, counted):
+        if np.count_nonzero(class_ids >= 0) < _FEWEST_COUNTED or not can_be_corrected(class_ids, held_out, counted):
             return confidence
         n_threads, places = count_threads(self.n_jobs), self._places_of_rows()
         return correct_confidence(confidence, class_ids, places, held_out, counted=counted, n_threads=n_threads)[0]
@@ -115,8 +117,9 @@ class LabelLoop(ExploredRows, LabelledInNotebook):
         """
         check_is_fitted(self)
         if len(self._audited()[0]) >= FEWEST and self._can_judge_audit():
-            _, skipped, correct, _ = self._judge_audit()
-            return accuracy_by_audit(correct, len(skipped))
+            audit = self._judge_audit()
+            are_others_chosen = len(audit.rows) < len(self._labelled_rows())
+            return accuracy_by_audit(audit.right, len(audit.skipped), gap=audit.gap if are_others_chosen else 0.0)
         return self._accuracy_by_hidden_labels()
 
     def _accuracy_by_hidden_labels(self) -> ExpectedAccuracy | None:
@@ -165,9 +168,9 @@ class LabelLoop(ExploredRows, LabelledInNotebook):
         check_is_fitted(self)
         for name, value in {"accuracy": accuracy, "confidence": confidence}.items():
             Number(0, 1, strict=True).check(name, value)
-        _, skipped, correct, sure = self._judge_audit()
-        audited = np.concatenate([sure, self.confidence_[skipped]])
-        right = np.concatenate([correct, np.zeros(len(skipped), dtype=bool)])
+        audit = self._judge_audit()
+        audited = np.concatenate([audit.sure, self.confidence_[audit.skipped]])
+        right = np.concatenate([audit.right, np.zeros(len(audit.skipped), dtype=bool)])
         return find_trusted(self.confidence_, self._can_be_labelled, audited, right, accuracy, confidence)
 
     def _audited(self) -> tuple[Rows, Rows]:
@@ -178,21 +181,21 @@ class LabelLoop(ExploredRows, LabelledInNotebook):
         """Return whether rows of the audit can be judged by models that have not seen them."""
         return True
 
-    def _judge_audit(self) -> tuple[Rows, Rows, Mask, Matrix]:
-        """Return labelled and skipped rows of the audit, whether models without their labels are right, and how sure.
+    def _judge_audit(self) -> JudgedAudit:
+        """Judge the rows of the audit by models without their labels.
 
         Each part of the audit is judged by a model that learns from all other labels, suggested ones too: a model that
         knows less would not be the one that is judged.
         """
         if self._audit is None:
             rows, skipped = self._audited()
-            right, sure = np.zeros(len(rows), dtype=bool), np.zeros(len(rows))
+            right, sure, elsewhere = np.zeros(len(rows), dtype=bool), np.zeros(len(rows)), np.zeros(len(rows))
             if len(rows) >= FEWEST:
                 for fold in audit_folds(rows):
                     places = np.searchsorted(rows, fold)
-                    labels, sure[places], _ = self._answers_without(fold)
+                    labels, sure[places], elsewhere[places] = self._answers_without(fold)
                     right[places] = labels == self.labels_[fold]
-            self._audit = rows, skipped, right, sure
+            self._audit = JudgedAudit(rows, skipped, right, sure, float(elsewhere.mean()) if len(rows) else 0.0)
         return self._audit
 
     def _note_changes(self, before: npt.NDArray[Any], is_open: Mask) -> None:
@@ -227,12 +230,11 @@ class LabelLoop(ExploredRows, LabelledInNotebook):
             for hidden in draw_shares(labelled, self._given_class_ids()[labelled]):
                 judged = np.isin(hidden, judging)
                 if judged.any():
-                    labels, _, sure = self._answers_without(hidden)
-                    found = (labels == self.labels_[hidden])[judged]
+                    labels, sure, elsewhere = self._answers_without(hidden)
+                    right = (labels == self.labels_[hidden])[judged]
                     n_seen.append(len(labelled) - len(hidden))
-                    # The confidence was set on as many labels as there are, and counts as these do.
-                    n_judged.append(len(found) + len(labelled))
-                    accuracy.append((float(found.sum()) + len(labelled) * sure) / n_judged[-1])
+                    n_judged.append(len(right))
+                    accuracy.append(np.clip(right.mean() + elsewhere - sure[judged].mean(), 0.0, 1.0))
             if len(set(n_seen)) < 2:
                 return None
             seen = [np.array(each, dtype=np.float64) for each in (n_seen, accuracy, n_judged)]

@@ -20,32 +20,15 @@ from ..core.arrays import Matrix, Rows
 from ..core.progress import as_interrupt
 from ..data.views import Views
 from ..fitting.given import FitInput
-from ..readers.audit import ExpectedAccuracy, accuracy_by_hidden_labels
+from ..model.model import OfAnswer, OfProcess, names_declared
+from ..readers.audit import ExpectedAccuracy, JudgedAudit, accuracy_by_hidden_labels
 from ..readers.label_sources import read_label_sources
-from ..supervision.constraints import Constraints
+from ..supervision.constraints import Constraints, RowConstraints
 from .judging import LabelLoop
 from .updating import UpdatedLabels
 
 _MOST_VERSIONS = 10  # each holds what it says of the rows, and its embedding
 _GROWTH = 1.2  # times the labels of the last search, from which a new one is worth its time
-# What predictions and rows of a plain model are; the rest of the tuned one, such as `cv_results_`, is of its search.
-_OF_PLAIN = (
-    "_model",
-    "_rows",
-    "classes_",
-    "landmarks_",
-    "landmark_embedding_",
-    "_n_features_out",
-    "constraint_violations_",
-    "status_",
-    "stage_seconds_",
-    "_audit",
-    "_curve",
-    "_novelty",
-    "_coordinates",
-    "_code_space",
-    "_row_groups",
-)
 
 
 @dataclass(frozen=True)
@@ -109,11 +92,11 @@ class Refit:
 class TwoSpeeds(LabelLoop):
     """A tuned model whose labels may change."""
 
-    _fitted_input: FitInput  # rows and labels of the last answer
-    _plain: UpdatedLabels | None = None
+    _fitted_input = OfProcess[FitInput]()  # rows and labels of the last answer
+    _plain = OfProcess[UpdatedLabels | None](None)
     _kept_plain: UpdatedLabels  # from a file
     _is_plain: bool = False  # whether a plain model answers
-    _versions: tuple[tuple[ModelVersion, dict[str, Any]], ...] = ()
+    _versions = OfProcess[tuple[tuple[ModelVersion, dict[str, Any]], ...]](())
 
     def _make_plain(self) -> UpdatedLabels:
         """Return an unfitted plain model with the best settings of the search."""
@@ -202,13 +185,15 @@ class TwoSpeeds(LabelLoop):
     def _answer_by(self, plain: UpdatedLabels) -> None:
         """Take what the plain model says of rows and predicts."""
         self._forget_places()
-        for name in _OF_PLAIN:
-            if name in plain.__dict__:
-                self.__dict__[name] = plain.__dict__[name]
+        self._publish_model(plain._model)
+        self._rows, self.constraint_violations_ = plain._rows, plain.constraint_violations_
+        self.status_, self.stage_seconds_ = plain.status_, plain.stage_seconds_
+        for name in vars(plain).keys() & set(names_declared(type(plain), OfAnswer)):
+            setattr(self, name, getattr(plain, name))
         self._is_plain = True
 
     def refit(self, *, background: bool = False) -> Any:
-        """Search anew with the labels of the last update.
+        """Search anew with the labels, weights and pairs of the last update.
 
         Parameters
         ----------
@@ -236,9 +221,7 @@ class TwoSpeeds(LabelLoop):
         given = self._input_of_fit()
         if "_kept_plain" in self.__dict__ and self._plain is self._kept_plain:
             raise ValueError("A search needs the features, and this model was loaded without them; fit again.")
-        how = {"X": given.views, "y": _labels_of(given), "sample_weight": given.sample_weight}
-        how["label_source"] = self._sources_by_name(given)
-        running = Refit(self, clone(self), how)
+        running = Refit(self, clone(self), {"X": given.views, "y": _labels_of(given), **self._beside_labels(given)})
         return running if background else running.put_in_place()
 
     def _take_over(self, fitted: TwoSpeeds) -> Self:
@@ -336,7 +319,7 @@ class TwoSpeeds(LabelLoop):
     def _can_judge_audit(self) -> bool:
         return self.held_out_ is not None or self._is_plain
 
-    def _judge_audit(self) -> Any:
+    def _judge_audit(self) -> JudgedAudit:
         if self._is_plain:
             return super()._judge_audit()
         if self._audit is None:
@@ -349,7 +332,8 @@ class TwoSpeeds(LabelLoop):
                 both, places, judged = np.intersect1d(rows, held_out.rows, return_indices=True)
                 del both
                 right[places], sure[places] = held_out.right[judged], held_out.confidence[judged]
-            self._audit = rows, skipped, right, sure
+            elsewhere = float(self.confidence_[self._can_be_labelled].mean()) if self._can_be_labelled.any() else 0.0
+            self._audit = JudgedAudit(rows, skipped, right, sure, elsewhere)
         return self._audit
 
     def _accuracy_by_hidden_labels(self) -> ExpectedAccuracy | None:
@@ -368,14 +352,17 @@ class TwoSpeeds(LabelLoop):
         """Return the plain model with the labels of the last answer."""
         given = self._input_of_fit()
         if self._plain is None:
-            labels, sources = _labels_of(given), self._sources_by_name(given)
-            how = {"sample_weight": given.sample_weight, "label_source": sources}
-            self._plain = self._make_plain().fit(given.views, labels, **how)
+            self._plain = self._make_plain().fit(given.views, _labels_of(given), **self._beside_labels(given))
         return self._plain
 
-    def _sources_by_name(self, given: FitInput) -> dict[Any, str]:
-        sources = zip(_names_of(given), self.label_source_.tolist(), strict=True)
-        return {name: source for name, source in sources if source}
+    def _beside_labels(self, given: FitInput) -> dict[str, Any]:
+        """Return what a fit was given beside rows and labels: weights, pairs, and where the labels come from."""
+        pairs, sources = given.known.pairs, zip(_names_of(given), self.label_source_.tolist(), strict=True)
+        return {
+            "sample_weight": given.sample_weight,
+            "constraints": None if pairs is None else RowConstraints(pairs),
+            "label_source": {name: source for name, source in sources if source},
+        }
 
     def _keep_rows(self) -> None:
         """Keep what other labels need of the rows of the fit, for a file: the plain model."""

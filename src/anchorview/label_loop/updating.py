@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any, Self
 
 import numpy as np
@@ -16,8 +17,11 @@ from ..engine.sources.dask_tasks import WorkerWatch
 from ..fitting.kept_fit import KeptFit, keep_fit, restore_fit, rows_without_features
 from ..fitting.pipeline import Fitted, fit_labels
 from ..fitting.preparing import Prepared
+from ..fitting.reviewing import review_labels
 from ..fitting.spec import FitParameters, FitRun
+from ..model.model import OfProcess
 from ..readers.label_sources import number_sources, read_label_sources
+from ..readers.wrong_labels import LabelVerdicts
 from ..supervision.constraints import Constraints
 from .judging import LabelLoop
 
@@ -28,7 +32,7 @@ class UpdatedLabels(LabelLoop):
     chosen_: dict[str, Any]
     paper_weights_: dict[str, float]
     view_sizes_: list[int]
-    _prepared: Prepared
+    _prepared = OfProcess[Prepared]()
     _kept: KeptFit
 
     def _publish(self, fitted: Fitted, workers: WorkerWatch | None, stacklevel: int) -> Self:
@@ -88,7 +92,10 @@ class UpdatedLabels(LabelLoop):
             sources = number_sources(read_label_sources(label_source, labelled, now.views.ids, self.label_source_))
             if sample_weight is not None:  # sums over codes are of the old weights
                 prepared = prepared.without_codes()
-            self._publish(fit_labels(prepared, now, self._make_run()), workers, stacklevel=3)
+            fitted = fit_labels(prepared, now, self._make_run(), review=given.views.is_on_cluster)
+            self._publish(fitted, workers, stacklevel=3)
+            if fitted.review.verdicts is None:
+                self._judge_labels_later(now.known, self._label_judge(fitted))
             self._finish_labels(sources)
             is_open = ~labelled & before["_rows"]["_can_be_labelled"]
             self._note_changes(before["_rows"]["labels_"], is_open)
@@ -96,6 +103,11 @@ class UpdatedLabels(LabelLoop):
             self._restore(before)
             raise as_interrupt(error)  # noqa: B904  (an error that is no interrupt is raised as it was)
         return self
+
+    def _label_judge(self, fitted: Fitted) -> Callable[[], LabelVerdicts | None]:
+        """Return what judges the labels of an update, once somebody asks for it."""
+        given, source, n_threads = fitted.given, fitted.prepared.source, count_threads(self.n_jobs)
+        return lambda: review_labels(given, source, n_threads).verdicts
 
     def _make_run(self) -> FitRun:
         return FitRun(np.random.RandomState(0), count_threads(self.n_jobs), self, bool(getattr(self, "verbose", False)))

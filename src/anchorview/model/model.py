@@ -5,6 +5,7 @@ What a model knows of the single rows of its fit: apart from it, so that a file 
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Generic, TypeVar, overload
 
@@ -155,10 +156,18 @@ def mark_unknown(labels: npt.NDArray[np.generic], empty: Mask) -> npt.NDArray[np
 Value = TypeVar("Value")
 
 
+@dataclass(frozen=True, eq=False)
+class Later:
+    """A value about rows that is computed when somebody first asks for it."""
+
+    compute: Callable[[], Any]
+
+
 class OfRows(Generic[Value]):
     """An attribute about the rows of the fit, kept in ``_rows``, a dict; an error that tells why if it is not there.
 
-    A value that is set goes into a new dict: the old one may be that of a model to go back to.
+    A value that is set goes into a new dict: the old one may be that of a model to go back to. One that is set
+    `Later` is computed when it is first read.
 
     Examples
     --------
@@ -184,7 +193,7 @@ class OfRows(Generic[Value]):
             return self
         rows = vars(model).get("_rows")
         if rows is not None and self._name in rows:
-            return rows[self._name]
+            return _now(rows, self._name)
         about = f"{owner.__name__!r} object has no attribute {self._name!r}"
         if rows is None and "classes_" in vars(model):
             about = (
@@ -194,7 +203,7 @@ class OfRows(Generic[Value]):
             )
         raise AttributeError(about)
 
-    def __set__(self, model: Any, value: Value) -> None:
+    def __set__(self, model: Any, value: Value | Later) -> None:
         model._rows = {**(vars(model).get("_rows") or {}), self._name: value}
 
     def __delete__(self, model: Any) -> None:
@@ -202,6 +211,63 @@ class OfRows(Generic[Value]):
         model._rows = {name: value for name, value in model._rows.items() if name != self._name}
 
 
-def names_of_rows(kind: type) -> tuple[str, ...]:
-    """Return the names of the attributes of a class that are about the rows of the fit."""
-    return tuple(sorted(name for name in dir(kind) if isinstance(getattr(kind, name, None), OfRows)))
+def _now(rows: dict[str, Any], name: str) -> Any:
+    match rows[name]:
+        case Later(compute):
+            rows[name] = compute()
+    return rows[name]
+
+
+def values_of_rows(model: Any) -> dict[str, Any] | None:
+    """Return all that a model knows of the rows of its fit, for a file or a copy; None if it knows nothing."""
+    rows: dict[str, Any] | None = vars(model).get("_rows")
+    return None if rows is None else {name: _now(rows, name) for name in list(rows)}
+
+
+class OfProcess(Generic[Value]):
+    """An attribute that only the process of a fit needs: never pickled or copied, kept under its own name.
+
+    Until it is set it is the default, if there is one.
+
+    Examples
+    --------
+    >>> class Model:
+    ...     _audit = OfProcess["int | None"](None)
+    >>> model = Model()
+    >>> model._audit is None, names_declared(Model, OfProcess)
+    (True, ('_audit',))
+    """
+
+    def __init__(self, *default: Value) -> None:
+        self._default = default
+
+    def __set_name__(self, owner: type, name: str) -> None:
+        self._name = name
+
+    @overload
+    def __get__(self, model: None, owner: type) -> OfProcess[Value]: ...
+
+    @overload
+    def __get__(self, model: object, owner: type) -> Value: ...
+
+    def __get__(self, model: Any, owner: type) -> Any:
+        if model is None:
+            return self
+        if self._name not in vars(model) and not self._default:
+            raise AttributeError(f"{owner.__name__!r} object has no attribute {self._name!r}")
+        return vars(model).get(self._name, *self._default)
+
+    def __set__(self, model: Any, value: Value) -> None:
+        vars(model)[self._name] = value
+
+    def __delete__(self, model: Any) -> None:
+        vars(model).pop(self._name, None)
+
+
+class OfAnswer(OfProcess[Value]):
+    """Such an attribute that follows from rows and labels: who takes over the answers of another model takes it too."""
+
+
+def names_declared(kind: type, descriptor: type) -> tuple[str, ...]:
+    """Return the names of the attributes that a class declares by a descriptor, such as `OfRows`."""
+    return tuple(sorted(name for name in dir(kind) if isinstance(getattr(kind, name, None), descriptor)))

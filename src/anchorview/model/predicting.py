@@ -12,11 +12,10 @@ import numpy.typing as npt
 from scipy import sparse
 
 from ..core.arrays import Mask, Matrix, Presence, softmax_at
-from ..data.validation import RowChecks
+from ..data.row_checks import RowChecks
 from ..data.views import Views
 from ..engine.blocks import iter_blocks, map_blocks, one_blas_thread, row_blocks
 from ..engine.sources.dask_rows import join_sources
-from ..features.magnitude import check_magnitude
 from ..features.products import ViewCrossProducts
 from ..features.projected import PROJECTED_ROWS, project_texts, shared_texts
 from ..features.scaling import ViewsScaler, check_finite
@@ -27,6 +26,8 @@ from ..solver.codes import CodeStack, stack_codes
 from ..solver.elastic_net import complete_products
 from ..solver.result import Encoder
 from .model import Branch, Embedder, Member, Model
+
+_FEW_ROWS = 8  # whose codes are read dense: a sparse product of one row takes ten times as long as its arithmetic
 
 CHUNK_ROWS = 65_536  # predicted at a time: rows that are read once, and a bound on memory
 Wanted = Literal["class_ids", "probabilities", "embedding", "codes"]
@@ -46,9 +47,9 @@ def predict_chunks(model: Model, views: Views, wanted: Wanted, checks: RowChecks
             check_finite(views, 1, checks.find_present(views)[0])
             raise
         return
-    chunks = row_blocks(len(views), CHUNK_ROWS)
+    is_stored, chunks = views.is_stored, row_blocks(len(views), CHUNK_ROWS)
     for chunk in chunks:
-        part = views if len(chunks) == 1 and not views.is_stored else views[chunk]
+        part = views if len(chunks) == 1 and not is_stored else views[chunk]
         try:
             yield work.of_views(part, chunk, n_threads)
         except ValueError:
@@ -72,8 +73,7 @@ class _OfBlock:
 
     def of_views(self, views: Views, block: slice, n_threads: int) -> Chunk:
         with one_blas_thread():  # once for all steps: each sets and restores the limit if nobody holds it
-            present, empty = self.checks.find_present(views)
-            check_magnitude(views, present, block.start, unscaled=self.checks.unscaled)
+            present, empty = self.checks.check(views, block.start)
             return block, predict_rows(self.model, views, present, self.wanted, n_threads), empty
 
 
@@ -194,9 +194,9 @@ def _add_branch(
     kept: KeptCodes | None,
 ) -> None:
     """Add the votes of a branch; `scaler` is its own, or what is left of it to do (`features.projected`)."""
-    cross = ViewCrossProducts(views, scaler, branch.landmarks, present=present, for_prediction=True)
     together = [member for member in branch.members if member.reader.reads == "embedding"]
     needs_products = kept is not None or any(member.reader.reads != "features" for member in branch.members)
+    cross = ViewCrossProducts(views, scaler, branch.landmarks, present=present, for_prediction=True)
 
     def of_block(block: slice) -> tuple[list[Matrix], sparse.csr_array | None]:
         products = _read_finite(cross, block, check) if needs_products else None
@@ -250,7 +250,7 @@ class _Forms:
             assert member.graph is not None
             return member.graph.weights(self._completed())
         assert member.encoder is not None
-        codes = self.codes(member.encoder)
+        codes = self._readable_codes(member.encoder)
         if space == "embedding":
             assert member.embedding is not None
             return codes @ member.embedding.T
@@ -262,6 +262,16 @@ class _Forms:
         if key not in self._known:
             assert self._products is not None
             self._known[key] = encoder.encode(self._products, self._present)
+        return self._known[key]
+
+    def _readable_codes(self, encoder: Encoder) -> Any:
+        """Return the codes as readers get them: dense for few rows, where SciPy's own overhead would take longest."""
+        codes = self.codes(encoder)
+        if codes.shape[0] > _FEW_ROWS:
+            return codes
+        key = ("dense codes", id(encoder))
+        if key not in self._known:
+            self._known[key] = codes.toarray()
         return self._known[key]
 
     def _completed(self) -> Matrix:

@@ -3,6 +3,10 @@
 Labels that a model asked for are harder than others, so their accuracy is not that of all rows. A seeded permutation
 of the rows is fixed once, and its beginning is the audit: a simple random sample, however many of its rows were
 labelled for other reasons. Its labels teach the model as any others do; each is judged by a model that did not see it.
+
+One thing still sets its rows apart: further labels are suggested where there are none yet, so not beside a row of the
+audit. Without its own label such a row lies in a gap that no unlabelled row lies in, and seems harder than they are.
+The models know of it: their confidence in it is lower by about as much as their accuracy, and that difference is added.
 """
 
 from __future__ import annotations
@@ -13,13 +17,47 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 
-from ..core.arrays import Mask, Rows
+from ..core.arrays import Mask, Matrix, Rows
 from ..core.intervals import LEVEL, share_interval
 from .label_sources import IMPORT, RANDOM, SKIPPED, UNKNOWN
 
 FEWEST = 10  # rows of an audit that is stated: the interval of fewer may be wider than half of all there is
 AUDITED = 0.2  # share of rows that are labelled next which are of the audit
 N_FOLDS = 10  # of the audit's rows; models that judge them have nine tenths of these labels, and all others
+
+
+@dataclass(frozen=True, eq=False)
+class JudgedAudit:
+    """An audit, each row of it judged by a model that has not seen its label.
+
+    Attributes
+    ----------
+    rows : ndarray of int
+        Its labelled rows.
+    skipped : ndarray of int
+        Rows that nobody could label.
+    right : ndarray of bool
+        Whether these models find the labels.
+    sure : ndarray
+        How sure they are; 0 where a label could not be judged, as the only one of its class.
+    elsewhere : float
+        How sure they are of rows that have no label, on average.
+    """
+
+    rows: Rows
+    skipped: Rows
+    right: Mask
+    sure: Matrix
+    elsewhere: float
+
+    @property
+    def gap(self) -> float:
+        """How much more accurate rows without a label are than those of the audit, by the confidence in both.
+
+        Where the other labels were chosen without a look at the audit it is 0 on average.
+        """
+        judged = self.sure > 0
+        return self.elsewhere - float(self.sure[judged].mean()) if judged.any() else 0.0
 
 
 @dataclass(frozen=True)
@@ -29,7 +67,8 @@ class ExpectedAccuracy:
     Attributes
     ----------
     value : float
-        The accuracy among the rows that were judged.
+        The accuracy: of an audit among other labels, that of the audit and what the confidence says of the difference
+        between its rows and those without a label.
     low, high : float
         Where the accuracy of all rows lies.
     level : float
@@ -153,7 +192,9 @@ def audit_folds(rows: Rows, n_folds: int = N_FOLDS) -> list[Rows]:
     return [np.sort(rows[order[start::n_folds]]) for start in range(min(n_folds, len(rows)))]
 
 
-def accuracy_by_audit(correct: Mask | Sequence[bool], n_skipped: int = 0, level: float = LEVEL) -> ExpectedAccuracy:
+def accuracy_by_audit(
+    correct: Mask | Sequence[bool], n_skipped: int = 0, level: float = LEVEL, *, gap: float = 0.0
+) -> ExpectedAccuracy:
     """Return the accuracy that an audit shows, with the interval of Clopper and Pearson.
 
     Parameters
@@ -164,6 +205,8 @@ def accuracy_by_audit(correct: Mask | Sequence[bool], n_skipped: int = 0, level:
         Rows of the audit that nobody could label.
     level : float
         Of the interval.
+    gap : float
+        How much more accurate rows without a label are: `JudgedAudit.gap`.
 
     Examples
     --------
@@ -173,8 +216,8 @@ def accuracy_by_audit(correct: Mask | Sequence[bool], n_skipped: int = 0, level:
     >>> round(accuracy_by_audit([True] * 57 + [False] * 3, n_skipped=5).low, 3)
     0.789
     """
-    right, judged = int(np.count_nonzero(correct)), len(correct)
-    drawn = judged + n_skipped
+    judged = len(correct)
+    right, drawn = float(np.clip(np.mean(correct) + gap, 0.0, 1.0)) * judged, judged + n_skipped
     low = share_interval(right / drawn, drawn, level)[0]
     high = share_interval((right + n_skipped) / drawn, drawn, level)[1]
     return ExpectedAccuracy(right / judged, low, high, level, judged, "audit", n_skipped)

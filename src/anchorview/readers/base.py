@@ -11,7 +11,7 @@ from typing import Any, Literal, Protocol
 
 import numpy as np
 
-from ..core.arrays import ClassIds, Matrix, softmax_at, unit_rows, unit_sparse_rows
+from ..core.arrays import ClassIds, Matrix, is_sparse, softmax_at, unit_rows, unit_sparse_rows
 from ..engine.blocks import row_blocks
 
 # What readers read of a row: its embedding, as `transform` gives it, or at unit length; its code at unit length; its
@@ -45,7 +45,7 @@ def class_probabilities(reader: Reader, rows: Any, n_threads: int = 1) -> Matrix
 def to_space(space: Space, rows: Any, embedding: Matrix | None) -> Any:
     """Turn codes into what a reader reads of them; scaled rows, and weights of rows of a graph, stay as they are."""
     if space == "unit_codes":
-        return unit_sparse_rows(rows)
+        return unit_sparse_rows(rows) if is_sparse(rows) else unit_rows(rows)
     if embedding is None:
         return rows
     return unit_rows(rows @ embedding.T)

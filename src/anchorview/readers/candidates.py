@@ -25,8 +25,8 @@ from scipy.spatial import cKDTree
 from ..core.arrays import Matrix, Rows, squared_norms
 
 GROUP_ROWS = 1024  # half as many have fewer rivals, but the groups themselves take as long as that saves
-_MIN_GROUPS = 16  # fewer cannot be narrow
-_MIN_LABELLED = 1000  # putting a row into a group takes as long as some hundred distances
+MIN_ROWS = 16 * GROUP_ROWS  # fewer groups cannot be narrow
+MIN_LABELLED = 1000  # putting a row into a group takes as long as some hundred distances
 EVERY = 8  # one row of so many tells whether it pays for all
 _SAMPLE = 16  # groups of these
 TOGETHER = 8  # groups whose rivals are found by one product
@@ -122,14 +122,3 @@ class CandidateFilter:
         some = groups[:: -(-len(groups) // _SAMPLE)]
         left = [len(self.of(sample, [group])[0]) * len(group) for group in some]  # one by one: each may be large
         return sum(left) <= _WORTH * len(self._points) * sum(map(len, some))
-
-
-def is_worthwhile(n_rows: int, n_labelled: int) -> bool:
-    """Tell whether there are enough rows for narrow groups, and enough labelled ones for the time that groups take.
-
-    Examples
-    --------
-    >>> is_worthwhile(100_000, 5000), is_worthwhile(100_000, 100), is_worthwhile(1000, 5000)
-    (True, False, False)
-    """
-    return n_rows >= _MIN_GROUPS * GROUP_ROWS and n_labelled >= _MIN_LABELLED

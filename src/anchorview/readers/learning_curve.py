@@ -1,9 +1,9 @@
 """How many more labels it takes to reach an accuracy: the error falls as a power of the number of labels.
 
 Accuracies of models that saw some share of the labels are fitted by error = a · n^−b, each weighing as its rows say. An
-accuracy is the mean of what hidden labels show and of the confidence that the model has in rows without a label: the
-former is right on average, the latter has less noise, and the slope needs that. Farther than three times the labels
-there are, the curve says nothing.
+accuracy is what hidden labels show, and by how much the model is surer of rows without a label than of these: that
+takes out chance, and is right on average even if all confidence is too high. Farther than three times the labels there
+are, the curve says nothing.
 """
 
 from __future__ import annotations
@@ -109,7 +109,12 @@ def fit_learning_curve(n_seen: Matrix, accuracy: Matrix, n_judged: Matrix, n_lab
 
 
 def _fit(n_seen: Matrix, accuracy: Matrix, n_judged: Matrix) -> tuple[float, float]:
-    """Weighted least squares of log error on log n; half a mistake is added, so that none has a logarithm too."""
+    """Return offset and power.
+
+    The power by weighted least squares of log error on log n; half a mistake is added, so that none has a logarithm
+    too. With few mistakes that is much, so the offset is the one at which all models together make as many mistakes as
+    they did.
+    """
     error = ((1 - accuracy) * n_judged + 0.5) / (n_judged + 1)
     weights = n_judged * error / np.maximum(1 - error, 1e-3)  # inverse variance of the logarithm
     x, y = np.log(n_seen), np.log(error)
@@ -118,7 +123,8 @@ def _fit(n_seen: Matrix, accuracy: Matrix, n_judged: Matrix) -> tuple[float, flo
     slope = np.sum(weights * (x - middle_x) * (y - middle_y)) - _USUAL_POWER * expected
     slope /= np.sum(weights * (x - middle_x) ** 2) + expected
     power = float(np.clip(-slope, 0.0, _STEEPEST))
-    return float(middle_y + power * middle_x), power
+    mistakes = max(float(n_judged @ (1 - accuracy)), 0.5)
+    return float(np.log(mistakes / (n_judged @ n_seen**-power))), power
 
 
 def draw_shares(rows: Rows, class_ids: ClassIds, random_state: int = 0) -> list[Rows]:

@@ -27,14 +27,13 @@ import numpy as np
 from ..core.arrays import ClassIds, Matrix, Rows, softmax_at, squared_norms, unit_rows
 from ..engine.blocks import even_size, iter_blocks, map_blocks, one_blas_thread, row_blocks
 from .base import Reader, Space, TopTwo, class_probabilities
-from .candidates import COPIES, EVERY, TOGETHER, CandidateFilter, is_worthwhile, split_rows
-from .temperature import Mistakes, choose_temperature, spread
+from .candidates import COPIES, EVERY, MIN_LABELLED, MIN_ROWS, TOGETHER, CandidateFilter, split_rows
+from .temperature import Mistakes, choose_temperature, usual_temperature
 
 RULES = ("nearest", "euclidean", "knn", "paper")  # "paper" is "euclidean" from the codes of the joint problem
 _BLOCK_ENTRIES = 2**20  # similarities of one block: 4-8 MB
 _COPIES = 4  # of similarities that a vote makes: their order, and which come near
 _SMALLEST = 1e-3  # squared distance, to that of a labelled row from the origin
-_USUAL = 0.15  # usual temperature of held-out rows, in units of the spread of the logits
 SAME = 1e-6  # distances below are zero: such a neighbour outweighs all others
 NO_VOTE = 1e-3  # share of the votes that a class without any has
 _FARTHEST = np.finfo(np.float64).max
@@ -160,7 +159,7 @@ class LabelledNeighbours:
 
     def _of_part(self, embedding: Matrix, n_threads: int, entries: int) -> Matrix:
         """Return the evidence for some rows: from the candidates of their groups if these are few, else from all."""
-        if is_worthwhile(len(embedding), len(self.reference)):
+        if len(embedding) >= MIN_ROWS and len(self.reference) >= MIN_LABELLED:
             with one_blas_thread():
                 candidates = CandidateFilter(
                     self.reference, None if self.rule == "knn" else self._starts(), self.n_neighbors
@@ -183,6 +182,9 @@ class LabelledNeighbours:
             return self._evidence(rows, nearness(rows)).astype(embedding.dtype)
 
         blocks = row_blocks(len(embedding), max(1, entries // len(self.reference)))
+        if len(blocks) == 1:
+            with one_blas_thread():
+                return of_block(blocks[0])
         return np.concatenate(map_blocks(of_block, blocks, n_threads))
 
     def _compare_groups(self, embedding: Matrix, candidates: CandidateFilter, n_threads: int, entries: int) -> Matrix:
@@ -307,7 +309,7 @@ def _temperature_of_seen(neighbours: LabelledNeighbours, max_judged: int) -> flo
     if len(np.unique(class_ids)) < 2:
         return 1.0
     if len(judged) == 0:
-        return max(_USUAL * spread(neighbours.logits(neighbours.evidence(neighbours.reference))), 1e-6)
+        return max(usual_temperature(neighbours.logits(neighbours.evidence(neighbours.reference))), 1e-6)
     rows = neighbours.reference[judged]
     nearness = neighbours._nearness()(rows)
     nearness[np.arange(len(judged)), judged] = -np.inf

@@ -1,10 +1,10 @@
-"""Rows of no known class: how likely each row is to belong to none of the labelled classes, and groups of such rows.
+"""Rows of no known class: how likely each row is to belong to none of the labelled classes.
 
 Three signs, none of them best everywhere: how unsure the model is; the distance to the nearest labelled row in the
 coordinates of the codes; and how little of any class's labels a walk over the neighbour graph of these coordinates
-brings. The walk finds classes that hang together and misses scattered rows, which the distance finds. How much each
-counts is told by leaving classes out: without the class that a row seems to belong to it should look new, and with it
-it should not.
+brings. The walk finds classes that hang together best. How much each counts is told by leaving classes out: without
+the class that a row seems to belong to it should look new, and with it it should not. Rows that are scattered hang
+together with nothing, and are told apart (`scattered`).
 
 Nothing here changes a label.
 """
@@ -14,23 +14,24 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 import numpy as np
-from scipy import sparse
 
 from ..core.arrays import ClassIds, Mask, Matrix, Rows
-from ..engine.blocks import one_blas_thread
-from ..features.landmarks import kmeans_labels
 from .held_out_labels import HeldOutLabels
+from .label_walk import N_NEIGHBORS, LabelWalk
+from .scattered import ScatteredRows, fit_scattered, isolation
 from .unseen_classes import DensityRatio, fit_density_ratio, held_out_doubts, left_out_distances, percentile_ranks
 
-_N_NEIGHBORS = 10
-_DAMPING, _STEPS = 0.97, 60
 _MOST_MEMBERS = 10_000  # rows of the graph; others take the mean of their nearest members
 _MOST_LABELS = 3000  # labelled rows in it
 _N_FOLDS = 3  # of labels that are hidden from the walk in turn
 _LEAST_MASS = 1e-6
-NEW = 0.5  # novelty above which rows are grouped
 _FINEST = 3e-3  # steps of ranks that count: the very last ones are chance
-_N_CENTRAL = 5
+# Doubt, distance and walk, before a look at the labels: the walk was the best sign of a class without a label on most
+# data sets that were tried, and the others help it where it is not.
+_USUAL_WEIGHTS = np.array([0.1, 0.1, 0.8])
+
+
+_Signs = tuple[Matrix, Matrix, Matrix]
 
 
 @dataclass(frozen=True, eq=False)
@@ -53,27 +54,35 @@ class NoveltyModel:
         The signs of unlabelled rows taken together (`combine`), ascending.
     offset, slope : float
         Of the logit of the novelty in the rank among these.
+    scattered : ScatteredRows
+        What tells rows that belong to nothing.
     """
 
     members: Matrix
     mass: Matrix
     labelled: Matrix
-    ranks: tuple[Matrix, Matrix, Matrix]
+    ranks: _Signs
     weights: Matrix
     scores: Matrix
     offset: float
     slope: float
+    scattered: ScatteredRows
 
     def signs(self, coordinates: Matrix, confidence: Matrix, n_threads: int = 1) -> Matrix:
         """Return the three signs of rows, ranked in 0 … 1."""
-        raw = _raw_signs(self.members, self.mass, self.labelled, coordinates, confidence, n_threads)
-        return _ranked(raw, self.ranks)
+        return _ranked(self._read(coordinates, confidence, n_threads)[0], self.ranks)
+
+    def _read(self, coordinates: Matrix, confidence: Matrix, n_threads: int) -> tuple[_Signs, Matrix]:
+        return _raw_signs(self.members, self.mass, self.labelled, coordinates, confidence, n_threads)
 
     def novelty(self, coordinates: Matrix, confidence: Matrix, n_threads: int = 1) -> Matrix:
         """Return the novelty of rows, by their coordinates and the confidence of their labels."""
-        scores = combine(self.signs(coordinates, confidence, n_threads), self.weights)
-        ratio = DensityRatio(self.offset, self.slope)
-        return ratio.probabilities(percentile_ranks(scores, self.scores), 0.5)
+        raw, alone = self._read(coordinates, confidence, n_threads)
+        scores = combine(_ranked(raw, self.ranks), self.weights)
+        odds = np.exp(DensityRatio(self.offset, self.slope).log(percentile_ranks(scores, self.scores)))
+        odds += self.scattered.evidence(alone, raw[0])
+        result: Matrix = odds / (1 + odds)
+        return result
 
 
 def combine(signs: Matrix, weights: Matrix) -> Matrix:
@@ -97,6 +106,7 @@ def fit_novelty(
     n_threads: int = 1,
     random_state: int = 0,
     second: Matrix | None = None,
+    drawn_at_random: Mask | None = None,
 ) -> NoveltyModel | None:
     """Learn what tells rows of unknown classes; None without two classes, or if all rows have a label.
 
@@ -116,6 +126,9 @@ def fit_novelty(
         Which rows are in the graph, if there are many.
     second : ndarray of shape (n_rows,), optional
         Probability of the second likeliest class; by default labels that were held out tell what doubt is worth.
+    drawn_at_random : ndarray of bool of shape (n_rows,), optional
+        Which labelled rows were not chosen by the model; all by default. Only these show what rows of known classes
+        look like.
     """
     labelled = np.flatnonzero(class_ids >= 0)
     others = np.flatnonzero(class_ids < 0)
@@ -126,10 +139,11 @@ def fit_novelty(
     kept = labelled if len(labelled) <= _MOST_LABELS else np.sort(rng.choice(labelled, _MOST_LABELS, replace=False))
     drawn = others if len(others) <= _MOST_MEMBERS else np.sort(rng.choice(others, _MOST_MEMBERS, replace=False))
     members = np.concatenate([kept, drawn])  # labelled ones first
-    walk = _Walk(points[members], class_ids[kept], n_threads)
+    walk = LabelWalk(points[members], class_ids[kept], n_threads)
     mass = walk.masses(np.arange(len(kept)))
     largest = mass.max(axis=1)
-    raw = _raw_signs(points[members], largest, points[kept], points[drawn], confidence[drawn], n_threads)
+    about_model = points[members], largest, points[kept]
+    raw, alone = _raw_signs(*about_model, points[drawn], confidence[drawn], n_threads)
     ranks = (np.sort(raw[0]), np.sort(raw[1]), np.sort(raw[2]))
     known, new = _left_out_signs(walk, points[kept], class_ids[kept], kept, held_out, float(np.median(raw[0])))
     signs = [_ranked(part, ranks) for part in (known, new)]
@@ -142,26 +156,27 @@ def fit_novelty(
     # Without a second label in any class nothing shows what known rows look like: only the expected slope is left.
     places = [percentile_ranks(combine(part, weights), scores) if len(signs[0]) else np.empty(0) for part in signs]
     ratio = fit_density_ratio(*places)
-    return NoveltyModel(points[members], largest, points[kept], ranks, weights, scores, ratio.offset, ratio.slope)
+    known_alone = _raw_signs(*about_model, points[kept], confidence[kept], n_threads)[1]
+    counted = None if drawn_at_random is None else drawn_at_random[kept]
+    scattered = fit_scattered(known_alone, known[0], alone, counted)
+    return NoveltyModel(*about_model, ranks, weights, scores, ratio.offset, ratio.slope, scattered)
 
 
 def _weigh(known: Matrix, new: Matrix) -> Matrix:
-    """Return how much each sign counts: by how well it tells new rows from known ones, and all alike.
-
-    Classes that are left out show nothing of scattered rows, so that no sign is given up for another.
-    """
+    """Return how much each sign counts: as usual, and by how well it tells new rows from known ones."""
     if not len(known):
-        return np.full(3, 1 / 3)
+        return _USUAL_WEIGHTS
     strength = np.empty(3)
     for sign in range(3):
         below = percentile_ranks(new[:, sign], known[:, sign]).mean()  # the area under the ROC curve
         strength[sign] = max(below - 0.5, 0.05)
-    weights: Matrix = (strength**2 / (strength**2).sum() + 1 / 3) / 2
-    return weights
+    weights = _USUAL_WEIGHTS * strength**4
+    result: Matrix = weights / weights.sum()
+    return result
 
 
 def _signs_without_class(
-    walk: _Walk,
+    walk: LabelWalk,
     mass: Matrix,
     labelled: Matrix,
     class_ids: ClassIds,
@@ -169,7 +184,7 @@ def _signs_without_class(
     confidence: Matrix,
     second: Matrix | None,
     n_threads: int,
-) -> tuple[Matrix, Matrix, Matrix]:
+) -> _Signs:
     """Return the raw signs of rows, had the class that they seem to belong to no label."""
     left = np.maximum(1 - confidence.astype(np.float64), 1e-12)
     doubt = np.full(len(rows), 0.5) if second is None else 1 - np.minimum(second / left, 1.0)
@@ -185,58 +200,29 @@ def _signs_without_class(
 
 def _raw_signs(
     members: Matrix, mass: Matrix, labelled: Matrix, rows: Matrix, confidence: Matrix, n_threads: int = 1
-) -> tuple[Matrix, Matrix, Matrix]:
-    """Return doubt, distance and lack of mass of rows."""
+) -> tuple[_Signs, Matrix]:
+    """Return doubt, distance and lack of mass of rows, and how far they are from others."""
     from ..features.neighbours import nearest_points  # loads numba
 
     points = np.ascontiguousarray(rows, dtype=np.float32)
     distance = nearest_points(labelled, points, 1, n_threads)[1][:, 0].astype(np.float64) ** 2 / 2
-    index, far = nearest_points(members, points, _N_NEIGHBORS, n_threads)
+    index, far = nearest_points(members, points, min(N_NEIGHBORS + 1, len(members)), n_threads)
+    alone = isolation(far)
+    index, far = index[:, :N_NEIGHBORS], far[:, :N_NEIGHBORS]
     same = far <= 1e-3  # a member is at no distance, to rounding, of itself, and decides alone
     near = np.where(same.any(axis=1, keepdims=True), same, 1.0)
     near = near / near.sum(axis=1, keepdims=True)
     brought = (near * mass[index]).sum(axis=1)
-    return 1 - confidence.astype(np.float64), distance, -np.log(np.maximum(brought, _LEAST_MASS))
+    return (1 - confidence.astype(np.float64), distance, -np.log(np.maximum(brought, _LEAST_MASS))), alone
 
 
-def _ranked(raw: tuple[Matrix, Matrix, Matrix], ranks: tuple[Matrix, Matrix, Matrix]) -> Matrix:
+def _ranked(raw: _Signs, ranks: _Signs) -> Matrix:
     return np.column_stack([percentile_ranks(values, among) for values, among in zip(raw, ranks, strict=True)])
 
 
-class _Walk:
-    """Walks over the neighbour graph of rows, of which the first have labels."""
-
-    def __init__(self, points: Matrix, class_ids: ClassIds, n_threads: int) -> None:
-        from ..features.neighbours import nearest_points  # loads numba
-
-        n = len(points)
-        width = min(_N_NEIGHBORS + 1, n)
-        index = nearest_points(points, points, width, n_threads)[0]
-        other = index != np.arange(n)[:, None]
-        other[other.all(axis=1), -1] = False
-        columns = index[other]
-        starts = np.arange(n + 1) * (width - 1)
-        directed = sparse.csr_array((np.ones(len(columns), np.float32), columns, starts), shape=(n, n))
-        graph = sparse.csr_array(directed.maximum(directed.T))
-        degrees = np.maximum(np.asarray(graph.sum(axis=1)).ravel(), 1.0)
-        self.steps = sparse.csr_array(sparse.diags_array((_DAMPING / degrees).astype(np.float32)) @ graph)
-        self.class_ids, self.n_classes, self.n = class_ids, int(class_ids.max()) + 1, n
-
-    def masses(self, shown: Rows) -> Matrix:
-        """Return the share of walks from each row that end at labels of each class; only those shown count."""
-        labels = np.zeros((len(shown), self.n_classes), np.float32)
-        labels[np.arange(len(shown)), self.class_ids[shown]] = 1.0
-        mass = np.zeros((self.n, self.n_classes), np.float32)
-        mass[shown] = labels
-        for _ in range(_STEPS):
-            mass = self.steps @ mass
-            mass[shown] = labels
-        return mass
-
-
 def _left_out_signs(
-    walk: _Walk, points: Matrix, class_ids: ClassIds, rows: Rows, held_out: HeldOutLabels | None, usual: float
-) -> tuple[tuple[Matrix, Matrix, Matrix], tuple[Matrix, Matrix, Matrix]]:
+    walk: LabelWalk, points: Matrix, class_ids: ClassIds, rows: Rows, held_out: HeldOutLabels | None, usual: float
+) -> tuple[_Signs, _Signs]:
     """Return the raw signs of labelled rows without their own label: with others of their class there, and without."""
     distances = left_out_distances(points.astype(np.float64), class_ids)
     known, new = np.empty(len(class_ids)), np.empty(len(class_ids))
@@ -251,75 +237,3 @@ def _left_out_signs(
     finite = [np.where(np.isfinite(part), part, 1.0) for part in (distances.known, distances.new)]
     lacks = [-np.log(np.maximum(part, _LEAST_MASS)) for part in (known, new)]
     return (doubts[0], finite[0], lacks[0]), (doubts[1], finite[1], lacks[1])
-
-
-@dataclass(frozen=True, eq=False)
-class NovelGroup:
-    """Rows that look alike and belong to none of the labelled classes.
-
-    Attributes
-    ----------
-    rows : ndarray of int
-        Numbers of the rows, ascending.
-    central : ndarray of int
-        The rows nearest to the middle of the group, nearest first: those to look at.
-    novelty : float
-        Mean novelty of the rows.
-    features : tuple of (str, int, float)
-        What sets the group apart, the most telling first: view, place of the feature in it, and by how many standard
-        deviations the group's mean lies above or below that of all rows. Empty where the features are not here.
-    """
-
-    rows: Rows
-    central: Rows
-    novelty: float
-    features: tuple[tuple[str, int, float], ...] = ()
-
-    @property
-    def size(self) -> int:
-        """Number of rows."""
-        return len(self.rows)
-
-
-def group_novel_rows(
-    coordinates: Matrix,
-    novelty: Matrix,
-    candidates: Mask,
-    usual_size: float,
-    n_groups: int | None = None,
-    random_state: int = 0,
-) -> list[NovelGroup]:
-    """Group rows of high novelty, the largest group first.
-
-    Parameters
-    ----------
-    coordinates : ndarray of shape (n_rows, p)
-        From `code_coordinates`.
-    novelty : ndarray of shape (n_rows,)
-        Of each row.
-    candidates : ndarray of bool of shape (n_rows,)
-        Rows without a label.
-    usual_size : float
-        Rows of a usual class, such as the median over `labels_`.
-    n_groups : int, optional
-        Number of groups; by default so many that a group is as large as a usual class.
-    random_state : int
-        Where k-means starts.
-    """
-    rows = np.flatnonzero(candidates & (novelty > NEW))
-    if not len(rows):
-        return []
-    count = n_groups or max(1, round(len(rows) / max(usual_size, 1.0)))
-    count = min(count, len(rows))
-    points = coordinates[rows].astype(np.float32)
-    with one_blas_thread():
-        labels = kmeans_labels(points, count, np.random.RandomState(random_state))
-    groups = []
-    for number in range(count):
-        inside = np.flatnonzero(labels == number)
-        if not len(inside):
-            continue
-        distances = np.linalg.norm(points[inside] - points[inside].mean(axis=0), axis=1)
-        central = rows[inside[np.argsort(distances, kind="stable")[:_N_CENTRAL]]]
-        groups.append(NovelGroup(rows[inside], central, float(novelty[rows[inside]].mean())))
-    return sorted(groups, key=lambda group: -group.size)

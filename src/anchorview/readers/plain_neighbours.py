@@ -2,17 +2,19 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, ClassVar
 
 import numpy as np
 
 from ..core.arrays import ClassIds, Matrix, Weights, unit_rows
 from ..core.draws import subsample_classes
+from ..features.directions import fewer_digits
 from ..features.neighbours import nearest_points
 from .base import Space
 from .nearest import NO_VOTE, SAME, LabelledNeighbours, keep_labelled
 
+_BITS = 24  # of a labelled row, as many as single precision has
 _MAX_NEIGHBOURS = 2000  # labelled rows that others are compared with: in few dimensions more are hardly nearer
 
 
@@ -79,6 +81,7 @@ def fit_plain_neighbours(
     some = subsample_classes(class_ids, _MAX_NEIGHBOURS)
     rows, class_ids = rows[some], class_ids[some]
     kept = keep_labelled(rows, class_ids, rule, n_neighbors)
+    kept = replace(kept, reference=fewer_digits(kept.reference, _BITS))
     if weights is None or rule != "knn":
         return PlainNeighbours(kept)
     return PlainNeighbours(kept, weights[some][np.argsort(class_ids, kind="stable")])

@@ -3,7 +3,9 @@
 With the graph's weights W, degrees D and labels Y of the labelled rows, the potential u solves (D − W) u = Y − ȳ, where
 ȳ is the mean label: a class flows out of its own labelled rows and into those of the others. Unlike labels that spread
 and fade, it does not forget how many labels there are of each class, and with one or two of each it is often the best
-that can be done. The equation is singular, and parts of the graph need not be in balance; so u is damped a little:
+that can be done. It grows with the number of labels, so that a temperature chosen while some are hidden would be too
+sure with all of them: it is scaled to a range of one between the classes of a row, on average. The equation is
+singular, and parts of the graph need not be in balance; so u is damped a little:
 
     (I − α S) D^½ u = D^-½ (Y − ȳ),    S = D^-½ W D^-½.
 """
@@ -48,7 +50,7 @@ def solve_potential(
     Returns
     -------
     ndarray of shape (n_sets, n_rows, n_classes)
-        Zero where no label is felt.
+        Zero where no label is felt; of a range, between classes, whose mean over the rows is one.
     """
     n = graph.shape[0]
     sources = np.zeros((n, len(labels), n_classes), np.float32)
@@ -58,7 +60,11 @@ def solve_potential(
             sources[rows, number] = own - own.mean(axis=0)
     root = inverse_root.astype(np.float32)[:, None]
     solved = root * sum_walks(graph, root * sources.reshape(n, -1), alpha, _LEFT)
-    return np.ascontiguousarray(solved.reshape(n, len(labels), n_classes).transpose(1, 0, 2))
+    by_set = solved.reshape(n, len(labels), n_classes).transpose(1, 0, 2)
+    potential: npt.NDArray[np.float32] = np.ascontiguousarray(by_set)
+    ranges = np.ptp(potential, axis=2).mean(axis=1)
+    potential /= np.where(ranges > 0, ranges, 1)[:, None, None]
+    return potential
 
 
 @dataclass(frozen=True)

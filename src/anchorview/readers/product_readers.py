@@ -33,10 +33,9 @@ from .held_out import folds_to_judge, hold_out, rows_to_judge
 from .kept_neighbours import KeptNeighbours
 from .linear import FoldedReader, LinearReader, fit_linear
 from .poisson import PoissonReader
-from .temperature import Mistakes, average_temperature, choose_temperature, log_loss, spread, temper
+from .temperature import Mistakes, average_temperature, choose_temperature, log_loss, temper, usual_temperature
 
 _MOST_JUDGING = 2000  # labels, from which a strength is judged
-_USUAL = 0.15  # temperature where no label can be hidden, in units of the spread of the potential
 _STRENGTHS = (1.0, 10.0, 100.0)  # C of the regression, of which hidden labels choose
 _USUAL_STRENGTH = 10.0
 _MOST_GROWN = 2  # times the usual number of rows, to which labels that come later may enlarge the graph
@@ -262,7 +261,7 @@ def _fit_poisson(
 
     temperature, probabilities, _ = _hold_out(labelled.class_ids, scores)
     if not len(judged):
-        temperature = max(_USUAL * spread(np.asarray(near @ whole)), 1e-30)
+        temperature = max(usual_temperature(np.asarray(near @ whole)), 1e-30)
     return PoissonReader(whole, temperature, is_double=True), probabilities, graph.rows
 
 

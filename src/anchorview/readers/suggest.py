@@ -1,9 +1,10 @@
-"""Which rows to label next: the middle of the groups of rows in which most mistakes are expected.
+"""Which rows to label next: those that together stand for most of the mistakes that are expected.
 
-Rows are grouped by their codes, which know nothing of the labels, into as many groups as there will be labels: that
-spreads the suggestions over the data. A group's expected number of mistakes, Σ (1 − confidence), measures how much a
-label there can help: it is large where the model is in doubt about many rows, not where a single row is odd. The row
-nearest to the group's centre represents it best. Without labels all rows are in doubt alike: large groups come first.
+Rows are grouped finely by their codes, which know nothing of the labels. A group's expected number of mistakes,
+Σ (1 − confidence), measures how much a label near it can help: it is large where the model is in doubt about many rows,
+not where a single row is odd. Rows are chosen one after the other, each for what the labels and those chosen before it
+leave uncovered (`covering`), among the middle rows of the groups. Without any label all rows are in doubt alike, and
+there is nothing to cover: then it is the middle rows of as many groups as are asked for, the largest first.
 
 Large groups without any label come before all others: they may be classes that nobody has named yet.
 """
@@ -17,7 +18,8 @@ import numpy as np
 import numpy.typing as npt
 
 from ..core.arrays import Mask, Matrix, Rows
-from .group_tree import GroupTree, group_centres, make_group_tree
+from .covering import CoveredDoubt
+from .group_tree import GroupTree, group_centres
 
 _MOST_LABELLED = 5000  # labelled rows that show which groups have a label
 _GROUPS_PER_CLASS = 2  # where classes without a label are looked for
@@ -65,46 +67,6 @@ class SuggestedRows:
     in_new_groups: Mask
 
 
-def suggest_rows(
-    coordinates: Matrix,
-    doubt: Matrix,
-    candidates: Mask,
-    n: int,
-    n_labelled: int = 0,
-    random_state: int = 0,
-) -> Rows:
-    """Return the rows to label next, the most useful first, of rows that were not grouped before.
-
-    Parameters
-    ----------
-    coordinates : ndarray of shape (n_rows, p)
-        Where rows that are alike lie together; see `code_space`.
-    doubt : ndarray of shape (n_rows,)
-        Probability that the label of a row is wrong; 0 for rows that do not matter.
-    candidates : ndarray of bool of shape (n_rows,)
-        Rows that may be suggested, at least `n`.
-    n : int
-        Number of rows.
-    n_labelled : int
-        Number of rows that have a label.
-    random_state : int
-        Where the grouping starts.
-
-    Returns
-    -------
-    ndarray of shape (n,)
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> places = np.array([[0.0], [0.1], [0.2], [5.0], [5.1], [5.2], [9.0]])
-    >>> suggest_rows(places, np.array([0.1, 0.1, 0.1, 0.6, 0.6, 0.6, 0.9]), np.full(7, True), 2, n_labelled=1)
-    array([4, 6])
-    """
-    groups = make_group_tree(coordinates, random_state)
-    return suggest_from(groups, coordinates, doubt, candidates, n, n_labelled=n_labelled).rows
-
-
 def suggest_from(
     groups: GroupTree,
     coordinates: Matrix,
@@ -116,18 +78,35 @@ def suggest_from(
     labelled: Rows | None = None,
     n_classes: int = 0,
 ) -> SuggestedRows:
-    """Return the rows to label next, by groups that were made before.
+    """Return the rows to label next, the most useful first, by groups that were made before.
 
     Parameters
     ----------
     groups : GroupTree
         Of the same rows.
-    coordinates, doubt, candidates, n, n_labelled
-        As for `suggest_rows`.
+    coordinates : ndarray of shape (n_rows, p)
+        Where rows that are alike lie together; see `code_space`.
+    doubt : ndarray of shape (n_rows,)
+        Probability that the label of a row is wrong; 0 for rows that do not matter.
+    candidates : ndarray of bool of shape (n_rows,)
+        Rows that may be suggested, at least `n`.
+    n : int
+        Number of rows.
+    n_labelled : int
+        Number of rows that have a label.
     labelled : ndarray of int, optional
         Rows with a label: large groups without any of them come first.
     n_classes : int
         Classes that have a label.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from anchorview.readers.group_tree import make_group_tree
+    >>> places = np.array([[0.0], [0.1], [0.2], [5.0], [5.1], [5.2], [9.0]])
+    >>> groups, doubt = make_group_tree(places), np.array([0.1, 0.1, 0.1, 0.6, 0.6, 0.6, 0.9])
+    >>> suggest_from(groups, places, doubt, np.full(7, True), 2, n_labelled=1).rows
+    array([4, 6])
     """
     rows, points, fine = _with_candidates(groups, coordinates, candidates, n)
     joined = groups.joined(n_labelled + n)[fine]
@@ -137,7 +116,10 @@ def suggest_from(
     new_order, is_new = np.empty(0, dtype=np.intp), np.zeros(len(rows), dtype=bool)
     if labelled is not None and len(labelled):
         new_order, is_new = _in_new_groups(groups, coordinates, points, fine, candidates[rows], labelled, n_classes, n)
-    order = np.concatenate([new_order, order[~np.isin(order, new_order)]])
+        coverage = CoveredDoubt(groups, n_labelled + n, coordinates[labelled])
+        covering = _covering(coverage, points, fine, doubt[rows], candidates[rows], n, new_order)
+        before = np.concatenate([new_order, covering])
+        order = np.concatenate([before, order[~np.isin(order, before)]])
     chosen = _without_doubles(points, order, n, groups.double)
     n_alike = np.bincount(joined)[joined[chosen]]
     found_new = is_new[chosen] & np.isin(chosen, new_order)
@@ -233,6 +215,18 @@ def _representatives(points: Matrix, joined: Rows, expected_mistakes: Matrix, ca
     starts = np.flatnonzero(np.diff(joined[order], prepend=-1))
     place = np.arange(len(order)) - np.repeat(starts, np.diff(starts, append=len(order)))
     result: Rows = order[np.lexsort((-expected_mistakes[joined[order]], place))]
+    return result
+
+
+def _covering(
+    coverage: CoveredDoubt, points: Matrix, fine: Rows, doubt: Matrix, candidates: Mask, n: int, first: Rows
+) -> Rows:
+    """Return middle rows of fine groups that together cover most doubt, beside those that come first anyway."""
+    mistakes = np.bincount(fine, weights=doubt).astype(np.float64)
+    middle = _representatives(points, fine, mistakes, candidates)
+    middle = middle[np.sort(np.unique(fine[middle], return_index=True)[1])]  # one of each group
+    middle = np.concatenate([first, middle[~np.isin(middle, first)]])
+    result: Rows = middle[coverage.choose(points[middle], mistakes, n, np.arange(len(first)))]
     return result
 
 

@@ -15,6 +15,7 @@ from ..data.columns import table_columns
 from ..data.records import read_raw
 from ..data.table_views import TableViews
 from ..data.views import Views
+from ..label_loop.judging import LabelLoop
 from .class_photos import N_PHOTOS, Photo, load_photos, typical_rows
 from .telling import N_OTHERS, N_WORDS, ClassFeatures, class_features
 
@@ -94,7 +95,7 @@ class ClassDescriptions(Sequence[ClassDescription]):
 
 
 def describe_classes(
-    model: Any, X: Any, *, n_words: int = N_WORDS, n_values: int = N_OTHERS, n_examples: int = 2
+    model: LabelLoop, X: Any, *, n_words: int = N_WORDS, n_values: int = N_OTHERS, n_examples: int = 2
 ) -> ClassDescriptions:
     """Describe each class, or cluster, by what tells its rows from the others.
 

@@ -11,6 +11,7 @@ import numpy as np
 from ..core.arrays import Matrix, Rows
 from ..core.colours import distinct_colours
 from ..core.names import short_names
+from ..label_loop.judging import LabelLoop
 from ..readers.plane import draw_from_classes, map_to_plane
 from .run_summary import RunSummary, summarise_run
 from .run_words import count, describe_result
@@ -24,7 +25,7 @@ _NEEDED = ("labels_", "embedding_", "confidence_", "classes_", "held_out_", "sta
 _maps: weakref.WeakKeyDictionary[Any, tuple[Matrix, Rows, Matrix]] = weakref.WeakKeyDictionary()
 
 
-def fitted_form(model: Any) -> str | None:
+def fitted_form(model: LabelLoop) -> str | None:
     """Return the summary of a fitted model as HTML; None if it is not fitted, or does not hold its rows.
 
     Examples
@@ -70,7 +71,7 @@ def _key(summary: RunSummary, telling: list[ClassFeatures]) -> str:
     return f'<div style="font-size:13px;line-height:1.8">{" ".join(entries)}{more}</div>'
 
 
-def _map(model: Any, summary: RunSummary) -> str:
+def _map(model: LabelLoop, summary: RunSummary) -> str:
     """Return a small map as SVG: a path of dots for each class, given labels ringed."""
     rows, places = _places(model, summary)
     if not len(rows):
@@ -99,7 +100,7 @@ def _map(model: Any, summary: RunSummary) -> str:
     )
 
 
-def _places(model: Any, summary: RunSummary) -> tuple[Rows, Matrix]:
+def _places(model: LabelLoop, summary: RunSummary) -> tuple[Rows, Matrix]:
     """Return some rows of every class, and where they are on the map."""
     kept = _maps.get(model)
     if kept is not None and kept[0] is model.embedding_:

@@ -16,6 +16,8 @@ from scipy import sparse
 from ..core.arrays import AnyMatrix, ClassIds, Mask, Matrix, is_sparse
 from ..data.labels import split_labels
 from ..data.views import Views
+from ..engine.blocks import one_blas_thread
+from ..label_loop.judging import LabelLoop
 
 _STRENGTHS = (1.0, 30.0, 1000.0)
 _FOLDS = 3  # as the estimators hide labels
@@ -42,7 +44,8 @@ class Comparison:
         return bool(apart > 1.96 * (self.n_only_own + self.n_only_rival) ** 0.5)
 
 
-def compare_with_logistic(model: Any, X: Any, given: ClassIds) -> Comparison | None:
+@one_blas_thread()  # the problems are small: more threads would mostly wait for each other
+def compare_with_logistic(model: LabelLoop, X: Any, given: ClassIds) -> Comparison | None:
     """Return how a fit and plain logistic regression do on the labels that were hidden in turn.
 
     Parameters
@@ -82,6 +85,7 @@ def _found(features: Matrix, class_ids: ClassIds, strength: float) -> Mask:
     guessed = np.full(len(class_ids), -1)
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", ConvergenceWarning)
+        warnings.filterwarnings("ignore", "The number of unique classes")  # few labels of many classes are meant
         for hidden in split_labels(class_ids, _FOLDS, np.random.RandomState(0)):
             shown = np.setdiff1d(np.arange(len(class_ids)), hidden)
             if len(np.unique(class_ids[shown])) < 2:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 from typing import Any
 
@@ -18,6 +19,7 @@ Cells = list[tuple[str, str]]  # name of the column, "" for a text without one; 
 LONGEST_TEXT = 300  # characters of a cell: enough to judge a label by
 _MOST_TEXTS, _MOST_CELLS = 3, 5
 _WORDS = 2.5  # a cell above which text is read, not compared
+_VECTOR = re.compile(r"\[[\d\s.,eE+-]+\]")
 _ENOUGH = 5000  # rows that tell which columns differ between classes
 
 
@@ -67,7 +69,7 @@ def _ranked(contents: Any, class_ids: ClassIds) -> tuple[list[Column], list[tupl
     words, others = list[Column](), list[tuple[float, Column]]()
     sample = _sample(len(class_ids))
     for column in table_columns(contents):
-        if column.storage in ("list", "other"):
+        if column.storage in ("list", "other") or _holds_vectors(column):
             continue
         if _is_text(column, sample):
             words.append(column)
@@ -102,6 +104,12 @@ def _is_text(column: Column, sample: Rows) -> bool:
         return False
     filled = [str(column.cells[row]) for row in sample if column.cells[row] is not None]
     return bool(filled) and float(np.mean([text.count(" ") + 1 for text in filled])) >= _WORDS
+
+
+def _holds_vectors(column: Column) -> bool:
+    """Tell lists of numbers that are written as text, which nobody reads."""
+    first = next((cell for cell in column.cells if cell is not None), None) if column.storage == "text" else None
+    return first is not None and _VECTOR.fullmatch(str(first).strip()) is not None
 
 
 def _repeats(column: Column, sample: Rows) -> bool:

@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 
 from ..core.arrays import ClassIds, Rows
+from ..label_loop.judging import LabelLoop
 from .class_photos import Photo, PhotoFiles, load_photos
 from .markup import one_line
 from .row_cells import Cells, row_cells
@@ -49,7 +50,7 @@ class RowDetails:
 
 
 def describe_rows(
-    model: Any,
+    model: LabelLoop,
     suspects: Rows,
     suggested: Rows,
     class_ids: ClassIds,
@@ -80,7 +81,7 @@ def _photos(rows: Sequence[int], photos: PhotoFiles) -> dict[int, Photo]:
     return {row: found[0] for row, found in loaded if found}
 
 
-def _guesses(model: Any, rows: Rows, class_ids: ClassIds) -> list[tuple[int, float, int, float]]:
+def _guesses(model: LabelLoop, rows: Rows, class_ids: ClassIds) -> list[tuple[int, float, int, float]]:
     """Return the two likeliest classes of rows and their probabilities."""
     seconds, values = model._runner_up
     columns = class_ids[rows], np.asarray(model.confidence_)[rows], seconds[rows], values[rows]

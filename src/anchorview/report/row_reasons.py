@@ -6,11 +6,11 @@ Likeness is that of the codes, by which rows are suggested. Rows are counted on 
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 
 from ..core.arrays import Rows
+from ..label_loop.judging import LabelLoop
 from ..readers.code_space import code_coordinates
 
 _MOST_ROWS = 10_000  # that are looked at
@@ -36,7 +36,7 @@ class Standing:
     is_exact: bool = True
 
 
-def find_standing(model: Any, suggested: Rows) -> dict[int, Standing]:
+def find_standing(model: LabelLoop, suggested: Rows) -> dict[int, Standing]:
     """Return what each suggested row stands for.
 
     Parameters

@@ -9,6 +9,7 @@ import numpy as np
 import numpy.typing as npt
 
 from ..core.arrays import ClassIds, Matrix, Rows
+from ..label_loop.judging import LabelLoop
 from ..metrics import ReliabilityCurve, reliability_curve
 from ..readers.held_out_labels import HeldOutLabels
 from ..view_importance import measure_unlabelled
@@ -56,7 +57,7 @@ class ViewsReport:
     weights: Matrix | None = None  # how much each view counts; None in older runs, and where nothing was measured
 
 
-def expected_accuracy(model: Any, given: ClassIds) -> Accuracy | None:
+def expected_accuracy(model: LabelLoop, given: ClassIds) -> Accuracy | None:
     """Return the accuracy to expect of the labels that were not given, and what it rests on.
 
     Parameters
@@ -90,7 +91,7 @@ def held_out_reliability(held_out: HeldOutLabels | None) -> ReliabilityCurve | N
     return reliability_curve(held_out.right, np.clip(held_out.confidence, 0.0, 1.0))
 
 
-def find_suspects(model: Any, given: ClassIds) -> SuspectLabels:
+def find_suspects(model: LabelLoop, given: ClassIds) -> SuspectLabels:
     """Return given labels for which models that have not seen them find another class likelier, the worst first.
 
     Parameters
@@ -110,7 +111,7 @@ def find_suspects(model: Any, given: ClassIds) -> SuspectLabels:
     return SuspectLabels(rows, given[rows], preferred[rows], quality[rows], len(judged))
 
 
-def describe_views(model: Any, given: ClassIds, X: Any = None) -> ViewsReport:
+def describe_views(model: LabelLoop, given: ClassIds, X: Any = None) -> ViewsReport:
     """Return the views and, if the rows are here, what each contributes to rows whose label was not given."""
     names, sizes = [str(name) for name in model.view_names_], [int(size) for size in model.view_sizes_]
     if len(names) == 1:

@@ -11,12 +11,13 @@ import numpy as np
 import numpy.typing as npt
 
 from ..features.view_weights import describe_view_weights
+from ..label_loop.judging import LabelLoop
 from .markup import one_line
 
 _LONGEST_VALUE = 200  # characters of a parameter
 
 
-def class_names(model: Any, names: Sequence[Any] | None, has_labels: bool) -> list[str]:
+def class_names(model: LabelLoop, names: Sequence[Any] | None, has_labels: bool) -> list[str]:
     """Return the names of the classes: those given, the classes themselves, or numbers of clusters."""
     if names is None:
         names = model.classes_.tolist() if has_labels else [f"cluster {number}" for number in model.classes_]
@@ -30,7 +31,7 @@ def id_texts(ids: npt.NDArray[Any] | None) -> list[str] | None:
     return [one_line(str(name)) for name in ids.tolist()]
 
 
-def chosen_settings(model: Any) -> dict[str, Any]:
+def chosen_settings(model: LabelLoop) -> dict[str, Any]:
     """Return what the settings became."""
     if hasattr(model, "averaged_"):
         tried = len(model.cv_results_["params"])

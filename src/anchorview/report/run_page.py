@@ -2,16 +2,13 @@
 
 from __future__ import annotations
 
-import base64
-import hashlib
 import json
 from collections.abc import Mapping
-from html import escape
-from importlib.resources import files
 from pathlib import Path
 from typing import Any
 
 from ..core.files import replace_file
+from .html_page import html_page, page_asset
 from .run_map import RowMap, bokeh_scripts, load_bokeh, make_map
 from .run_sections import (
     classes_part,
@@ -72,55 +69,10 @@ def make_run_page(summary: RunSummary) -> str:
         "views": ("Views", views_part(summary)),
         "made": ("How it was made", made_part(summary)),
     }
-    sections = {name: (title, body) for name, (title, body) in sections.items() if body}
-    links = "".join(f'<li><a href="#part-{name}">{escape(title)}</a></li>' for name, (title, _) in sections.items())
-    cards = "\n".join(
-        f'<section id="part-{name}" aria-labelledby="head-{name}"><h2 id="head-{name}">{escape(title)}</h2>'
-        f"{body}</section>"
-        for name, (title, body) in sections.items()
-    )
-    scripts = [*bokeh_scripts(), _asset("run_page.js")] if row_map is not None else []
-    return f"""<!doctype html>
-<html lang="en">
-<head>
-<meta charset="utf-8">
-<meta http-equiv="Content-Security-Policy" content="{_policy(scripts)}">
-<meta name="viewport" content="width=device-width, initial-scale=1">
-<meta name="color-scheme" content="light dark">
-<title>{escape(summary.title)} · anchorview</title>
-<link rel="icon" href="data:,">
-<style>{_asset("run_page.css")}</style>
-</head>
-<body>
-<header>
-<p class="eyebrow">anchorview report</p>
-<h1>{text(summary.title)}</h1>
-<p class="soft">{escape(summary.method)} · {escape(summary.made)}</p>
-</header>
-<nav aria-label="Parts of this report"><ul>{links}</ul></nav>
-<main>
-{cards}
-</main>
-<footer><p>One file, no network: everything on this page is in it.</p></footer>
-{_data(row_map)}
-{"".join(f"<script>{script}</script>" for script in scripts)}
-</body>
-</html>
-"""
-
-
-def _asset(name: str) -> str:
-    return (files(__package__) / "assets" / name).read_text(encoding="utf-8")
-
-
-def _policy(scripts: list[str]) -> str:
-    """Return what the browser may do: run the scripts of this page and no others, and load nothing.
-
-    What draws the map compiles functions ('unsafe-eval'); text of the user's would not run even if it were not escaped.
-    """
-    hashes = [base64.b64encode(hashlib.sha256(script.encode("utf-8")).digest()).decode() for script in scripts]
-    allowed = " ".join([*(f"'sha256-{digest}'" for digest in hashes), "'unsafe-eval'"]) if scripts else "'none'"
-    return f"default-src 'none'; script-src {allowed}; style-src 'unsafe-inline'; img-src data: blob:; font-src data:"
+    scripts = [*bokeh_scripts(), page_asset("run_page.js")] if row_map is not None else []
+    about, styles = f"{summary.method} · {summary.made}", ("page.css", "run_page.css")
+    frame: dict[str, Any] = {"styles": styles, "scripts": scripts, "data": _data(row_map)}
+    return html_page(summary.title, "report", about, sections, heading=text(summary.title), **frame)
 
 
 def _data(row_map: RowMap | None) -> str:

@@ -16,6 +16,7 @@ from ..core.versions import package_versions, python_version
 from ..data.labels import encode_labels
 from ..data.tables import is_table
 from ..data.views import Views
+from ..label_loop.judging import LabelLoop
 from ..metrics import ReliabilityCurve
 from ..readers.plane import map_to_plane
 from .class_photos import Photo, PhotoFiles, class_photos
@@ -160,7 +161,7 @@ class RunSummary:
 
 
 def summarise_run(
-    model: Any,
+    model: LabelLoop,
     y: Any = None,
     *,
     X: Any = None,
@@ -287,7 +288,7 @@ def summarise_run(
     )
 
 
-def map_rows(model: Any) -> Matrix:
+def map_rows(model: LabelLoop) -> Matrix:
     """Return places for the rows of a fit; NaN for rows without any view, about which nothing is known."""
     known = _places(model.labels_, model.classes_) >= 0
     places = np.full((len(known), 2), np.nan)
@@ -296,7 +297,7 @@ def map_rows(model: Any) -> Matrix:
     return places
 
 
-def _given_labels(model: Any, y: Any) -> ClassIds:
+def _given_labels(model: LabelLoop, y: Any) -> ClassIds:
     """Return the labels that were given, as places in the classes of the model."""
     if y is None:
         labelled = ~model._can_be_labelled & (np.asarray(model.confidence_) == 1)
@@ -319,7 +320,7 @@ def _places(labels: npt.NDArray[Any], classes: npt.NDArray[Any]) -> ClassIds:
     return found
 
 
-def _suggest(model: Any, n: int) -> tuple[Rows, list[int]]:
+def _suggest(model: LabelLoop, n: int) -> tuple[Rows, list[int]]:
     """Return the rows to label next, and which are of the audit; fewer than asked for, if there are not so many."""
     skipped = int(np.count_nonzero(model.label_source_ == "skipped"))
     n = min(int(n), int(np.count_nonzero(model._can_be_labelled)) - skipped)

@@ -17,6 +17,7 @@ import numpy as np
 from scipy import sparse
 
 from ..core.arrays import ClassIds, Mask, Matrix, is_sparse
+from ..data.image_descriptors import DESCRIPTOR_WORDS
 from ..data.views import Views
 from ..readers.plane import draw_from_classes
 from .markup import one_line
@@ -42,7 +43,8 @@ class ClassFeatures:
 
     def __str__(self) -> str:
         named = [*self.words, *self.values, *self.numbers]
-        return ", ".join(named) or (f"mostly the view {self.view}" if self.view else "")
+        seen_in = DESCRIPTOR_WORDS.get(self.view.rpartition(":")[2], f"the view {self.view}")
+        return ", ".join(named) or (f"mostly {seen_in}" if self.view else "")
 
     def __bool__(self) -> bool:
         return bool(str(self))

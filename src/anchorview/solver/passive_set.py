@@ -14,11 +14,9 @@ longer to compile. A division by zero gives infinity, as in NumPy: a row that it
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 
 from ..core.compiled import compiled, inlined
 from ..core.vectors import WIDTH
@@ -26,26 +24,7 @@ from .panel import subtract_rows
 
 FAST = {"reassoc", "contract", "arcp", "nsz"}  # vectorised sums; NaN and infinity keep their meaning
 ANY = -math.inf  # no least gradient: all indices enter
-_LINE = 64  # bytes of a line of the cache
 _SINGULAR = 1e-12  # a pivot below this part of the diagonal is rounding
-
-
-def make_zeros(shape: tuple[int, ...], dtype: npt.DTypeLike = np.float64) -> npt.NDArray[Any]:
-    """Return zeros that begin with a line of the cache: NumPy's begin anywhere, and can be a third slower to use."""
-    return make_all_zeros([(shape, dtype)])[0]
-
-
-def make_all_zeros(wanted: Sequence[tuple[tuple[int, ...], npt.DTypeLike]]) -> list[npt.NDArray[Any]]:
-    """Return several such arrays, of these shapes and types, out of one piece of memory: faster than one by one."""
-    starts, end = [], 0
-    for shape, dtype in wanted:
-        starts.append(end)
-        end += -(-math.prod(shape) * np.dtype(dtype).itemsize // _LINE) * _LINE
-    memory = np.zeros(end + _LINE, np.uint8)
-    first = -memory.ctypes.data % _LINE
-    return [
-        np.ndarray(shape, dtype, memory, first + start) for (shape, dtype), start in zip(wanted, starts, strict=True)
-    ]
 
 
 @compiled(fastmath=FAST, error_model="numpy")

@@ -136,21 +136,6 @@ def supervision_laplacians(
     return rows, pool(must, len(rows)), pool(cannot, len(rows))
 
 
-def label_laplacians(classes: Rows, n_classes: int) -> tuple[Laplacian | None, Laplacian | None]:
-    """Return the must-link and cannot-link Laplacians of labels, one per row; None where there is no such pair.
-
-    Examples
-    --------
-    >>> must, cannot = label_laplacians(np.array([0, 0, 1]), 2)
-    >>> must.apply(np.array([[1.0], [3.0], [5.0]])).ravel()
-    array([-0.4,  0.4,  0. ])
-    >>> label_laplacians(np.array([0, 0]), 1)[1] is None
-    True
-    """
-    _, must, cannot = supervision_laplacians(classes, n_classes)
-    return must, cannot
-
-
 def _label_part(classes: Rows, n_classes: int, weights: Matrix, class_balance: str | None, *, is_must: bool) -> Part:
     """Pairs of one class (the paper's M), or of two classes (its C): all labelled rows but those of one class."""
 

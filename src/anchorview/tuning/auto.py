@@ -18,8 +18,8 @@ import numpy as np
 from ..core.arrays import ClassIds, Presence, Rows, Weights
 from ..core.draws import draw_weighted
 from ..data.labels import split_labels
+from ..data.row_checks import check_magnitude
 from ..data.views import Views
-from ..features.magnitude import check_magnitude
 from ..features.scaling import check_finite
 from ..features.view_weights import ViewWeights, describe_view_weights
 from ..solver.weights import DEFAULTS
@@ -307,5 +307,5 @@ def describe(choice: Choice, asked: AutoRequest, names: Sequence[str]) -> str:
     }
     what = ", ".join(f"{name} ({value})" for name, value in chosen.items() if value is not None)
     if not choice.n_judged:
-        return f"by the nature of the features, as no labels could be hidden: {what}."
+        return f"chosen by the kind of features, since no labels could be held out: {what}."
     return f"chosen on {choice.n_judged} hidden labels, of {choice.n_settings} settings: {what}."

@@ -24,10 +24,11 @@ from ..readers.linear import fit_linear
 from ..readers.plain_neighbours import fit_plain_neighbours
 from ..readers.spread import share_scores
 from ..readers.temperature import AnyClass, choose_temperature, log_loss, mean_of
+from ..readers.view_regressions import fit_view_regressions
 from .links import VisibleLabels
 from .representation import embed_code_set
 from .search_data import Judgement, SearchData
-from .settings import ON_GRAPH, Setting, count_changes
+from .settings import ON_FEATURES, ON_GRAPH, Setting, count_changes
 
 Embeddings = dict[Any, list[Matrix]]
 ON_EMBEDDING = ("nearest", "knn", "embedding")
@@ -37,6 +38,7 @@ SPACES: dict[str, Space] = {
     "embedding": "unit_embedding",
     "codes": "unit_codes",
     "features": "features",
+    "views": "features",
 }
 
 
@@ -45,16 +47,16 @@ def prior_doubt(data: SearchData, setting: Setting) -> float:
     changes = int(setting.scaling != data.default_scaling) + int(setting.n_landmarks != data.n_landmarks)
     changes += count_changes(setting)
     doubt = data.options.prior_losses[setting.head] + data.options.change_loss * changes
-    return (1 - _weight(data)) * doubt
+    return (1 - evidence_weight(data)) * doubt
 
 
 def shrink_loss(data: SearchData, setting: Setting, loss: float) -> float:
     """Return the loss, drawn towards what is known beforehand when few labels were judged."""
-    return _weight(data) * loss + prior_doubt(data, setting)
+    return evidence_weight(data) * loss + prior_doubt(data, setting)
 
 
-def _weight(data: SearchData) -> float:
-    """How much a judgement counts against what is known beforehand."""
+def evidence_weight(data: SearchData) -> float:
+    """Return how much a judgement counts against what is known beforehand, from 0 to 1."""
     return data.n_judged / (data.n_judged + data.options.prior_rows)
 
 
@@ -99,7 +101,7 @@ def _judge_of(data: SearchData, setting: Setting, embeddings: Embeddings) -> Cal
         else:
             scores = graph.potential(labels, data.n_classes, setting.strength)
         return lambda fold, hidden, _: scores[fold][np.searchsorted(graph.members, data.rows[hidden])]
-    if setting.head == "features":
+    if setting.head in ON_FEATURES:
         rows = data.known_features(setting).stacked()
     else:
         rows = data.judged_codes(setting).of(data.known_rows)
@@ -114,7 +116,7 @@ def _judge_of(data: SearchData, setting: Setting, embeddings: Embeddings) -> Cal
             embedding = known[fold]
         features = to_space(SPACES[setting.head], rows, embedding)
         shown = np.searchsorted(data.known_rows, visible.rows)
-        reader = fit_reader(setting, features[shown], visible.class_ids, data.n_classes, visible.weights)
+        reader = fit_reader(data, setting, features[shown], visible.class_ids, visible.weights)
         return reader.scores(features[np.searchsorted(data.known_rows, data.rows[hidden])])
 
     return judge
@@ -127,10 +129,13 @@ def _embed(data: SearchData, setting: Setting, visible: VisibleLabels, start: Ma
     return embedding
 
 
-def fit_reader(setting: Setting, rows: Any, class_ids: ClassIds, n_classes: int, weights: Weights = None) -> Reader:
+def fit_reader(data: SearchData, setting: Setting, rows: Any, class_ids: ClassIds, weights: Weights = None) -> Reader:
     """Fit the reader of a setting on labelled rows."""
     if setting.head == "nearest":
         return fit_plain_neighbours(rows, class_ids, "nearest", 1, weights)
     if setting.head == "knn":
         return fit_plain_neighbours(rows, class_ids, "knn", setting.n_votes, weights)
-    return fit_linear(rows, class_ids, n_classes, setting.strength, weights, reads=SPACES[setting.head])
+    if setting.head == "views":
+        sizes = data.source(setting).scaler.sizes
+        return fit_view_regressions(rows, sizes, class_ids, data.n_classes, setting.strength, weights)
+    return fit_linear(rows, class_ids, data.n_classes, setting.strength, weights, reads=SPACES[setting.head])

@@ -18,7 +18,20 @@ POWERS = (1.0, 2.0)  # of how much better than chance a view is that may be its 
 
 def _prior_losses() -> dict[str, float]:
     """With next to no labels the nearest row and the graph are hard to beat, and regressions have little to go by."""
-    return {"nearest": 0.0, "spread": 0.0, "poisson": 0.0, "embedding": 0.1, "knn": 0.2, "features": 0.4, "codes": 0.5}
+    return {"nearest": 0.0, "spread": 0.0, "poisson": 0.0, "embedding": 0.1, "knn": 0.2} | {
+        "features": 0.4,
+        "views": 0.4,
+        "codes": 0.5,
+    }
+
+
+def _steady_rows() -> dict[str, float]:
+    """Labels choose by chance until there are two for each setting compared: till then the nearest row is steadier.
+
+    Poisson learning is as good with a label or two per class, but gains less by more of them (it has half of this, and
+    less and less); late fusion is best where views tell different things, and poor where they do not.
+    """
+    return {"nearest": 80.0, "poisson": 40.0, "views": 20.0}
 
 
 @dataclass(frozen=True)
@@ -35,6 +48,7 @@ class SearchOptions:
     dense_scalings: tuple[str, ...] = ("minmax", "symmetric", "standard", "l2")
     count_zeros: float = 0.9  # a non-negative view with a larger part of zeros may be counts of words
     feature_strengths: tuple[float, ...] = (1.0, 10.0, 100.0)  # C of the regressions on features
+    view_strengths: tuple[float, ...] = (100.0,)  # C of those on single views, which know less each
     graph_strengths: tuple[float, ...] = (0.8, 0.95)  # how far labels spread
     poisson_strengths: tuple[float, ...] = (0.99,)  # how little the potential is damped: walks of some 100 edges count
     ridges: tuple[float, ...] = (1.0, 10.0)  # besides the default; these weights are in units of the data
@@ -65,7 +79,7 @@ class SearchOptions:
 
     # what is averaged
     max_compared: int = 40  # settings that the average is put together from
-    steady_rows: float = 40.0  # judged, at which chosen settings and steady ones weigh the same: one for each compared
+    steady_rows: Mapping[str, float] = field(default_factory=_steady_rows)  # judged labels that steady heads weigh
     picks_per_setting: int = 2  # half of the picks go to the best settings of different kinds
     second_fit: bool = True  # fit once more with the rows that the average is sure of
     sure_share: float = 0.8  # of the rows that are given a class, those it is surest of count as labelled
@@ -75,6 +89,7 @@ class SearchOptions:
 _NUMBERS: dict[str, Number] = {
     "count_zeros": Number(0),
     "feature_strengths": Number(0, strict=True),
+    "view_strengths": Number(0, strict=True),
     "graph_strengths": Number(0, strict=True),
     "poisson_strengths": Number(0, strict=True),
     "ridges": Number(0),

@@ -11,10 +11,10 @@ import numpy as np
 
 from ..core.arrays import ClassIds, Mask, Matrix, Weights
 from ..readers.temperature import log_loss, mean_of
-from .judging import judge, prior_doubt
+from .judging import evidence_weight, judge, prior_doubt
 from .options import SearchOptions
 from .search_data import Judgement, SearchData
-from .settings import STEADY, WITHOUT_CODES, Scaling, Setting, count_changes, heads_of
+from .settings import ON_GRAPH, WITHOUT_CODES, Scaling, Setting, count_changes, heads_of
 
 Batch = list[Setting]  # settings that share most of the work
 
@@ -75,11 +75,13 @@ def search(data: SearchData, base: Setting, scalings: list[Scaling]) -> None:
 
 
 def _on_features(data: SearchData, base: Setting, scalings: list[Scaling]) -> list[Batch]:
-    """Return settings without codes: regressions on features, and labels spread over the graph."""
+    """Return settings without codes: regressions on features and on single views, labels spread over the graph."""
     result = []
     for scaling in scalings:
         first = replace(base, scaling=scaling)
         result.append([replace(first, head="features", strength=c) for c in data.options.feature_strengths])
+        if len(data.views.names) > 1 and "tfidf" not in np.atleast_1d(scaling):  # as many words again are too many
+            result.append([replace(first, head="views", strength=c) for c in data.options.view_strengths])
         if data.has_graph:
             result.append([replace(first, head="spread", strength=alpha) for alpha in data.options.graph_strengths])
             result.append([replace(first, head="poisson", strength=alpha) for alpha in data.options.poisson_strengths])
@@ -197,35 +199,44 @@ def choose_averaged(
         first=sorted(best_of.values())[:n_averaged],
         weights=None if weights is None else weights[rows],
     )
-    n_picks, trust = sum(picks.values()), trust_in_choice(data)
-    used = {compared[number].setting.source for number in picks}  # landmarks of its own cost more than a setting's part
-    usable = [judgement for judgement in judgements if judgement.setting.source in used]
-    groups = [] if n_averaged == 1 or 1 - trust < 1 / n_picks else steady_settings(data, usable)
-    if not groups:
-        return [(compared[number], float(count)) for number, count in picks.items()]
-    parts = {compared[number].setting: trust * count for number, count in picks.items()}
-    for group in groups:
-        part = (1 - trust) * n_picks / (len(groups) * len(group))
-        for judgement in group:
-            parts[judgement.setting] = parts.get(judgement.setting, 0.0) + part
+    chosen = {compared[number].setting: float(count) for number, count in picks.items()}
+    if n_averaged > 1:
+        used = {setting.source for setting in chosen}  # landmarks of its own cost more than a setting's part
+        usable = [judgement for judgement in judgements if judgement.setting.source in used]
+        chosen = join_steady(data, chosen, usable)
     by_setting = {judgement.setting: judgement for judgement in judgements}
-    return [(by_setting[setting], part) for setting, part in parts.items()]
+    return [(by_setting[setting], part) for setting, part in chosen.items()]
 
 
-def trust_in_choice(data: SearchData) -> float:
-    """Return the part of the average that is chosen: half with as many hidden labels as settings are compared."""
-    return data.n_judged / (data.n_judged + data.options.steady_rows)
+def join_steady(data: SearchData, chosen: dict[Setting, float], judgements: list[Judgement]) -> dict[Setting, float]:
+    """Return the weights of chosen settings and of steady ones together, the sum being that of the chosen.
+
+    All judged labels speak for what was chosen, and as many as `steady_rows` for each group of steady settings: for the
+    potential on the graph while there are next to none, for those that learn more from labels as they come. A group
+    that would have less than one pick is left out.
+    """
+    n_picks, groups, evidence = sum(chosen.values()), steady_settings(data, judgements), evidence_weight(data)
+    in_force = {head: 1 - evidence if head in ON_GRAPH else evidence for head in groups}
+    rows = {head: data.options.steady_rows[head] * in_force[head] for head in groups}
+    n_rows = data.n_judged + sum(rows.values())
+    shares = {head: number / n_rows for head, number in rows.items() if number * n_picks >= n_rows}
+    parts = {setting: (1 - sum(shares.values())) * weight for setting, weight in chosen.items()}
+    for head, share in shares.items():
+        for setting in groups[head]:
+            parts[setting] = parts.get(setting, 0.0) + share * n_picks / len(groups[head])
+    return parts
 
 
-def steady_settings(data: SearchData, judgements: list[Judgement]) -> list[list[Judgement]]:
+def steady_settings(data: SearchData, judgements: list[Judgement]) -> dict[str, list[Setting]]:
     """Return settings that are good with hardly any label, in all scalings, by what reads the labels.
 
-    The nearest labelled row with the usual weights and Poisson learning, as `FSSMSC` joins them: each errs in its own
-    way, and neither has anything to choose but the scaling, over which it is averaged.
+    The nearest labelled row with the usual weights and Poisson learning, as `FSSMSC` joins them, and late fusion: each
+    errs in its own way, and has nothing to choose but the scaling, over which it is averaged.
     """
-    usual = [j for j in judgements if j.setting.n_landmarks == data.n_landmarks and not count_changes(j.setting)]
-    groups = [[j for j in usual if j.setting.head == head] for head in STEADY]
-    return [group for group in groups if group]
+    tried = [judgement.setting for judgement in judgements]
+    usual = [setting for setting in tried if setting.n_landmarks == data.n_landmarks and not count_changes(setting)]
+    groups = {head: [setting for setting in usual if setting.head == head] for head in data.options.steady_rows}
+    return {head: group for head, group in groups.items() if group}
 
 
 def averaged_hidden(chosen: list[tuple[Judgement, float]]) -> Matrix:

@@ -6,7 +6,6 @@ from dataclasses import asdict, dataclass, replace
 from typing import Any
 
 from ..data.views import Views
-from ..engine.sources.base import holds_sparse
 from ..features.auto import resolve_scaling, zero_share
 from ..features.view_weights import ViewWeights
 from ..readers.choice import JOINABLE, OF_PRODUCTS
@@ -20,8 +19,8 @@ SPARSE_SCALINGS = ("lsa", "tfidf")  # that are tried where all views are sparse
 N_VOTES = 5
 FOR_FSSMSC = JOINABLE  # heads that `FSSMSC` has too
 ON_GRAPH = ("spread", "poisson")
-WITHOUT_CODES = ("features", *ON_GRAPH)
-STEADY = ("nearest", "poisson")  # heads that are good with hardly any label
+ON_FEATURES = ("features", "views")
+WITHOUT_CODES = (*ON_FEATURES, *ON_GRAPH)
 READINGS: tuple[tuple[str, ...], ...] = (("linear",), ("poisson",), OF_PRODUCTS)  # of E (`readings`), in `FSSMSC`
 _WEIGHTS = ("l1", "ridge", "must_link_weight")
 
@@ -42,10 +41,10 @@ class Setting:
         Labelled rows that vote in the head "knn".
     units : {"data", "paper"}
         What these are measured in; see `solver.weights`.
-    head : {"nearest", "knn", "embedding", "codes", "features", "spread", "poisson"}
+    head : {"nearest", "knn", "embedding", "codes", "features", "views", "spread", "poisson"}
         What reads the label: the nearest labelled row of the embedding or the five nearest, or a logistic regression
-        on the embedding, on the codes, or on the scaled features alone, or labels spread over a graph of neighbours,
-        or their potential on it.
+        on the embedding, on the codes, or on the scaled features alone, or the mean of one on each view, or labels
+        spread over a graph of neighbours, or their potential on it.
     strength : float
         C of the logistic regression; how far labels spread over the graph, how little the potential is damped.
     view_weights : tuple of float or None
@@ -97,7 +96,7 @@ def count_changes(setting: Setting) -> int:
 
 def scalings_to_try(views: Views, options: SearchOptions) -> list[Scaling]:
     """Return the scalings that make sense for these views, the default first."""
-    is_sparse_view = [holds_sparse(array) for array in views.arrays]
+    is_sparse_view = views.is_sparse_view
     if all(is_sparse_view):
         return list(SPARSE_SCALINGS)
     default = resolve_scaling(views, "auto")

@@ -31,6 +31,7 @@ from ..data.views import Views
 from ..readers.held_out_labels import HeldOutLabels
 from ..readers.linear import LinearReader
 from ..readers.temperature import average_temperature, log_loss, mean_of, temper
+from ..readers.view_regressions import ViewRegressions
 from ..supervision.pairs import ResolvedPairs
 from .judging import shrink_loss
 from .search import averaged_hidden, choose_averaged
@@ -89,13 +90,23 @@ def describe_search(
         )
     if not data.has_graph:
         said.append(f"the graph was left out: there are more than {data.options.max_graph_rows} rows (max_graph_rows).")
-    converged = [reader.converged for reader in readers if isinstance(reader, LinearReader)]
+    converged = [one.converged for reader in readers for one in _regressions(reader)]
     n_linear, n_stopped = len(converged), converged.count(False)
     if n_stopped:
         said.append(f"{n_stopped} of {n_linear} logistic regressions stopped before they converged.")
     elif n_linear:
         said.append(f"all {n_linear} logistic regressions converged.")
     return said
+
+
+def _regressions(reader: Any) -> tuple[LinearReader, ...]:
+    match reader:
+        case LinearReader():
+            return (reader,)
+        case ViewRegressions():
+            return reader.views
+        case _:
+            return ()
 
 
 def _written(scaling: Scaling) -> str:

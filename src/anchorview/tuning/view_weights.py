@@ -16,6 +16,7 @@ import numpy as np
 from ..core.arrays import ClassIds, Matrix, Rows, Weights
 from ..core.draws import subsample_classes
 from ..engine.blocks import one_blas_thread
+from ..features.start_weights import all_joined
 from ..features.view_weights import ViewWeights, normalise
 from ..readers.linear import fit_linear
 from ..readers.temperature import mean_of
@@ -48,9 +49,11 @@ def choose_view_weights(
     qualities = None if before is None else judge_views(data, equal)
     if before is None or qualities is None:
         return weights
+    joined_weights = all_joined(data.views, weights)
+    are_waiting = joined_weights != weights  # descriptions of photos beside a network, say
     for power in POWERS:
-        changed = weigh(qualities, power, equal.view_weights)
-        is_change = _ratio(qualities**power) >= _LEAST_RATIO
+        changed = weigh(qualities, power, joined_weights)
+        is_change = are_waiting or _ratio(qualities**power) >= _LEAST_RATIO
         joined = judge_setting(replace(equal, view_weights=changed)) if is_change else None
         if joined is None or not is_clearly_better(data, before.losses, joined.losses):
             continue

@@ -16,7 +16,7 @@ from ...data.columns import Column
 from ...data.leaks import leaking_columns
 from ...data.table_views import TableViews
 from ...data.views import Views
-from ...files.sources import PHOTO, PHOTOS, TABLES, files_of, suffix_of
+from ...files.sources import PHOTO, PHOTOS, TABLES, check_readable, folder_of, suffix_of
 from ...files.tables import notes_on_files, read_table, table_names
 from ..errors import CommandError, DataError, UsageError
 from ..settings import NO_ID, RunSettings
@@ -80,6 +80,8 @@ def gather(settings: RunSettings) -> RunData:
     if table_path is None and of_table:
         raise UsageError(f"--view {of_table[0]} takes columns of a table, but no table is given; name it, or a file.")
     for path in [*([table_path] if table_path else []), *(spec.path for spec in specs if spec.path)]:
+        if path == table_path and (path.is_dir() or not path.suffix):
+            check_readable(path)  # says that it is not there, or that a folder has no photos in it
         if suffix_of(path) not in FILES:
             remedy = _OLD.get(suffix_of(path), "")
             raise UsageError(f"{path} is not of a kind that can be read: {', '.join(FILES)} (.csv.gz, …).{remedy}")
@@ -97,6 +99,11 @@ def gather(settings: RunSettings) -> RunData:
 def _gather_raw(settings: RunSettings, path: Path) -> RunData:
     """Read one table, whose columns are recognised."""
     if suffix_of(path) == PHOTOS:
+        if not (settings.labels or settings.labels_from_folders or settings.clusters is not None):
+            raise DataError(  # before thousands of photos are read
+                "There are no labels; give some (--labels FILE, or --labels-from-folders if folders are classes), or "
+                "cluster: --clusters K (a number, or auto)."
+            )
         settings = dataclasses.replace(settings, id=PHOTO, columns={**settings.columns, PHOTO: "image"})
     names = table_names(path)
     settings, notes = columns_of_the_last_run(settings, names)
@@ -110,7 +117,7 @@ def _gather_raw(settings: RunSettings, path: Path) -> RunData:
     if unknown:
         raise DataError(f"{path} has no column {unknown[0]!r} to read as {settings.columns[unknown[0]]!r}.")
     kinds = {name: kind for name, kind in settings.columns.items() if name in features.column_names}
-    folder = path if suffix_of(path) == PHOTOS else files_of(path)[0].parent
+    folder = folder_of(path)
     encoder = None if settings.image_encoder is None else str(settings.image_encoder)
     text, cache = (
         None if named == "none" else named or "auto" for named in (settings.text_encoder, settings.text_cache)
@@ -118,6 +125,11 @@ def _gather_raw(settings: RunSettings, path: Path) -> RunData:
     transformer = TableViews(
         kinds=kinds or None, image_folder=folder, image_encoder=encoder, text_encoder=text, text_cache=cache
     )
+    labels = None
+    if settings.id is not None:  # what is wrong with labels is said before anything is encoded
+        ids = table_ids(table, settings.id, str(path)) if settings.id in names else None
+        is_said = settings.id not in names or settings.assume_order or settings.order is not None
+        labels = _labels(settings, table, path, RowNames(ids, table.num_rows, _in_file(settings), is_said))
     try:
         views = transformer.fit_transform(features)
     except ImportError as error:
@@ -125,17 +137,13 @@ def _gather_raw(settings: RunSettings, path: Path) -> RunData:
     except ValueError as error:
         raise DataError(f"{path}: {RowPlaces(path, features.num_rows).add_to(str(error))}") from None
     notes += _unreadable(transformer)
-    is_said = True  # with ids that nobody asked for, files without ids are in the order of the table
-    if settings.id is None:
+    if labels is None:
         name, ids = find_ids(transformer.columns_, path)
         if name is not None:
             settings = dataclasses.replace(settings, id=name)
             notes.append(f"Rows are named by column {name!r}, which holds an id for each; --id none numbers them.")
-    else:
-        ids = table_ids(table, settings.id, str(path)) if settings.id in names else None
-        is_said = settings.id not in names or settings.assume_order or settings.order is not None
-    rows = RowNames(ids, table.num_rows, _in_file(settings), is_said)
-    labels = _labels(settings, table, path, rows)
+        # With ids that nobody asked for, files without ids are in the order of the table.
+        labels = _labels(settings, table, path, RowNames(ids, table.num_rows, _in_file(settings), True))
     used = {name: Column(name, features.column(name)) for name, found in transformer.columns_.items() if found.used}
     if settings.labels:
         classes = list(labels.counts)
@@ -153,7 +161,12 @@ def _unreadable(transformer: TableViews) -> list[str]:
     failed = transformer.unreadable_
     shown = "; ".join(f"{name}: {why}" for name, why in list(failed.items())[:_NAMED])
     more = "; …" if len(failed) > _NAMED else ""
-    return [f"{len(failed):,} photos cannot be read and lack these views ({shown}{more})."] if failed else []
+    if not failed:
+        return []
+    count = (
+        "1 photo cannot be read and lacks" if len(failed) == 1 else f"{len(failed):,} photos cannot be read and lack"
+    )
+    return [f"{count} these views ({shown}{more})."]
 
 
 def _leaks(transformer: TableViews, used: Mapping[str, Column], labels: RunLabels, settings: RunSettings) -> list[str]:
@@ -271,7 +284,8 @@ def _check_columns(settings: RunSettings, path: Path, names: list[str]) -> None:
     for option, name in wanted.items():
         if name is not None and name not in names and (option, name) != ("--id", NO_ID):
             shown = ", ".join(names[:10]) + (", …" if len(names) > 10 else "")
-            raise DataError(f"{path} has no column {name!r} ({option}); it has {shown}.")
+            title = " If that is a title, delete the rows above the names of the columns." if len(names) == 1 else ""
+            raise DataError(f"{path} has no column {name!r} ({option}); it has {shown}.{title}")
 
 
 def _in_file(settings: RunSettings) -> npt.NDArray[Any] | None:

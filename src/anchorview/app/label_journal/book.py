@@ -10,7 +10,6 @@ from ...readers.label_sources import SKIPPED, SOURCES
 from .journal import Event
 
 RANDOM, SECOND = "random", "second"
-_ANSWERS = ("label", "skip", "none")
 
 
 @dataclass(frozen=True)

@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 
 from ...core.arrays import ClassIds, Matrix
-from ...files.sources import PHOTOS, TABLES, check_readable, files_of, map_files, suffix_of
+from ...files.sources import PHOTOS, TABLES, check_readable, folder_of, map_files, suffix_of
 from ...files.tables import read_table, table_names
 from ..errors import CommandError, DataError
 from ..exporting import read_codes
@@ -119,7 +119,7 @@ def _contents(run: Path, record: dict[str, Any]) -> tuple[Any, Path | None]:
     hidden = {settings["label"]} if is_photos else {settings["id"], settings["label"]} - {NO_ID}
     columns = [name for name in table_names(path) if name not in hidden and not name.startswith("emb_")][:_MOST_COLUMNS]
     table = read_table(path, columns) if columns else None
-    folder = path if is_photos else files_of(path)[0].parent
+    folder = folder_of(path)
     return (table, folder) if table is not None and table.num_rows == record["rows"] else (None, None)
 
 

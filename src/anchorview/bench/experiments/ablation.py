@@ -21,7 +21,6 @@ VARIANTS: dict[str, tuple[str, dict[str, Any]]] = {
     "without_smoothness": ("W/O φ_s", {"solver__omit": ["smoothness"]}),
     "full": ("FSSMSC", {}),
 }
-_COUPLINGS = ("without_coupling", "full", "tuned")
 _COUPLING_TITLES = {"without_coupling": "FSSMSC* (β = 0)", "full": "FSSMSC, default β", "tuned": "FSSMSC, tuned β"}
 
 

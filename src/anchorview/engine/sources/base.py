@@ -175,11 +175,6 @@ def file_stamp(path: str | Path) -> tuple[int, int]:
     return status.st_size, status.st_mtime_ns
 
 
-def is_stored(view: Any) -> bool:
-    """Tell rows in a store from arrays in memory."""
-    return isinstance(view, StoredRows)
-
-
 def holds_sparse(view: Any) -> bool:
     """Tell whether the rows of a view are sparse, in memory or in a store."""
     return is_sparse(view) or (isinstance(view, StoredRows) and view.is_sparse)

@@ -1,15 +1,32 @@
-"""Results of a fitted model for other tools: as a DataFrame, or written into an AnnData or MuData object."""
+"""Results of a fit for other tools: a DataFrame, columns of an AnnData or MuData object, files."""
 
 from __future__ import annotations
 
-from typing import Any
+import os
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any, Protocol
 
 import numpy as np
 import numpy.typing as npt
 from sklearn.utils.validation import check_is_fitted
 
+from ..engine.blocks import row_blocks
+from .columns import Columns, as_plain, check_target, write_columns
 
-def results_frame(model: Any, index: Any = None) -> Any:
+_ROWS = 2**17  # written at a time
+_ATTRIBUTES = {"label": "labels_", "confidence": "confidence_", "embedding": "embedding_"}
+
+
+class HasLabels(Protocol):
+    """A fitted estimator: one of this package, or of its baselines, which have fewer results."""
+
+    @property
+    def labels_(self) -> npt.NDArray[Any]:
+        """Class of each row of the fit."""
+
+
+def results_frame(model: HasLabels, index: Any = None) -> Any:
     """Return the results of a fit as a DataFrame.
 
     Parameters
@@ -44,7 +61,7 @@ def results_frame(model: Any, index: Any = None) -> Any:
     return pd.DataFrame(columns, index=index)
 
 
-def write_results(model: Any, mdata: Any, *, key: str = "anchorview", overwrite: bool = False) -> None:
+def write_results(model: HasLabels, mdata: Any, *, key: str = "anchorview", overwrite: bool = False) -> None:
     """Write the results of a fit into the AnnData or MuData object it was made on.
 
     Labels go to ``obs["<key>_label"]`` as categories, confidences to ``obs["<key>_confidence"]`` and the embedding to
@@ -93,13 +110,64 @@ def write_results(model: Any, mdata: Any, *, key: str = "anchorview", overwrite:
         mdata.obsm[place] = results["embedding"]
 
 
-def _results(model: Any) -> dict[str, npt.NDArray[Any]]:
+def save_results(model: HasLabels, path: str | os.PathLike[str], *, overwrite: bool = False) -> Path:
+    """Write the labels, confidence and embedding of the rows of a fit to files, block by block.
+
+    Parameters
+    ----------
+    model : fitted estimator
+        With ``labels_``, and ``confidence_`` and ``embedding_`` if it has them.
+    path : path
+        A Parquet file (by its ending, ``.parquet``), with the columns ``label``, ``confidence``, ``embedding0``, …, and
+        ``id`` if the rows of the fit had ids; anything else is a folder with ``label.npy``, ``confidence.npy``,
+        ``embedding.npy`` and ``id.npy``. It appears when it is whole.
+    overwrite : bool, default=False
+        Whether what is there may be replaced.
+
+    Returns
+    -------
+    Path
+        The path.
+
+    Examples
+    --------
+    >>> import tempfile
+    >>> import numpy as np
+    >>> from anchorview import FSSMSC, datasets
+    >>> from anchorview.export import save_results
+    >>> made = datasets.make_multiview_subspaces(60, 2, (6, 4), random_state=0)
+    >>> model = FSSMSC(n_landmarks=10, random_state=0).fit(made.views, made.target)
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     results = save_results(model, f"{folder}/results")
+    ...     np.load(results / "label.npy").shape, np.load(results / "embedding.npy").shape
+    ((60,), (60, 2))
+    """
+    found = {name: as_plain(values) for name, values in _result_columns(model).items()}
+    target, ids = Path(path), getattr(model, "_ids", None)
+    check_target(target, overwrite)
+    if ids is not None:
+        found = {"id": as_plain(ids), **found}
+    n_rows = len(found["label"])
+
+    def parts() -> Iterator[Columns]:
+        for block in row_blocks(n_rows, _ROWS):
+            # An embedding that stayed on a cluster is fetched.
+            yield {name: np.asarray(values[block]) for name, values in found.items()}
+
+    write_columns(target, parts(), n_rows, overwrite)
+    return target
+
+
+def _results(model: HasLabels) -> dict[str, npt.NDArray[Any]]:
     """Return copies of the results that a model has for each row."""
+    return {name: np.array(values) for name, values in _result_columns(model).items()}
+
+
+def _result_columns(model: HasLabels) -> dict[str, Any]:
+    """Return the results that a model has for each row; an embedding that stayed on a cluster is there still."""
     check_is_fitted(model)
     _ = model.labels_  # an error says why, where a fitted model has none
-    names = ("labels_", "confidence_", "embedding_")
-    pairs = zip(("label", "confidence", "embedding"), names, strict=True)
-    return {short: np.array(getattr(model, name)) for short, name in pairs if hasattr(model, name)}
+    return {name: getattr(model, attribute) for name, attribute in _ATTRIBUTES.items() if hasattr(model, attribute)}
 
 
 def _order_of(cells: list[Any], ids: npt.NDArray[Any] | None) -> npt.NDArray[np.intp] | None:
