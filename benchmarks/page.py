@@ -234,7 +234,8 @@ def make_table(records: Records) -> str:
     source = table_source(records, [key for key, _ in newest.values()])
     app = ", ".join(sorted({key["app"] for key, _ in newest.values()}))
     load = max(found["load"] for _, found in newest.values())
-    note = f"Headless Chromium with software rendering on two cores, load average {load}. Keys are pressed"
+    note = f"Headless Chromium with software rendering on two cores, load average {load} (the run with the least other"
+    note += " work). Keys are pressed"
     note += " while the model updates"
     table = markdown_table(header, rows)
     return f"{table}\n\n`{COMMAND}`, {source}, page of {app}. {note}; no key is pressed with a million rows."
