@@ -217,8 +217,13 @@ def keep(about: dict[str, Any]) -> None:
 
 
 def make_table(records: Records) -> str:
-    """Return the table of the newest record of each size that was opened with a model for the first time."""
-    newest = {key["rows"]: (key, found) for key, found in records if key.get("first_opening")}
+    """Return the table: of each size, the record of the newest page with the least other work on the machine."""
+    openings = [(key, found) for key, found in records if key.get("first_opening")]
+    newest: dict[int, tuple[dict[str, Any], dict[str, Any]]] = {}
+    for key, found in openings:
+        best = newest.get(key["rows"])
+        if best is None or best[0]["app"] != key["app"] or found["load"] <= best[1]["load"]:
+            newest[key["rows"]] = key, found
     rows = []
     for n, (_, found) in sorted(newest.items()):
         waited = [f"{found[name]:.{digits}f} s" for name, digits in (("command", 1), ("usable", 1), ("recolour", 2))]
@@ -229,9 +234,8 @@ def make_table(records: Records) -> str:
     source = table_source(records, [key for key, _ in newest.values()])
     app = ", ".join(sorted({key["app"] for key, _ in newest.values()}))
     load = max(found["load"] for _, found in newest.values())
-    note = (
-        f"Headless Chromium with software rendering on two cores, load average {load} with other work. Keys are pressed"
-    )
+    note = f"Headless Chromium with software rendering on two cores, load average {load} (the run with the least other"
+    note += " work). Keys are pressed"
     note += " while the model updates"
     table = markdown_table(header, rows)
     return f"{table}\n\n`{COMMAND}`, {source}, page of {app}. {note}; no key is pressed with a million rows."

@@ -3,11 +3,12 @@
     python scripts/labelling_loop.py
 
 Twenty labels at a time, sixteen that the model asks for and four of the audit; the person who labels is the data set's
-own target. What it prints is in docs/labelling_loop.md.
+own target. What it prints is written into docs/labelling_loop.md as well.
 """
 
 from __future__ import annotations
 
+import re
 from pathlib import Path
 
 import numpy as np
@@ -15,7 +16,8 @@ from matplotlib.figure import Figure
 
 from anchorview import FSSMSC, datasets
 
-PICTURE = Path(__file__).resolve().parent.parent / "docs" / "images" / "labelling_loop.png"
+DOCS = Path(__file__).resolve().parent.parent / "docs"
+PICTURE, PAGE = DOCS / "images" / "labelling_loop.png", DOCS / "labelling_loop.md"
 N_ROUNDS, BATCH = 8, 20
 
 
@@ -23,7 +25,7 @@ def main() -> None:
     digits = datasets.load_handwritten()
     truth, y, source = digits.target, np.full(2000, -1), {}
     model = FSSMSC(n_clusters=10, random_state=0).fit(digits.views)  # no label yet: groups
-    points = []
+    points, lines = [], []
     for number in range(1, N_ROUNDS + 1):
         for each in model.suggest_labels(BATCH, explain=True):
             y[each.row], source[each.row] = truth[each.row], each.source
@@ -35,13 +37,15 @@ def main() -> None:
         changed = "" if number == 1 else f"; {100 * model.changed_:.1f} % of the labels changed"
         if stated is not None:
             points.append((BATCH * number, right, stated.value, stated.low, stated.high, stated.rests_on))
-            print(
+            lines.append(
                 f"{BATCH * number:4d} labels of {len(model.classes_):2d} classes: {100 * right:.1f} % right; stated "
                 f"{100 * stated.value:.1f} ({100 * stated.low:.0f} to {100 * stated.high:.0f}) "
                 f"by {stated.rests_on}{changed}"
             )
-    print(model.trusted_rows(0.9).describe())
-    print(model.labels_needed(0.99).describe())
+    text = "\n".join([*lines, model.trusted_rows(0.9).describe(), model.labels_needed(0.99).describe()])
+    print(text)
+    page = PAGE.read_text()
+    PAGE.write_text(re.sub(r"(?<=```text\n).*?(?=\n```)", lambda _: text, page, count=1, flags=re.DOTALL))
     draw(points)
 
 

@@ -98,7 +98,7 @@ def measure_views(
         A fitted model, by the solver "active_set". Of several averaged settings, what is rebuilt is rebuilt from the
         codes of the best one that has codes (``codes_``), and labels are those of the average.
     X : Views, list or dict of arrays, AnnData, MuData, or array-like of shape (n_rows, n_features)
-        Rows with the views of the fit; they may lack views, and views may be sparse.
+        Rows with the views of the fit. Views may be missing or sparse.
     y : array-like of shape (n_rows,), optional
         True labels, -1 where there is none, for `accuracy_drop`. Rows whose labels the fit has seen would look better
         than they are: each is its own nearest labelled row.

@@ -80,3 +80,10 @@ def test_every_public_name_has_an_example(name: str) -> None:
 @pytest.mark.parametrize("name", sorted(methods()))
 def test_every_method_has_an_example(name: str) -> None:
     assert ">>> " in (inspect.getdoc(methods()[name]) or "")
+
+
+@pytest.mark.parametrize("name", sorted([*public(), *methods()]))
+def test_docstrings_use_the_words_of_the_field(name: str) -> None:
+    words = r"made rows|in sight|readings?|settle[sd]?|beliefs?|obey\w*|heeds?|hears?|told|lacks?|speaks? for"
+    documented = (public() | methods())[name]
+    assert re.findall(rf"\b(?:{words})\b", inspect.getdoc(documented) or "", flags=re.IGNORECASE) == []

@@ -148,7 +148,7 @@ def test_too_few_labels_give_no_rows_and_say_how_many_more() -> None:
     sure, everyone = np.full(100, 0.99), np.ones(100, dtype=bool)
     found = find_trusted(sure, everyone, sure[:30], np.arange(30) != 3)
     assert len(found) == 0 and found.n_more == labels_for_bound(0.95, 0.95, 1) - 30 == 63
-    assert "63 more audited labels" in found.describe()
+    assert "Audit about 63 more rows." in found.describe()
 
 
 @pytest.mark.parametrize("value", [0, 1, 1.5, "high", True])

@@ -111,7 +111,7 @@ class _MultiViewEstimator(SharedParameters, CallbackSupportMixin, BaseEstimator,
     def _iterate(
         self, task: Task, one_round: Callable[[], float], *, first_check: int = 2, expected: bool = False
     ) -> None:
-        """Repeat rounds, each of which returns the objective, until that settles, and `_record` them.
+        """Repeat rounds, each of which returns the objective, until that converges, and `_record` them.
 
         From round `first_check` on they end when the objective changes by no more than `tol` of itself. If an end at
         `max_iter` is `expected` there is no warning.

@@ -19,7 +19,7 @@ EPS = float(np.finfo(np.float64).eps)
 
 @method
 class NonnegativeFactorization(SemiSupervisedMultiView):
-    """A semi-supervised method on non-negative views, dense or sparse, in rounds until the objective settles.
+    """A semi-supervised method on non-negative views, dense or sparse, in rounds until the objective converges.
 
     Parameters
     ----------

@@ -24,7 +24,7 @@ class AMGL(SemiSupervisedMultiView):
 
     Each view gives a neighbour graph with normalised Laplacian L_v. The class scores F minimise Σ_v √Tr(Fᵀ L_v F)
     with the labelled rows fixed. That is label propagation on the sum of the graphs, weighted by
-    1 / (2 √Tr(Fᵀ L_v F)), repeated until the weights settle: views on which the labels are smooth count more.
+    1 / (2 √Tr(Fᵀ L_v F)), repeated until the weights converge: views on which the labels are smooth count more.
 
     Parameters
     ----------

@@ -30,7 +30,7 @@ class MVAR(InductiveMultiView):
 
     min Σ_v α_vʳ [ Σ_i s_i ‖x_i W_v + b_v − f_i‖ + λ(‖W_v‖² + ‖b_v‖²) ],  Σ_v α_v = 1, α ≥ 0, f_i one-hot, F_l = Y_l.
 
-    A round settles F, the regressions (one reweighted least squares step) and α in turn; none of them raises the
+    A round updates F, the regressions (one reweighted least squares step) and α in turn; none of them raises the
     objective.
 
     Parameters

@@ -128,7 +128,7 @@ def _kept(s: FitSizes, n_squares: int = _SQUARES) -> Items:
 
 
 def _readings(s: FitSizes) -> float:
-    """Count what fitting readings of the products holds: products of labelled rows, or of those of a graph."""
+    """Count what fitting readers of the products holds: products of labelled rows, or of those of a graph."""
     if not s.reads_products:
         return 0.0
     n_rows = max(min(s.n_labelled, READ_LABELS), min(s.n_rows, READ_GRAPH))
@@ -157,7 +157,7 @@ def judge_bytes(s: FitSizes) -> float:
 
 
 def _active_set(s: FitSizes) -> list[tuple[str, Items]]:
-    """Count what readings, rounds, their end, reading the labels, and judging those given take."""
+    """Count what readers, rounds, their end, reading the labels, and judging those given take."""
     row = s.nonzeros * (s.itemsize + INDEX) + INDEX
     wide = s.nonzeros * _wide(s)  # SciPy's copy of codes that meet double precision
     n, n_l, k = s.n_rows, s.n_labelled, s.n_components

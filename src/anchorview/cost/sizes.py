@@ -58,7 +58,7 @@ class FitSizes:
     reads_products : bool
         Whether the products are read by regression or graph, in double precision.
     vote_bytes : int
-        What is kept of a row while such readings wait for that of the embedding.
+        What is kept of a row while such readers wait for that of the embedding.
     nearest_only : bool
         Whether labels are read from the nearest labelled rows for certain: then only small fits hold distances.
     """

@@ -65,14 +65,14 @@ class Views:
     features : list of list or None
         Names of each view's columns, where they came from a table or from the variables of an AnnData object.
     named : bool
-        Whether the names were given; if not, views are told by their places.
+        Whether the names were given; if not, views are identified by position.
     ids : ndarray of shape (n_rows,), or None
         Ids of the rows: those given, or the index of DataFrames that do not just count their rows.
     supporting : frozenset of str
         Views that count only if labels show that they help, where an estimator chooses weights
         (``view_weights="auto"``): descriptions of photos beside what a network makes of them.
     known_ids : ndarray or None
-        Ids of the views that these rows were selected from, so that an id left out can be told from a wrong one.
+        Ids of the views that these rows were selected from, to distinguish an id left out from a wrong one.
 
     Examples
     --------
@@ -167,7 +167,7 @@ class Views:
         Returns
         -------
         Views
-            With `ids`, and `present` where some cells lack a modality.
+            With `ids`, and `present` where a modality is missing in some cells.
 
         Examples
         --------

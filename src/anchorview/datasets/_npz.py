@@ -50,7 +50,7 @@ def load_npz(path: str | os.PathLike[str]) -> Bunch:
     FileNotFoundError
         If there is no such file, or a sparse view is missing.
     ValueError
-        If the file is no npz file, lacks an entry, or its row counts differ.
+        If the file is not an npz file, an entry is missing, or row counts differ.
 
     Examples
     --------

@@ -58,7 +58,7 @@ class AutoRequest:
     units : {"data", "paper"}
         Of the weights. Those of the paper are not chosen: by default they are constants.
     has_products : bool
-        Whether readings of E may be chosen; on a cluster E is not at hand once the codes are known.
+        Whether readers of E may be chosen; on a cluster E is not at hand once the codes are known.
     view_weights : tuple of float or None
         How much each view counts, None if all do the same.
     weighs_views : bool
@@ -72,7 +72,7 @@ class AutoRequest:
     inference: str | None
     n_votes: int | None
     units: str
-    has_products: bool = True  # whether readings of E may be chosen
+    has_products: bool = True  # whether readers of E may be chosen
     view_weights: ViewWeights = None
     weighs_views: bool = False
 

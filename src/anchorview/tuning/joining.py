@@ -1,7 +1,7 @@
-"""Which readings go together: that of the embedding alone, or its mean with others of the same scaling.
+"""Which readers go together: that of the embedding alone, or its mean with others of the same scaling.
 
 Settings are judged one by one (`judging`); the probabilities that they gave to hidden rows are averaged here, and the
-mean is judged as they were. The embedding always takes part where it may: readings that replaced it were chosen by
+mean is judged as they were. The embedding always takes part where it may: readers that replaced it were chosen by
 chance too often, while a mean loses little where one of them is poor (docs/lab/accuracy.md).
 """
 
@@ -19,12 +19,12 @@ from .judging import shrink_loss
 from .search_data import Judgement, SearchData
 from .settings import FOR_FSSMSC, READINGS, Scaling, Setting, split_inference
 
-BESIDE = {"linear": "features", "poisson": "poisson"}  # readings of E, and the heads that they are judged as
+BESIDE = {"linear": "features", "poisson": "poisson"}  # readers of E, and the heads that they are judged as
 
 
 @dataclass(frozen=True)
 class Joined:
-    """Settings whose readings are averaged."""
+    """Settings whose readers are averaged."""
 
     parts: tuple[Setting, ...]
     shrunk_loss: float  # loss of the mean, drawn towards what is known beforehand
@@ -37,13 +37,13 @@ class Joined:
 
     @property
     def beside(self) -> list[str]:
-        """Return the readings of E that take part."""
+        """Return the readers of E that take part."""
         heads = {setting.head for setting in self.parts}
         return [name for name, head in BESIDE.items() if head in heads]
 
 
 def forms_of(inference: str | None, *, has_products: bool = True) -> tuple[tuple[str, ...], ...]:
-    """Return the readings of E that may take part: any or none, unless they were asked for, or E is not at hand."""
+    """Return the readers of E that may take part: any or none, unless they were asked for, or E is not at hand."""
     if inference is not None:
         return (split_inference(inference)[1],)
     return ((), *READINGS) if has_products else ((),)

@@ -37,7 +37,7 @@ from ..readers.wrong_labels import LabelVerdicts, WrongLabels, estimate_wrong, k
 from .options import JUDGED_FOLDS, JUDGED_GRAPH, JUDGED_LABELS, JUDGED_TOGETHER
 
 _MOST_JUDGING = 2000  # labels that strength, temperatures and the share of wrong ones are chosen by
-_ALPHA = 0.99  # as for the reading
+_ALPHA = 0.99  # as for the reader
 _ROUNDS = 3  # a corrected label helps to judge the others
 
 

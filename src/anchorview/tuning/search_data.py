@@ -61,7 +61,7 @@ class SearchData:
     report: Callable[[Judgement], None]
     sample_weights: Weights = None  # of all rows, as they were given: where labels are learned and judged
     pairs: ResolvedPairs | None = None  # between rows of positive weight
-    completes_features: bool = False  # for a reading of completed products that is judged on features (`joining`)
+    completes_features: bool = False  # for a reader of completed products that is judged on features (`joining`)
     judged: dict[Setting, Judgement] = field(default_factory=dict)
     planned: set[Setting] = field(default_factory=set)  # settings that the search expects to judge, judged ones too
     starts: dict[Any, Matrix] = field(default_factory=dict)  # embeddings of each set of landmarks

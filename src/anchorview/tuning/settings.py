@@ -21,7 +21,7 @@ FOR_FSSMSC = JOINABLE  # heads that `FSSMSC` has too
 ON_GRAPH = ("spread", "poisson")
 ON_FEATURES = ("features", "views")
 WITHOUT_CODES = (*ON_FEATURES, *ON_GRAPH)
-READINGS: tuple[tuple[str, ...], ...] = (("linear",), ("poisson",), OF_PRODUCTS)  # of E (`readings`), in `FSSMSC`
+READINGS: tuple[tuple[str, ...], ...] = (("linear",), ("poisson",), OF_PRODUCTS)  # of E (`readers`), in `FSSMSC`
 _WEIGHTS = ("l1", "ridge", "must_link_weight")
 
 
@@ -114,7 +114,7 @@ def scalings_to_try(views: Views, options: SearchOptions) -> list[Scaling]:
 
 
 def split_inference(inference: str) -> tuple[str | None, tuple[str, ...]]:
-    """Return what reads the embedding, if anything does, and the readings of E.
+    """Return what reads the embedding, if anything does, and the readers of E.
 
     Examples
     --------
