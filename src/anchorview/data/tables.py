@@ -16,6 +16,8 @@ def is_table(data: Any) -> bool:
     """Tell a table with named columns, of any library, from arrays and sequences."""
     if isinstance(data, np.ndarray | list | tuple | dict):
         return False
+    if is_pandas(data) and getattr(data, "columns", None) is not None:  # the usual one, told at once
+        return True
     if nw.dependencies.is_polars_lazyframe(data):
         raise TypeError("The table is a LazyFrame, which holds no rows yet; call .collect() on it first.")
     return bool(nw.dependencies.is_into_dataframe(data))

@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
+from functools import cached_property
+from itertools import count
 
 import numpy as np
 
@@ -33,10 +35,20 @@ class TagEncoder:
             found = [read(cell) or () for cell in column.cells if cell is not None]
             counts = Counter(tag for tags in found for tag in dict.fromkeys(tags))
             least = 1 if len(column) < _FEW_ROWS else _RARE
-            kept = [tag for tag, count in counts.most_common(_MOST) if least <= count]
+            kept = [tag for tag, n_rows in counts.most_common(_MOST) if least <= n_rows]
             if kept:
                 values[column.name] = sorted(kept)
         return cls({name: kinds[name] for name in values}, values)
+
+    @cached_property
+    def _places(self) -> dict[str, dict[str, int]]:
+        """The column of each tag, by the name of the column it stands in: computed once for many single rows."""
+        numbers = count()
+        return {name: {tag: next(numbers) for tag in known} for name, known in self.values.items()}
+
+    @cached_property
+    def _features(self) -> list[str]:
+        return [f"{name}={tag}" for name, known in self.values.items() for tag in known]
 
     def encode(self, columns: Mapping[str, Column], unseen: Report) -> list[Part]:
         """Return one view."""
@@ -49,7 +61,7 @@ class TagEncoder:
             column = columns[name]
             n_rows = len(column)
             expect_storage(column, ("text", "list", "category"), f"{self.kinds[name]} (several values a cell)")
-            place = {tag: number for number, tag in enumerate(known, start)}
+            place = self._places[name]
             read, n_tags, n_unknown = TAG_READERS[self.kinds[name]], 0, 0
             for row, cell in enumerate(column.cells):
                 tags = None if cell is None else read(cell)
@@ -63,5 +75,4 @@ class TagEncoder:
             unseen[name] = Unseen("tags", n_unknown, n_tags)
             start += len(known)
         array = count_pairs(np.array(rows, np.intp), np.array(places, np.intp), (n_rows, start))
-        features = [f"{name}={tag}" for name, known in self.values.items() for tag in known]
-        return [Part("tags", array, np.diff(array.indptr) > 0, features)]
+        return [Part("tags", array, np.diff(array.indptr) > 0, self._features)]

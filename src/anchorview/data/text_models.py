@@ -139,6 +139,8 @@ def is_same_encoder(one: str, other: str) -> bool:
     >>> is_same_encoder("2 numbers: 1 0.5 1 0.5", "2 numbers: 1.0001 0.5 1 0.5")
     True
     """
+    if one == other:
+        return True
     words, others = one.split(), other.split()
     if words[:-_PROBED] != others[:-_PROBED] or len(words) != len(others):
         return False
