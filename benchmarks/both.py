@@ -70,8 +70,13 @@ def difference(first: list[Result], second: list[Result], what: str = "acc") -> 
     return float(gaps.mean()), float(gaps.std(ddof=1) / np.sqrt(len(gaps))) if len(gaps) > 1 else 0.0
 
 
+def with_error(gap: float, error: float) -> str:
+    """Return a difference, and its error if there is more than one draw."""
+    return f"{gap:+.1f} ± {error:.1f}" if error else f"{gap:+.1f}"
+
+
 def labels(fits: Fits) -> list[str]:
-    parts = ["## Labels and calibration"]
+    parts: list[str] = []
     for share in LABELS:
         methods = METHODS if share.endswith("%") else ("plain",)
         found = fits.all([{"method": method, "labels": share} for method in methods], fits.names)
@@ -84,7 +89,10 @@ def labels(fits: Fits) -> list[str]:
         if rows:
             means = [f"{np.mean([float(row[place]) for row in rows]):.1f}" for place in range(2, len(rows[0]))]
             head = [f"{method}, {what}" for method in methods for what in ("ACC", "confidence", "calibration error")]
-            parts += [f"### Labels: {share}", markdown_table(["data", "draws", *head], [*rows, ["mean", "", *means]])]
+            parts += [
+                f"## Labels and calibration: {share}",
+                markdown_table(["data", "draws", *head], [*rows, ["mean", "", *means]]),
+            ]
     return parts
 
 
@@ -97,7 +105,7 @@ def missing(fits: Fits) -> list[str]:
             if found[name, 0]:
                 losses = [difference(found[name, number], found[name, 0]) for number in (1, 2)]
                 cells = [f"{mean(found[name, number], 'acc'):.1f}" for number in range(3)]
-                cells += [f"{gap:+.1f} ± {error:.1f}" for gap, error in losses]
+                cells += [with_error(*loss) for loss in losses]
                 rows.append([name, method, str(len(found[name, 0])), *cells])
     head = ["data", "estimator", "draws", "complete", "30 % missing", "50 % missing", "30 %", "50 %"]
     return ["## Missing views", "5 % labels.", markdown_table(head, rows)] if rows else []
@@ -125,8 +133,7 @@ def against(fits: Fits, other: Fits) -> list[str]:
         n_draws = min(len(now[name, 0]), len(before[name, 0]))
         if n_draws:
             first, second = now[name, 0][:n_draws], before[name, 0][:n_draws]
-            gap, error = difference(first, second)
-            cells = [f"{mean(second, 'acc'):.1f}", f"{mean(first, 'acc'):.1f}", f"{gap:+.1f} ± {error:.1f}"]
+            cells = [f"{mean(second, 'acc'):.1f}", f"{mean(first, 'acc'):.1f}", with_error(*difference(first, second))]
             rows.append([name, str(n_draws), *cells, f"{mean(second, 'seconds'):.0f}", f"{mean(first, 'seconds'):.0f}"])
     head = ["data", "draws", f"ACC at {other.server.commit}", "ACC", "difference", "seconds there", "seconds"]
     return ["## Another checkout", "Tuned, 5 % labels.", markdown_table(head, rows)] if rows else []

@@ -52,6 +52,7 @@ def main() -> None:
     parser.add_argument("--photo-labels", type=float, nargs="*", default=[PHOTO_LABELS], help="shares of labels")
     parser.add_argument("--draws", type=int, default=2)
     parser.add_argument("--rows", type=int, default=4000)
+    parser.add_argument("--features", help="only these, as the table names them")
     parser.add_argument("--plain", action="store_true", help="without the tuned model, which takes most of the time")
     parser.add_argument("--tables", action="store_true", help="write the table again, without measuring")
     given = parser.parse_args()
@@ -141,6 +142,8 @@ def compare(
     given: argparse.Namespace,
 ) -> None:
     """Fit each method to a few labels, and count the others that it gets right."""
+    if given.features not in (None, features):
+        return
     blocks = [TfidfTransformer().fit_transform(a) if sparse.issparse(a) else _unit(a) for a in views.arrays]
     joined = sparse.csr_array(sparse.hstack(blocks))
     methods: dict[str, Any] = {"FSSMSC": FSSMSC, "AnchorViewClassifier": AnchorViewClassifier}
@@ -213,7 +216,8 @@ def measure_product(given: argparse.Namespace) -> dict[str, Any]:
 def measure_photos(given: argparse.Namespace) -> dict[str, Any]:
     """Measure photos a second, on all cores, with the descriptors only and, if one is given, with a network."""
     paths = sorted(path for path in given.photos.rglob("*") if path.is_file())
-    record: dict[str, Any] = {"photos": len(paths), "cores": os.cpu_count()}
+    busy = round(os.getloadavg()[0], 1)  # processes that wanted a core in the last minute
+    record: dict[str, Any] = {"photos": len(paths), "cores": os.cpu_count(), "load_before": busy}
     for name, encoder in {"descriptors": None, "network": given.image_encoder}.items():
         if name == "network" and encoder is None:
             continue

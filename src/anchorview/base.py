@@ -121,12 +121,12 @@ class MultiViewClassifier(
 
     def _read_input(self, X: Any, y: Any, sample_weight: Any, constraints: Any = None) -> FitInput:
         """Read and check everything that a fit is given."""
-        y, sample_weight = column_of(X, y, "y"), column_of(X, sample_weight, "sample_weight")
         checks, views = self._checks(), self._read_views(X, reset=True)
+        y, sample_weight = column_of(X, y, "y"), column_of(X, sample_weight, "sample_weight")
         # of a store, one more pass may take as long as the fit
         has_two_passes = not (views.is_stored or views.is_on_cluster)
         present, empty = checks.check(views) if has_two_passes else checks.find_present(views)
-        return self._read_labels_of(views, present, empty, y, sample_weight, constraints)
+        return read_known(views, present, empty, y, sample_weight, constraints, self.unlabelled)
 
     def _read_labels_of(
         self, views: Views, present: Presence, empty: Mask | None, y: Any, sample_weight: Any, constraints: Any

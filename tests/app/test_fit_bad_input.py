@@ -78,10 +78,10 @@ def test_text_where_numbers_should_be(folder: Path) -> None:
     columns: dict[str, list[Any]] = {"a": [1.5, 2, "cold", 4], "b": [1, 2, 3, 4], "y": [0, 1, 0, 1]}
     write_csv(folder / "numbers.csv", columns)
     line = fit_refused("numbers.csv", "--view", "v=a,b", "--label", "y")
-    assert line.startswith("numbers.csv, column 'a', line 4: 'cold' is no number.")
+    assert line.startswith("numbers.csv, column 'a', line 4: 'cold' is not a number.")
     pq.write_table(pa.table({"a": ["1", "cold"], "y": [0, 1]}), folder / "numbers.parquet")
     line = fit_refused("--view", "v=numbers.parquet:a", "--labels", "numbers.parquet", "--label", "y")
-    assert line.startswith("numbers.parquet, column 'a', row 1: 'cold' is no number.")
+    assert line.startswith("numbers.parquet, column 'a', row 1: 'cold' is not a number.")
 
 
 def test_text_far_down_in_a_column_of_numbers(folder: Path) -> None:
@@ -89,7 +89,7 @@ def test_text_far_down_in_a_column_of_numbers(folder: Path) -> None:
     values[45_000] = "cold"
     write_csv(folder / "long.csv", {"a": values, "y": [row % 2 for row in range(50_000)]})
     line = fit_refused("long.csv", "--view", "v=a", "--label", "y")
-    assert line.startswith("long.csv, column 'a', line 45002: 'cold' is no number.")
+    assert line.startswith("long.csv, column 'a', line 45002: 'cold' is not a number.")
 
 
 def test_cells_without_a_number(folder: Path) -> None:

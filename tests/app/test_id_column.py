@@ -93,7 +93,7 @@ def test_names_that_may_tell_something(tmp_path: Path) -> None:
     names = [f"{parts[row % 4]}-{row}x" for row in range(40)]
     columns = {"package": names, "kind": KINDS * 10, "y": ["a", "b", *[None] * 38]}
     path = write_csv(tmp_path / "t.csv", columns)
-    hint = "Column 'package' is no feature, though parts of it may tell something; to read it as text: --column "
+    hint = "Column 'package' is not used as a feature. If parts of it are informative, read it as text: --column "
     for id_column in (None, "package", "none"):
         assert f"{hint}package=text." in gather(RunSettings(table=path, label="y", id=id_column)).notes
     data = gather(RunSettings(table=path, label="y", id="package", columns={"package": "text"}))
@@ -135,5 +135,5 @@ def test_a_decimal_comma(folder: Path) -> None:
     assert invoke("predict", "run", "reviews.csv", "-o", "b.csv").exit_code == 0
     assert Path("a.csv").read_bytes() == Path("b.csv").read_bytes()
     line = refused("fit", "semicolons.csv", "--view", "p=price", "--label", "topic", "-o", "x", code=3)
-    assert "'0,591' is no number" in line
+    assert "'0,591' is not a number" in line
     assert "decimal point" in line

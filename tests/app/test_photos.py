@@ -88,7 +88,7 @@ def test_all_unreadable_is_an_error(tmp_path: Path) -> None:
     for number in range(3):
         (folder / f"{number}.jpg").write_text("no photo")
     line = refused("fit", folder, "--labels-from-folders", "-o", tmp_path / "run", code=3)
-    assert "None of the 3 photos of column 'photo' can be read (0.jpg: it is no picture of a kind" in line
+    assert "None of the 3 photos of column 'photo' can be read (0.jpg: it is not a picture of a supported kind" in line
     (tmp_path / "empty").mkdir()
     assert "is a folder without photos" in refused("fit", tmp_path / "empty", "-o", tmp_path / "run", code=3)
     assert "gone cannot be read: No such file" in refused("fit", tmp_path / "gone", "-o", tmp_path / "run", code=3)

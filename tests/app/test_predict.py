@@ -110,7 +110,9 @@ def test_columns_as_views(tmp_path: Path) -> None:
     assert np.mean([row["label"] == f"c{n % 2}" for n, row in enumerate(read_csv(tmp_path / "labels.csv"))]) > 0.9
     columns["u"][30] = "cold"
     write_csv(new, columns)
-    assert refused("predict", model, new, *out, code=3).startswith(f"{new}, column 'u', line 32: 'cold' is no number.")
+    assert refused("predict", model, new, *out, code=3).startswith(
+        f"{new}, column 'u', line 32: 'cold' is not a number."
+    )
 
 
 def test_blocks_that_are_done_are_not_done_again(model: Path, tmp_path: Path) -> None:

@@ -148,7 +148,7 @@ def test_a_column_that_is_text_in_one_file_is_text_in_all(tmp_path: Path) -> Non
 def test_errors_name_the_file_and_line(tmp_path: Path) -> None:
     (tmp_path / "t.jsonl").write_text('{"a": 1}\n\n{"a": \n')
     options = ("--label", "a", "-o", tmp_path / "run")
-    assert "t.jsonl, line 3 is no JSON" in refused("fit", tmp_path / "t.jsonl", *options, code=3)
+    assert "t.jsonl, line 3 is not valid JSON" in refused("fit", tmp_path / "t.jsonl", *options, code=3)
     (tmp_path / "list.jsonl").write_text("[1]\n")
     assert "line 1 must hold an object" in refused("fit", tmp_path / "list.jsonl", *options, code=3)
     (tmp_path / "old.xls").write_bytes(b"x")

@@ -104,7 +104,7 @@ def png_that_says(width: int, height: int) -> bytes:
     ("name", "data", "why"),
     [
         ("empty.jpg", b"", "the file is empty"),
-        ("text.jpg", b"this is no photo at all", "no picture of a kind that can be read"),
+        ("text.jpg", b"this is no photo at all", "not a picture of a supported kind"),
         ("d.svg", b'<?xml version="1.0"?><svg xmlns="http://www.w3.org/2000/svg"/>', "SVG"),
         ("p.heic", b"\0\0\0\x18ftypheic" + b"\0" * 40, "HEIC is not supported"),
         ("bomb.png", png_that_says(60_000, 60_000), "too large to decode"),
@@ -137,11 +137,13 @@ def test_unreadable_rows_lack_the_views(tmp_path: Path) -> None:
     picture().save(tmp_path / "a.png")
     (tmp_path / "b.png").write_bytes(b"")
     transformer = ImageViews(folder=tmp_path)
-    views = transformer.fit_transform(["a.png", "b.png", None])
+    with pytest.warns(UserWarning, match=r"X: 1 of 2 photos that cannot be read; .* \(b.png: the file is empty\)"):
+        views = transformer.fit_transform(["a.png", "b.png", None])
     assert views.names == ["hog", "lbp", "gist", "colour"] and sum(views.sizes) == 1388
     assert views.present is not None and views.present.tolist() == [[True] * 4, [False] * 4, [False] * 4]
     assert transformer.unreadable_ == {"b.png": "the file is empty"}
-    assert transformer.transform(["b.png"]).present.tolist() == [[False] * 4]
+    with pytest.warns(UserWarning, match="X: 1 of 1 photos that cannot be read"):
+        assert transformer.transform(["b.png"]).present.tolist() == [[False] * 4]
     with pytest.raises(ValueError, match=r"None of the 1 photos of X can be read \(b.png: the file is empty\)"):
         ImageViews(folder=tmp_path).fit(["b.png"])
 
@@ -174,7 +176,7 @@ def test_a_network_as_encoder(tmp_path: Path) -> None:
     np.testing.assert_allclose(views.arrays[0][0], -np.array([0.485, 0.456, 0.406]) / [0.229, 0.224, 0.225], rtol=1e-5)
     with pytest.raises(ValueError, match="There is no file"):
         ImageViews(encoder=tmp_path / "gone.onnx").fit([tmp_path / "a.png"])
-    with pytest.raises(ValueError, match="a.png is no network that can be read"):
+    with pytest.raises(ValueError, match="a.png is not a network that onnxruntime can read"):
         ImageViews(encoder=tmp_path / "a.png").fit([tmp_path / "a.png"])
 
 
@@ -194,6 +196,11 @@ def test_what_networks_take_and_give(tmp_path: Path, kind: str) -> None:
     black = -np.array([0.485, 0.456, 0.406]) / [0.229, 0.224, 0.225]
     red = [255, 0, 0] if kind == "UINT8" else [(1 - 0.485) / 0.229, *black[1:]]
     np.testing.assert_allclose(views.arrays[0], [red, red], rtol=1e-2)
+    given.type.tensor_type.shape.dim[0].dim_value = 8
+    eight = make.make_graph([node], "g", [given], [make.make_tensor_value_info("y", onnx.TensorProto.FLOAT, None)])
+    onnx.save(make.make_model(eight, opset_imports=[make.make_opsetid("", 13)], ir_version=8), str(tmp_path / "8.onnx"))
+    with pytest.raises(ValueError, match="8.onnx takes 8 photos at a time; export it"):
+        ImageViews(encoder=tmp_path / "8.onnx").fit([tmp_path / "a.png"])
 
 
 def test_an_encoder_leads_and_descriptions_wait_for_the_labels(tmp_path: Path) -> None:

@@ -46,7 +46,7 @@ def test_missing_and_unknown_columns_are_named() -> None:
     with pytest.raises(ValueError, match="no/such.csv cannot be read"):
         model.predict("no/such.csv")
     for given, named in ((["engine wheel"], "A list of str"), ([], "An empty list"), (None, "None")):
-        with pytest.raises(ValueError, match=f'{named} is no table. Give a DataFrame, a dict .*"text"'):
+        with pytest.raises(ValueError, match=f'{named} is not a table. Give a DataFrame, a dict .*"text"'):
             model.predict(given)
 
 

@@ -238,7 +238,7 @@ def test_cells_that_cannot_be_read_are_counted() -> None:
     )
     encoded = transformer.encode(pd.DataFrame({"age": ["31", "?", "27"], "b": [1, 2, 1]}))
     assert encoded.unseen["age"].count == 1
-    assert encoded.unseen["age"].what == "cells that are no numbers"
+    assert encoded.unseen["age"].what == "cells that are not numbers"
 
 
 def test_in_a_pipeline() -> None:

@@ -180,7 +180,7 @@ def test_progress_is_told_while_texts_are_encoded(monkeypatch: pytest.MonkeyPatc
 
 
 def test_bad_encoders() -> None:
-    with pytest.raises(ValueError, match="is no encoder"):
+    with pytest.raises(ValueError, match="is not an encoder"):
         TableViews(text_encoder=3).fit(TABLE)
     with pytest.raises(ValueError, match="There is no folder"):
         TableViews(text_encoder="no/such/model").fit(TABLE)

@@ -11,7 +11,7 @@ from scipy import sparse
 from anchorview import FSSMSC, AnchorViewClassifier, Views
 from anchorview.features.products import ViewCrossProducts
 from anchorview.features.scaling import fit_scaling
-from anchorview.features.view_copies import weigh_copies
+from anchorview.features.start_weights import weigh_copies
 from anchorview.features.view_weights import ViewWeightsRule, normalise, read_view_weights
 from anchorview.solver.grams import PatternGrams
 

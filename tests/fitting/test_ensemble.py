@@ -7,11 +7,11 @@ from typing import Any
 import numpy as np
 import pytest
 
+from anchorview.core.arrays import temper
 from anchorview.fitting import ensemble as ensembles
 from anchorview.fitting.ensemble import Ensemble
 from anchorview.model.predicting import add_vote, empty_votes
 from anchorview.readers.base import to_space
-from anchorview.readers.temperature import temper
 from anchorview.tuning.judging import judge
 from anchorview.tuning.options import SearchOptions
 from anchorview.tuning.settings import Setting

@@ -16,8 +16,8 @@ from anchorview.features.representation import represent
 from anchorview.features.scaling import fit_scaling
 from anchorview.model import predicting
 from anchorview.model.model import Branch, Embedder, Member, Model
+from anchorview.model.predicting import votes_to_probabilities
 from anchorview.readers.linear import LinearReader
-from anchorview.readers.temperature import votes_to_probabilities
 from anchorview.solver.elastic_net import ElasticNetEncoder
 
 CHECKS = RowChecks(drops_empty=False, scaling="auto")

@@ -5,7 +5,9 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from anchorview.readers.temperature import average_temperature, log_loss, temper, votes_to_probabilities
+from anchorview.core.arrays import temper
+from anchorview.model.predicting import votes_to_probabilities
+from anchorview.readers.temperature import average_temperature, log_loss
 from anchorview.tuning.search import select
 
 RNG = np.random.RandomState(0)

@@ -11,6 +11,7 @@ from sklearn.linear_model import LogisticRegression
 from sklearn.utils import Bunch
 
 from anchorview import FSSMSC, Constraints, Views
+from anchorview.core.arrays import temper
 from anchorview.datasets import hide_labels
 from anchorview.features.products import ViewCrossProducts
 from anchorview.fitting import learning
@@ -20,7 +21,6 @@ from anchorview.readers.linear import FoldedReader
 from anchorview.readers.nearest import LabelledNeighbours
 from anchorview.readers.poisson import PoissonReader
 from anchorview.readers.product_readers import draw_graph_rows, keep_labels, thin
-from anchorview.readers.temperature import temper
 from anchorview.view_importance import measure_views
 
 WEIGHTS: dict[str, Any] = {"view_weights": None, "ridge": 3.0, "must_link_weight": 3.0}

@@ -138,6 +138,8 @@ def _check_reader(reader: Any, width: int, n_classes: int) -> None:
     elif isinstance(reader, ViewRegressions):
         require(isinstance(reader.views, tuple) and len(reader.views) > 0, "regressions of views")
         require(all(isinstance(one, LinearReader) and one.reads == "features" for one in reader.views), "reader")
+        classes = reader.views[0].classes
+        require(all(np.array_equal(one.classes, classes) for one in reader.views), "classes of views")
         widths = [np.shape(one.coefficients)[-1] for one in reader.views]
         require(sum(widths) == width, "columns of views")
         for one, part in zip(reader.views, widths, strict=True):

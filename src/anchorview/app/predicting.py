@@ -272,7 +272,7 @@ def _check_paths(request: Request, output: Path, force: bool) -> None:
     check_output_path(output, force)
     wrong = [path for path in request.files if suffix_of(path) not in TABLES]
     if wrong:
-        raise UsageError(f"{wrong[0]} is no table; name it in a view: --view NAME={wrong[0]}.")
+        raise UsageError(f"{wrong[0]} is not a table; name it in a view: --view NAME={wrong[0]}.")
     for path in request.files:
         check_readable(path)
     has_files = any(spec.path is not None for spec in parse_views(request.views))

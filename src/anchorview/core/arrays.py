@@ -29,6 +29,7 @@ _TINY = {kind: np.sqrt(np.finfo(kind).tiny) for kind in "efd"}  # lengths whose 
 
 
 # SciPy's own annotation would leave type checkers with a type that has no shape.
+LEAST_SHARE = 1e-9  # of the votes, that a class has
 is_sparse: Callable[[Any], bool] = sparse.issparse
 
 
@@ -104,6 +105,14 @@ def softmax_at(scores: Matrix, temperature: float) -> Matrix:
     result -= result.max(axis=1, keepdims=True)
     np.exp(result, out=result)
     result /= result.sum(axis=1, keepdims=True)
+    return result
+
+
+def temper(votes: Matrix, temperature: float) -> Matrix:
+    """Return probabilities in proportion to the votes to the power 1/T."""
+    with np.errstate(invalid="ignore"):  # NaN is reported by those who meet it
+        shares = np.maximum(votes / votes.sum(axis=-1, keepdims=True), LEAST_SHARE) ** (1 / temperature)
+    result: Matrix = shares / shares.sum(axis=-1, keepdims=True)
     return result
 
 

@@ -11,17 +11,17 @@ from typing import Any
 
 from .column_encoders import Part, Report, Unseen, expect_storage
 from .columns import Column
+from .image_network import ImageEncoder, check_network_file
 from .image_views import (
+    UNREADABLE,
     EncodedImages,
-    ImageEncoder,
-    check_network_file,
     encode_images,
     refuse_all_unreadable,
     supporting_views,
+    warn_of_unreadable,
 )
 
 GivenEncoder = ImageEncoder | str | os.PathLike[str] | None
-UNREADABLE = "photos that cannot be read"
 _SIZE = 224  # pixels of the photos that a callable gets
 
 
@@ -43,6 +43,7 @@ class ImageColumn:
         """Read the photos; an error if none of them can be. Return the unreadable ones, too, and why."""
         encoded = encode_images(column.texts(), folder, given, _SIZE, None)
         refuse_all_unreadable(encoded, len(column), f"column {column.name!r}")
+        warn_of_unreadable(encoded, f"Column {column.name!r}")
         sizes = {name: array.shape[1] for name, array in encoded.arrays.items()}
         encoder = cls(column.name, sizes, image_fingerprint(given))
         return encoder, encoder._parts(encoded), encoded.unreadable

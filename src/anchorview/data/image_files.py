@@ -61,7 +61,7 @@ def _read(file: Path, size: int, shape: tuple[int, int] | None) -> Any:
     except UnreadableImage:
         raise
     except image_module.UnidentifiedImageError:
-        raise UnreadableImage("it is no picture of a kind that can be read") from None
+        raise UnreadableImage("it is not a picture of a supported kind") from None
     except image_module.DecompressionBombError:
         raise UnreadableImage("too large to decode") from None
     except FileNotFoundError:

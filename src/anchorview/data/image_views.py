@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import warnings
 from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 from typing import Any, NamedTuple, Self, TypeVar
@@ -17,16 +18,14 @@ from ..core.progress import Ticker
 from ..engine.blocks import count_threads, iter_blocks
 from .image_descriptors import DESCRIPTOR_SIZES, SIZE, Descriptors, describe_image
 from .image_files import Pixels, UnreadableImage, read_image, require_images
+from .image_network import ImageEncoder, load_network
 from .views import Views
 
 _BATCH = 64  # photos that are read together
+UNREADABLE = "photos that cannot be read"
 _NAMED = 3  # unreadable ones that errors name
 NETWORK = "network"  # the view that an encoder gives
-_MEAN, _SPREAD = (0.485, 0.456, 0.406), (0.229, 0.224, 0.225)  # of ImageNet, as networks for photos expect
-_BYTES = "tensor(uint8)"
-_INPUTS = {"tensor(float)": np.float32, "tensor(float16)": np.float16, _BYTES: np.uint8}  # what networks take
 T = TypeVar("T")
-ImageEncoder = Callable[[Sequence[Any]], Any]
 
 
 class EncodedImages(NamedTuple):
@@ -146,6 +145,7 @@ class ImageViews(TransformerMixin, BaseEstimator):
         paths = _paths(X)
         encoded = encode_images(paths, self.folder, self.encoder, self.size, self.n_jobs)
         refuse_all_unreadable(encoded, len(paths), "X")
+        warn_of_unreadable(encoded, "X")
         self.unreadable_ = encoded.unreadable
         self._sizes = {name: array.shape[1] for name, array in encoded.arrays.items()}
         return _views(encoded)
@@ -173,7 +173,9 @@ class ImageViews(TransformerMixin, BaseEstimator):
         1
         """
         check_is_fitted(self)
-        return _views(encode_images(_paths(X), self.folder, self.encoder, self.size, self.n_jobs, self._sizes))
+        encoded = encode_images(_paths(X), self.folder, self.encoder, self.size, self.n_jobs, self._sizes)
+        warn_of_unreadable(encoded, "X")
+        return _views(encoded)
 
 
 def encode_images(
@@ -188,7 +190,7 @@ def encode_images(
     root = Path() if folder is None else Path(folder)
     run: ImageEncoder | None = None
     if encoder is not None:
-        size, run = (size, encoder) if callable(encoder) else _load_network(encoder)
+        size, run = (size, encoder) if callable(encoder) else load_network(encoder)
     described = [name for name in DESCRIPTOR_SIZES if sizes is None or name in sizes]  # none by models of older files
     require_images("PIL.Image")
     if described:
@@ -250,6 +252,20 @@ def refuse_all_unreadable(encoded: EncodedImages, n_rows: int, what: str) -> Non
         raise ValueError(f"None of the {n_rows} photos of {what} can be read ({shown or 'no path is given'}).")
 
 
+def warn_of_unreadable(encoded: EncodedImages, what: str) -> None:
+    """Count and name photos that cannot be read."""
+    if not encoded.unreadable:
+        return
+    shown = "; ".join(f"{path}: {why}" for path, why in list(encoded.unreadable.items())[:_NAMED])
+    more = "; …" if len(encoded.unreadable) > _NAMED else ""
+    total = len(encoded.unreadable) + int(encoded.present.sum())
+    warnings.warn(
+        f"{what}: {len(encoded.unreadable):,} of {total:,} {UNREADABLE}; these rows lack its views ({shown}{more}).",
+        UserWarning,
+        stacklevel=4,
+    )
+
+
 def supporting_views(encoded: EncodedImages) -> frozenset[str]:
     """Return the descriptions, if there is a view of an encoder that leads."""
     return frozenset(DESCRIPTOR_SIZES if NETWORK in encoded.arrays else ()) & set(encoded.arrays)
@@ -260,45 +276,6 @@ def _run(run: ImageEncoder, images: list[Pixels]) -> npt.NDArray[np.float32]:
     if made.ndim != 2 or len(made) != len(images) or not np.isfinite(made).all():
         raise ValueError(f"The image encoder must give a row of finite numbers for each photo; got {made.shape}.")
     return made
-
-
-def check_network_file(path: str | os.PathLike[str]) -> None:
-    """Raise an error if there is no such file."""
-    if not Path(path).is_file():
-        raise ValueError(f"There is no file {path}; an image encoder is a callable or the path of an .onnx file.")
-
-
-def _load_network(path: str | os.PathLike[str]) -> tuple[int, ImageEncoder]:
-    """Return the size of the photos that a network takes, and a function that runs it."""
-    check_network_file(path)
-    runtime = require_images("onnxruntime", "onnx")
-    try:
-        session = runtime.InferenceSession(str(path), providers=["CPUExecutionProvider"])
-    except Exception as error:  # onnxruntime has a dozen kinds of errors, none of which is a class of Python's
-        raise ValueError(f"{path} is no network that can be read: {' '.join(str(error).split())[:200]}") from None
-    given = session.get_inputs()[0]
-    if given.type not in _INPUTS:
-        raise ValueError(f"{path} takes {given.type}; a network for photos takes {', '.join(_INPUTS)}.")
-    shape = [one if isinstance(one, int) else None for one in given.shape]
-    if len(shape) != 4:
-        raise ValueError(f"{path} takes an input of shape {given.shape}; a network for photos takes four dimensions.")
-    last = shape[3] == 3
-    size = (shape[1] if last else shape[2]) or 224
-
-    mean, spread = np.array(_MEAN, dtype=np.float32), np.array(_SPREAD, dtype=np.float32)
-
-    def run(images: Sequence[Pixels]) -> npt.NDArray[np.float32]:
-        batch: npt.NDArray[Any] = np.stack(images)
-        if given.type != _BYTES:  # a network that takes bytes scales them itself
-            batch = ((batch.astype(np.float32) / 255 - mean) / spread).astype(_INPUTS[given.type])
-        batch = batch if last else np.ascontiguousarray(batch.transpose(0, 3, 1, 2))
-        parts = [batch] if shape[0] is None else [batch[row : row + 1] for row in range(len(batch))]
-        found = np.concatenate([session.run(None, {given.name: part})[0] for part in parts])
-        if found.ndim > 2:  # of each place in the photo: the mean
-            found = found.mean(axis=tuple(range(1, found.ndim - 1)) if last or found.ndim == 3 else (2, 3))
-        return np.asarray(found, dtype=np.float32)
-
-    return size, run
 
 
 def _paths(X: Any) -> list[str | None]:

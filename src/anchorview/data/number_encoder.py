@@ -122,7 +122,7 @@ class NumberEncoder:
                 row = int(np.argmax(unreadable))
                 before = f"{what} in {one.unit}" if one.unit and not is_date else what
                 raise changed_column(column, before, f"text such as {column.cells[row]!r} (row {row})")
-            unseen[column.name] = Unseen(f"cells that are no {what}", int(unreadable.sum()), int(filled.sum()))
+            unseen[column.name] = Unseen(f"cells that are not {what}", int(unreadable.sum()), int(filled.sum()))
         return dict(_date_parts(values)) if is_date else {None: values}
 
 

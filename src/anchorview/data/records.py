@@ -67,7 +67,7 @@ def read_raw(X: Any) -> RawTable:
             raise ValueError(str(error)) from None
     if X is None or isinstance(X, int | float) or (isinstance(X, list | tuple) and all(map(_is_cell, X))):
         raise ValueError(
-            f"{_named(X)} is no table. Give a DataFrame, a dict with the names of the columns, such as "
+            f"{_named(X)} is not a table. Give a DataFrame, a dict with the names of the columns, such as "
             '{"text": "…"}, a list of such dicts, or the path of a file.'
         )
     return RawTable(X, None)

@@ -19,7 +19,8 @@ from ..core.progress import Ticker
 from .column_encoders import CategoryEncoder, ColumnEncoder, ListEncoder, Part, Report, TextEncoder
 from .column_kinds import USED, ColumnKind, declared_kind, recognise
 from .columns import Column, table_columns
-from .image_column import UNREADABLE, GivenEncoder, ImageColumn
+from .image_column import GivenEncoder, ImageColumn
+from .image_views import UNREADABLE
 from .leaks import leaking_columns
 from .number_encoder import NumberEncoder
 from .quantities import Quantities

@@ -70,8 +70,8 @@ def load_text_model(given: Any) -> TextModel | None:
     method = next((getattr(given, name) for name in ("encode", "embed") if hasattr(given, name)), given)
     if not callable(method):
         raise ValueError(
-            f"text_encoder={given!r} is no encoder: give 'auto', 'wordllama', None, the folder of a model, a callable, "
-            "or an object with .encode or .embed."
+            f"text_encoder={given!r} is not an encoder: give 'auto', 'wordllama', None, the folder of a model, a "
+            "callable, or an object with .encode or .embed."
         )
     name = f"{type(given).__module__}.{type(given).__qualname__}"
     if method is given:

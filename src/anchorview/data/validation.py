@@ -82,6 +82,8 @@ def read_views(
         else:
             X = validate_data(estimator, X, reset=reset, skip_check_array=is_table(X), **options)
     views = as_views(X, groups)
+    if accept_stored:
+        views.check_unchanged()
     if reset:
         vars(estimator).pop("_n_columns", None)
         if is_one and not cuts_table and groups is not None and estimator.n_features_in_ != sum(views.sizes):
@@ -98,10 +100,7 @@ def read_views(
         if views.sizes != estimator.view_sizes_:
             raise_other_sizes(views, estimator)
     _refuse_unsupported(views, accept_sparse, accept_missing)
-    if not accept_stored:
-        return views.in_memory()
-    views.check_unchanged()
-    return views
+    return views if accept_stored else views.in_memory()
 
 
 def _leave_out_absent(X: Any, groups: ColumnGroups | None, names: list[str]) -> tuple[Any, ColumnGroups | None]:

@@ -2,13 +2,17 @@
 
 from __future__ import annotations
 
-import numpy as np
+from typing import Any
 
-from ..core.arrays import Mask, Matrix, Presence
+import numpy as np
+from scipy import sparse
+
+from ..core.arrays import Mask, Matrix, Presence, is_sparse, unit_sparse_rows
 from ..data.views import Views
-from .view_copies import weigh_copies
 from .view_weights import ViewWeights, normalise
 
+_SOME_ROWS = 200  # which have 20,000 products with one another
+_COPY = 0.99  # correlation of these products; a copy in half precision has 0.9999, views of the same rows up to 0.9
 _WAITING = 1e-3  # of a supporting view, beside 1: a handful of them changes products of rows by less than a hundredth
 
 
@@ -47,3 +51,68 @@ def _is_waiting(views: Views) -> Mask:
     """Tell for each view whether it waits; none does without one that leads."""
     found: Mask = np.array([name in views.supporting for name in views.names])
     return found & (not found.all())
+
+
+def weigh_copies(views: Views, present: Presence = None) -> ViewWeights:
+    """Return weights with which the copies of a view count as much together as any other view; None without copies.
+
+    Views of as many features are copies if the products of their rows with one another are the same but for a factor,
+    on some rows: whatever the order and the scale of their columns.
+
+    Examples
+    --------
+    >>> rng = np.random.default_rng(0)
+    >>> one, other = rng.normal(size=(2, 50, 4))
+    >>> weigh_copies(Views([one, 2 * one[:, ::-1], other])), weigh_copies(Views([one, other]))
+    ((0.75, 0.75, 1.5), None)
+    """
+    sizes, first_of = views.sizes, list(range(len(views.sizes)))
+    alike = [number for number, size in enumerate(sizes) if sizes.count(size) > 1]
+    if not alike:
+        return None
+    rows = np.unique(np.linspace(0, len(views) - 1, _SOME_ROWS).astype(np.intp))
+    some = views.select([views.names[number] for number in alike])[rows]
+    parts = dict(zip(alike, some.arrays, strict=True))
+    for number in alike:
+        for earlier in alike:
+            if earlier >= number or sizes[earlier] != sizes[number] or first_of[earlier] != earlier:
+                continue
+            has_both = slice(None) if present is None else present[rows, number] & present[rows, earlier]
+            if _are_copies(parts[earlier][has_both], parts[number][has_both]):
+                first_of[number] = earlier
+                break
+    return normalise([1 / first_of.count(first) for first in first_of])
+
+
+def _are_copies(one: Any, other: Any) -> bool:
+    """Tell whether the products of some rows with one another are the same in both views, but for a factor."""
+    text = is_sparse(one) or is_sparse(other)
+    with np.errstate(over="ignore", invalid="ignore"):  # of values too large: reported by those who need them
+        first, second = (_products(part, text) for part in (one, other))
+        if len(first) != len(second):
+            return False
+        first, second = first - first.mean(), second - second.mean()
+        length = float(np.linalg.norm(first) * np.linalg.norm(second))
+        return length > 0 and float(first @ second) >= _COPY * length
+
+
+def _products(rows: Any, text: bool) -> Matrix:
+    """Return the products of rows with one another, but not with themselves.
+
+    Columns are standardised, so that none makes up a product alone; those of text stay sparse, and rows get unit
+    length.
+    """
+    if text:
+        unit = unit_sparse_rows(sparse.csr_array(rows, dtype=np.float64))
+        products = (unit @ unit.T).toarray()
+    else:
+        wide = np.asarray(rows, dtype=np.float64)
+        wide = wide[np.isfinite(wide).all(axis=1)]  # others are reported by those who need the values
+        if len(wide) < 2:
+            return np.zeros(1)
+        centred = wide - wide.mean(axis=0)
+        deviations = centred.std(axis=0)
+        scaled = centred / np.where(deviations > 0, deviations, 1.0)
+        products = scaled @ scaled.T
+    found: Matrix = products[np.triu_indices(len(products), 1)]
+    return found

@@ -91,7 +91,7 @@ def _parsed(content: bytes, place: str) -> Any:
     try:
         return json.loads(content.decode("utf-8-sig"))
     except (ValueError, RecursionError) as error:
-        raise DataError(f"{place} is no JSON: {error_line(error)}.") from None
+        raise DataError(f"{place} is not valid JSON: {error_line(error)}.") from None
 
 
 def flat_record(value: Any, place: str) -> dict[str, Any]:

@@ -12,10 +12,10 @@ from ..engine.blocks import one_blas_thread, row_blocks
 from ..features.representation import Representation
 from ..features.view_weights import describe_view_weights
 from ..model.model import Branch, Embedder, Model, sort_classes
-from ..model.predicting import KeptCodes, add_votes, empty_votes
+from ..model.predicting import KeptCodes, add_votes, empty_votes, votes_to_probabilities
 from ..readers.base import TopTwo
 from ..readers.held_out_labels import HeldOutLabels
-from ..readers.temperature import average_temperature, votes_to_probabilities
+from ..readers.temperature import average_temperature
 from ..readers.wrong_labels import LabelVerdicts
 from ..solver.codes import CodeStack
 from ..tuning.label_quality import make_label_judge

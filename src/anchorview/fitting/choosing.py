@@ -45,12 +45,13 @@ def choose_settings(params: FitParameters, given: FitInput, plan: Plan, n_thread
     """Choose what is "auto": the scaling, which goes into the plan, the weights, and what reads the labels."""
     from ..tuning.auto import AutoRequest, LabelledRows, choose, describe  # loads numba: not before a fit needs it
 
-    how, default = plan.how, one_name(plan.scaling)
+    how = plan.how
     usual, is_auto = DEFAULTS[how.units], how.units == "data"
     l1, ridge, must, coupling = (
         getattr(usual, name) if value == "auto" else float(value)
         for name, value in ((name, getattr(params, name)) for name in asdict(usual))
     )
+    default = one_name(plan.scaling)
     asked = AutoRequest(
         plan.asked_scaling,
         0.0 if "l1" in how.omit else l1,

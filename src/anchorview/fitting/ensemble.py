@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 from scipy import sparse
 
-from ..core.arrays import Matrix
+from ..core.arrays import Matrix, temper
 from ..engine.blocks import map_blocks, one_blas_thread, row_blocks
 from ..features.directions import fewer_digits
 from ..features.representation import Representation
@@ -19,7 +19,6 @@ from ..readers.base import Reader, to_space
 from ..readers.graph import FittedRows
 from ..readers.poisson import PoissonReader
 from ..readers.spread import SpreadReader
-from ..readers.temperature import temper
 from ..solver.elastic_net import ElasticNetEncoder
 from ..tuning.judging import SPACES, fit_reader
 from ..tuning.links import VisibleLabels, apply_pairs

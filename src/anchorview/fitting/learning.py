@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from ..core.arrays import Matrix, Presence, Rows, Weights
+from ..core.arrays import Matrix, Presence, Rows, Weights, temper
 from ..core.draws import subsample_classes
 from ..core.progress import Progress
 from ..engine.blocks import even_size, iter_blocks, map_blocks, row_blocks, rows_of
@@ -29,7 +29,6 @@ from ..readers.held_out import (
 )
 from ..readers.held_out_labels import HeldOutLabels
 from ..readers.nearest import READ_ROWS, LabelledNeighbours, keep_labelled, likeliest
-from ..readers.temperature import temper
 from ..solver.codes import Codes, embed_codes, map_codes
 from ..solver.coverage import cover_result
 from ..solver.disk_codes import DiskCodeStack

@@ -11,7 +11,7 @@ import numpy as np
 import numpy.typing as npt
 from scipy import sparse
 
-from ..core.arrays import Mask, Matrix, Presence, softmax_at
+from ..core.arrays import Mask, Matrix, Presence, softmax_at, temper
 from ..data.row_checks import RowChecks
 from ..data.views import Views
 from ..engine.blocks import iter_blocks, map_blocks, one_blas_thread, row_blocks
@@ -21,7 +21,6 @@ from ..features.projected import PROJECTED_ROWS, project_texts, shared_texts
 from ..features.scaling import ViewsScaler, check_finite
 from ..readers.base import class_probabilities, to_space
 from ..readers.linear import FoldedReader
-from ..readers.temperature import votes_to_probabilities
 from ..solver.codes import CodeStack, stack_codes
 from ..solver.elastic_net import complete_products
 from ..solver.result import Encoder
@@ -110,16 +109,37 @@ def encode_rows(
 
 def average_members(model: Model, views: Views, present: Presence, n_threads: int) -> Matrix:
     """Return the class probabilities of rows, by the numbers that classes have in the fit."""
-    members = model.members
+    pairs = [(branch, member) for branch in model.branches for member in branch.members]
     if model.temperature is None:
-        (branch,), (member,) = model.branches, members
+        ((branch, member),) = pairs
         assert member.encoder is not None and member.embedding is not None
         embedder = Embedder(branch.scaler, branch.landmarks, member.encoder, member.embedding)
         return class_probabilities(member.reader, embed_rows(embedder, views, present, n_threads), n_threads)
-    dtype = np.result_type(*(_precision(branch, member) for branch in model.branches for member in branch.members))
-    votes = empty_votes(members, len(views), len(model.classes), dtype)
+    dtype = np.result_type(*(_precision(*pair) for pair in pairs))
+    votes = empty_votes([member for _, member in pairs], len(views), len(model.classes), dtype)
     add_votes(model.branches, views, present, votes, n_threads)
     return votes_to_probabilities(votes, model.temperature)
+
+
+def votes_to_probabilities(votes: Matrix, temperature: float) -> Matrix:
+    """Turn votes into probabilities, the likeliest class being that of all votes.
+
+    Members that learned from rows the others were sure of find more rows right, but believe their own guesses. So all
+    votes choose the class, and those of members that saw given labels only (the first) say how likely it is.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> votes = np.array([[[3.0, 1.0]], [[0.0, 4.0]]])  # the second class has the votes of those that saw guesses
+    >>> votes_to_probabilities(votes, 1.0)
+    array([[0.25, 0.75]])
+    """
+    result = temper(votes[0], temperature)
+    if len(votes) == 1:
+        return result
+    rows, first, chosen = np.arange(len(result)), result.argmax(axis=1), votes.sum(axis=0).argmax(axis=1)
+    result[rows, first], result[rows, chosen] = result[rows, chosen], result[rows, first]
+    return result
 
 
 @dataclass(frozen=True, eq=False)

@@ -105,8 +105,10 @@ class LabelledNeighbours:
         middle, factor = self._of_all if among is _ALL else _centre(self.reference[among])
 
         def nearness(rows: Matrix) -> Matrix:
-            moved = rows - middle
-            result: Matrix = np.column_stack([moved, np.ones(len(moved)), squared_norms(moved)]) @ factor
+            moved = np.empty((len(rows), rows.shape[1] + 2))
+            np.subtract(rows, middle, out=moved[:, :-2])
+            moved[:, -2], moved[:, -1] = 1.0, squared_norms(moved[:, :-2])
+            result: Matrix = moved @ factor
             return result
 
         return nearness

@@ -21,7 +21,7 @@ import numpy as np
 import numpy.typing as npt
 from scipy.special import softmax
 
-from ..core.arrays import ClassIds, Matrix, Rows, Weights, squared_norms
+from ..core.arrays import ClassIds, Matrix, Rows, Weights, squared_norms, temper
 from ..features.products import CompletedProducts, ViewCrossProducts
 from ..features.representation import Representation
 from ..solver.elastic_net import ElasticNetEncoder
@@ -33,7 +33,7 @@ from .held_out import folds_to_judge, hold_out, rows_to_judge
 from .kept_neighbours import KeptNeighbours
 from .linear import FoldedReader, LinearReader, fit_linear
 from .poisson import PoissonReader
-from .temperature import Mistakes, average_temperature, choose_temperature, log_loss, temper, usual_temperature
+from .temperature import Mistakes, average_temperature, choose_temperature, log_loss, usual_temperature
 
 _MOST_JUDGING = 2000  # labels, from which a strength is judged
 _STRENGTHS = (1.0, 10.0, 100.0)  # C of the regression, of which hidden labels choose

@@ -3,12 +3,6 @@
 The temperature is the one at which the log loss of the rows plus what the prior adds is least. The priors differ in
 what few rows must not prove: that no row is ever wrong (`Mistakes`, `AnyClass`), or that probabilities which are
 averages already need much correction (`NearOne`).
-
-From the votes of the experts to class probabilities that can be trusted.
-
-Experts fitted once more with the rows the ensemble is sure of find more rows right, but believe their own guesses:
-their probabilities confirm themselves. So all experts together choose the class, and those that saw only
-the given labels give its probability: their average, at the temperature that suits it on the hidden labels.
 """
 
 from __future__ import annotations
@@ -23,7 +17,7 @@ import numpy.typing as npt
 from scipy.optimize import minimize_scalar
 from scipy.special import softmax
 
-from ..core.arrays import ClassIds, Matrix, Weights
+from ..core.arrays import LEAST_SHARE, ClassIds, Matrix, Weights
 
 _STEP = 4  # between temperatures that are tried first; with 8 the lesser of two minima was taken one time in twenty
 _USUAL = 0.15  # usual temperature of held-out rows of ten classes, in units of the spread of their scores
@@ -187,35 +181,6 @@ def _best_of(temperatures: Matrix, loss: Callable[[float], float]) -> float:
     return float(temperatures[min(losses, key=lambda place: losses[place])])
 
 
-_LEAST = 1e-9
-
-
-def votes_to_probabilities(votes: Matrix, temperature: float) -> Matrix:
-    """Turn votes into probabilities, the likeliest class being that of all votes.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> votes = np.array([[[3.0, 1.0]], [[0.0, 4.0]]])  # two experts' worth for the second class, in the second fit
-    >>> votes_to_probabilities(votes, 1.0)
-    array([[0.25, 0.75]])
-    """
-    result = temper(votes[0], temperature)
-    if len(votes) == 1:
-        return result
-    rows, first, chosen = np.arange(len(result)), result.argmax(axis=1), votes.sum(axis=0).argmax(axis=1)
-    result[rows, first], result[rows, chosen] = result[rows, chosen], result[rows, first]
-    return result
-
-
-def temper(votes: Matrix, temperature: float) -> Matrix:
-    """Return probabilities in proportion to the votes to the power 1/T."""
-    with np.errstate(invalid="ignore"):  # NaN is reported by those who meet it
-        shares = np.maximum(votes / votes.sum(axis=-1, keepdims=True), _LEAST) ** (1 / temperature)
-    result: Matrix = shares / shares.sum(axis=-1, keepdims=True)
-    return result
-
-
 def average_temperature(held_out: Matrix, class_ids: ClassIds, weights: Weights = None) -> float:
     """Return the temperature that suits averaged probabilities of hidden labels, near 1."""
-    return choose_temperature(np.log(np.maximum(held_out, _LEAST)), class_ids, NearOne(weights=weights))
+    return choose_temperature(np.log(np.maximum(held_out, LEAST_SHARE)), class_ids, NearOne(weights=weights))

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
+from functools import cached_property
 from typing import Any, ClassVar
 
 import numpy as np
@@ -29,14 +30,31 @@ class ViewRegressions:
     temperature: float = 1.0
     reads: ClassVar[Space] = "features"
 
+    @cached_property
+    def _weights(self) -> tuple[list[Matrix], Matrix]:
+        """What the columns of each view are multiplied by, and what is added: computed once for many single rows."""
+        weights = [np.ascontiguousarray(reader.coefficients.T) for reader in self.views]
+        return weights, np.array([reader.intercept for reader in self.views])[:, None]
+
+    def __getstate__(self) -> dict[str, Any]:
+        """Leave out what can be computed again."""
+        return {field.name: getattr(self, field.name) for field in fields(self)}
+
     def scores(self, rows: Any, n_threads: int = 1) -> Matrix:
-        """Return the logarithms of the mean probabilities of scaled rows."""
-        sizes = [reader.coefficients.shape[1] for reader in self.views]
-        logits = np.array([reader.scores(part) for reader, part in zip(self.views, _split(rows, sizes), strict=True)])
+        """Return the logarithms of the mean probabilities of scaled rows; a class that was not seen has the least."""
+        (weights, intercepts), (first, *_) = self._weights, self.views
+        sizes = [len(one) for one in weights]
+        with np.errstate(invalid="ignore"):  # NaN and infinity are reported by those who meet them
+            parts = zip(_split(rows, sizes), weights, strict=True)
+            logits = np.array([part @ one for part, one in parts]) + intercepts
+            shares = np.exp(logits - logits.max(axis=2, keepdims=True))
         has_view = _sum_columns(abs(rows), sizes) > 0  # scaled rows of a missing view are zero
-        shares = np.exp(logits - logits.max(axis=2, keepdims=True))
         shares *= (has_view / np.maximum(has_view.sum(axis=0), 1) / shares.sum(axis=2))[:, :, None]
-        result: Matrix = np.log(np.maximum(shares.sum(axis=0), _LEAST))
+        found: Matrix = np.log(np.maximum(shares.sum(axis=0), _LEAST))
+        if len(first.classes) == first.n_classes:
+            return found
+        result = np.full((len(found), first.n_classes), np.log(_LEAST), dtype=found.dtype)
+        result[:, first.classes] = found
         return result
 
 

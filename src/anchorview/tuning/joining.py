@@ -12,9 +12,9 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from ..core.arrays import Matrix
+from ..core.arrays import Matrix, temper
 from ..features.view_weights import ViewWeights
-from ..readers.temperature import average_temperature, log_loss, mean_of, temper
+from ..readers.temperature import average_temperature, log_loss, mean_of
 from .judging import shrink_loss
 from .search_data import Judgement, SearchData
 from .settings import FOR_FSSMSC, READINGS, Scaling, Setting, split_inference

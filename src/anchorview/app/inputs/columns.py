@@ -136,7 +136,7 @@ def not_numbers(column: Any, name: str, place: str, line_of_row: int) -> DataErr
             if not math.isnan(read_number(str(cell), COMMA)):
                 remedy = "Write it with a decimal point"
             return DataError(
-                f"{place}, column {name!r}, {where}: {_shown(cell)} is no number. {remedy}, leave the column out of "
+                f"{place}, column {name!r}, {where}: {_shown(cell)} is not a number. {remedy}, leave the column out of "
                 "--view, or give the table without --view: columns of text are recognised then."
             )
     return DataError(f"{place}: column {name!r} ({column.type}) holds no numbers.")

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
+import warnings
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -13,6 +14,7 @@ import numpy.typing as npt
 
 from ...data.column_kinds import recognise
 from ...data.columns import Column
+from ...data.image_views import UNREADABLE
 from ...data.leaks import leaking_columns
 from ...data.table_views import TableViews
 from ...data.views import Views
@@ -131,7 +133,9 @@ def _gather_raw(settings: RunSettings, path: Path) -> RunData:
         is_said = settings.id not in names or settings.assume_order or settings.order is not None
         labels = _labels(settings, table, path, RowNames(ids, table.num_rows, _in_file(settings), is_said))
     try:
-        views = transformer.fit_transform(features)
+        with warnings.catch_warnings():
+            warnings.filterwarnings("ignore", f".*{UNREADABLE}")  # it is a note, which the record keeps
+            views = transformer.fit_transform(features)
     except ImportError as error:
         raise CommandError(str(error)) from None
     except ValueError as error:
@@ -188,7 +192,7 @@ def _hints(transformer: TableViews, ids: Column | None) -> list[str]:
         found[ids.name] = recognise(ids).hint
     names = [name for name, hint in found.items() if hint]
     return [
-        f"Column {name!r} is no feature, though parts of it may tell something; to read it as text: --column "
+        f"Column {name!r} is not used as a feature. If parts of it are informative, read it as text: --column "
         f"{name}=text."
         for name in names
     ]

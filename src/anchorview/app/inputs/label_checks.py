@@ -44,7 +44,7 @@ def check_labels(labels: RunLabels, clusters: int | str | None) -> None:
             )
     fractions = [value for value in counts if isinstance(value, float)]
     if fractions:
-        raise DataError(f"{labels.place}: {fractions[0]:g} is no class; labels are text or whole numbers.")
+        raise DataError(f"{labels.place}: {fractions[0]:g} is not a class; labels are text or whole numbers.")
 
 
 def notes_on_classes(counts: dict[Any, int]) -> list[str]:
