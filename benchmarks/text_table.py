@@ -5,7 +5,7 @@
     python benchmarks/text_table.py --table packages --draws 1       some of it
     python benchmarks/text_table.py --tables                         measures nothing; writes the table from the records
 
-Records are in docs/records/text_table.jsonl, one a fit, with commit and defaults; the table is in docs/results.md.
+Records are in benchmarks/results/text_table.jsonl, one a fit, with commit and defaults; text_table.md has the table.
 Two tables that every Debian has or can have. `fortunes` (the package of that name): short texts, to be sorted by the
 subject they are filed under. `packages` (``apt-cache dumpavail``): the one-line description of a package, its size, its
 priority and its maintainer, to be sorted by section. `TableViews` turns them into views; logistic regression gets the
@@ -40,7 +40,7 @@ from anchorview.report.tables import markdown_table, mean_and_spread
 from unseen import read_fortunes
 
 ROOT = Path(__file__).resolve().parents[1]
-RECORDS, PAGE = ROOT / "docs" / "records" / "text_table.jsonl", ROOT / "docs" / "results.md"
+RECORDS, PAGE = (ROOT / "benchmarks" / "results" / f"text_table.{kind}" for kind in ("jsonl", "md"))
 COMMAND = "python benchmarks/text_table.py"
 N_ROWS, N_DRAWS = 5000, 3
 SHARES = (0.02, 0.05)

@@ -13,7 +13,7 @@ import pytest
 from anchorview.bench.records import Records
 
 ROOT = Path(__file__).parents[2]
-SCRIPTS = ("headline", "text_table", "update", "page", "serving")
+SCRIPTS = ("headline", "update", "page", "serving")
 
 
 @pytest.fixture
