@@ -121,6 +121,8 @@ export class MapView {
   paint() {
     const gl = this.gl, box = this.canvas.parentElement.getBoundingClientRect()
     if (!box.width || !box.height) return
+    const parts = { place: "place", label: "label", sure: this.by === 2 ? "novelty" : "confidence" }
+    if (Object.values(parts).some((name) => !this.buffers[name]?.form)) return // not all are filled yet
     const ratio = Math.min(devicePixelRatio || 1, 2)
     for (const canvas of [this.canvas, this.overlay]) {
       const [width, height] = [Math.round(box.width * ratio), Math.round(box.height * ratio)]
@@ -141,7 +143,6 @@ export class MapView {
     const dark = this.dark.matches
     gl.uniform3fv(at("low"), this.by === 2 ? [0.55, 0.6, 0.65] : dark ? [1, 0.58, 0.42] : [0.85, 0.28, 0])
     gl.uniform3fv(at("high"), this.by === 2 ? (dark ? [1, 0.58, 0.42] : [0.85, 0.28, 0]) : dark ? [0.42, 0.73, 0.99] : [0.12, 0.47, 0.71])
-    const parts = { place: "place", label: "label", sure: this.by === 2 ? "novelty" : "confidence" }
     for (const [name, buffer] of Object.entries(parts)) {
       const where = gl.getAttribLocation(this.program, name)
       gl.bindBuffer(gl.ARRAY_BUFFER, this.buffers[buffer])
