@@ -418,7 +418,7 @@ def test_the_page_of_results_opens(browse: Callable[..., str], everything: Path,
     page = (everything / "report.html").as_uri()
     shown = browse("--dump-dom", page)
     assert shown.count("<figure>") == 6
-    assert shown.count("<table>") >= 10
+    assert shown.count("<table") >= 10
     assert shown.count('<span class="tag">ours</span>') >= 2
     browse(f"--screenshot={tmp_path / 'page.png'}", page)
     pixels = imread(tmp_path / "page.png")[..., :3]
@@ -433,5 +433,6 @@ def test_wide_tables_scroll_and_the_page_does_not(browse: Callable[..., str], ev
     measure += ".map(box => box.scrollWidth > box.clientWidth + 500)].join(' ')"
     script = f"<script>document.title = 'measured ' + {measure}</script></body>"
     page = tmp_path / "page.html"
-    page.write_text(make_page(sections, tmp_path, {"cpu": "z" * 300}).replace("</body>", script))
+    made = make_page(sections, tmp_path, {"cpu": "z" * 300}).replace("</body>", script)
+    page.write_text(made.replace("Content-Security-Policy", "X-None"))  # which would not let the script run
     assert "<title>measured true true</title>" in browse("--dump-dom", page.as_uri())
