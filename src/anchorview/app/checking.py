@@ -11,6 +11,7 @@ from typing import Any
 import numpy as np
 from sklearn.base import clone
 
+from ..classifier import AnchorViewClassifier
 from ..core.arrays import Rows, is_sparse
 from ..data.text_models import AUTO, WORDLLAMA
 from ..datasets import make_multiview_subspaces
@@ -114,8 +115,11 @@ def extrapolate(few: float, more: float, sizes: tuple[int, int], n_rows: int) ->
 def _seconds(model: Any, data: RunData, rows: Rows) -> float:
     values = None if data.labels.values is None else data.labels.values[rows]
     some = RunData(data.views[rows], None, RunLabels(values, data.labels.place), data.settings)
-    # How much each view counts is chosen on a sample of rows however many there are: more rows add nothing to it.
+    # How much each view counts is chosen on a sample of rows, and regressions on single views look at labelled rows:
+    # more rows add nothing to these.
     timed = clone(model).set_params(view_weights=None)
+    if isinstance(timed, AnchorViewClassifier):
+        timed.search_options = {**(timed.search_options or {}), "view_strengths": ()}
     start = time.perf_counter()
     fit_to_data(timed, some)
     return time.perf_counter() - start

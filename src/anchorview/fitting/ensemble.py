@@ -115,7 +115,7 @@ class Ensemble:
                 embedding = embeddings[key]
             rows = to_space(SPACES[setting.head], data.code_set(setting).codes[visible.rows], embedding)
         with one_blas_thread():
-            return fit_reader(data, setting, rows, visible.class_ids, visible.weights), embedding
+            return fit_reader(data, setting, rows, visible), embedding
 
     def _beside(self, setting: Setting) -> Fits:
         """Return the members that share most work with this setting."""

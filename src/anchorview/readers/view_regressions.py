@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, fields
 from functools import cached_property
 from typing import Any, ClassVar
@@ -65,6 +65,7 @@ def fit_view_regressions(
     n_classes: int,
     strength: float,
     weights: Weights = None,
+    known: Mapping[int, LinearReader] | None = None,
 ) -> ViewRegressions:
     """Fit a regression on each view.
 
@@ -76,6 +77,8 @@ def fit_view_regressions(
         Number of columns of each view.
     strength : float
         C of the regressions.
+    known : mapping of int to LinearReader, optional
+        Those of some views, by their numbers: they are not fitted again.
 
     Examples
     --------
@@ -84,8 +87,13 @@ def fit_view_regressions(
     >>> reader.scores(rows).argmax(axis=1)
     array([0, 1, 0])
     """
-    parts = _split(features, sizes)
-    return ViewRegressions(tuple(fit_linear(part, class_ids, n_classes, strength, weights) for part in parts))
+    known = known or {}
+    return ViewRegressions(
+        tuple(
+            known[number] if number in known else fit_linear(part, class_ids, n_classes, strength, weights)
+            for number, part in enumerate(_split(features, sizes))
+        )
+    )
 
 
 def _split(rows: Any, sizes: Sequence[int]) -> Iterator[Any]:

@@ -16,7 +16,7 @@ from typing import Any
 import numpy as np
 from scipy.special import softmax
 
-from ..core.arrays import ClassIds, Matrix, Rows, Weights
+from ..core.arrays import Matrix, Rows
 from ..engine.blocks import one_blas_thread
 from ..readers.base import Reader, Space, to_space
 from ..readers.held_out import hold_out
@@ -116,7 +116,7 @@ def _judge_of(data: SearchData, setting: Setting, embeddings: Embeddings) -> Cal
             embedding = known[fold]
         features = to_space(SPACES[setting.head], rows, embedding)
         shown = np.searchsorted(data.known_rows, visible.rows)
-        reader = fit_reader(data, setting, features[shown], visible.class_ids, visible.weights)
+        reader = fit_reader(data, setting, features[shown], visible)
         return reader.scores(features[np.searchsorted(data.known_rows, data.rows[hidden])])
 
     return judge
@@ -129,13 +129,25 @@ def _embed(data: SearchData, setting: Setting, visible: VisibleLabels, start: Ma
     return embedding
 
 
-def fit_reader(data: SearchData, setting: Setting, rows: Any, class_ids: ClassIds, weights: Weights = None) -> Reader:
-    """Fit the reader of a setting on labelled rows."""
+def fit_reader(data: SearchData, setting: Setting, rows: Any, visible: VisibleLabels) -> Reader:
+    """Fit the reader of a setting on the labelled rows that it may see."""
+    class_ids, weights = visible.class_ids, visible.weights
     if setting.head == "nearest":
         return fit_plain_neighbours(rows, class_ids, "nearest", 1, weights)
     if setting.head == "knn":
         return fit_plain_neighbours(rows, class_ids, "knn", setting.n_votes, weights)
     if setting.head == "views":
-        sizes = data.source(setting).scaler.sizes
-        return fit_view_regressions(rows, sizes, class_ids, data.n_classes, setting.strength, weights)
+        return _fit_views(data, setting, rows, visible)
     return fit_linear(rows, class_ids, data.n_classes, setting.strength, weights, reads=SPACES[setting.head])
+
+
+def _fit_views(data: SearchData, setting: Setting, rows: Any, visible: VisibleLabels) -> Reader:
+    """Fit a regression on each view, but for views that another scaling treats alike."""
+    scaler, seen = data.source(setting).scaler, visible.regressions
+    keys = [(id(one), setting.view_weights, setting.strength) for one in scaler.scalers]
+    known = {number: seen[key][1] for number, key in enumerate(keys) if key in seen}
+    options = data.n_classes, setting.strength, visible.weights, known
+    reader = fit_view_regressions(rows, scaler.sizes, visible.class_ids, *options)
+    # Scalers are kept with their regressions: another one could get the same id otherwise.
+    seen.update(zip(keys, zip(scaler.scalers, reader.views, strict=True), strict=True))
+    return reader

@@ -8,8 +8,9 @@ other's. A must-link of weight 1 or more joins; a lighter one is a hint, for the
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import cached_property
+from typing import Any
 
 import numpy as np
 from scipy import sparse
@@ -17,6 +18,7 @@ from scipy.sparse.csgraph import connected_components
 from scipy.special import softmax
 
 from ..core.arrays import ClassIds, Matrix, Rows, Weights
+from ..readers.linear import LinearReader
 from ..solver.laplacian import Laplacian, group_matrix, pair_matrix
 from ..supervision.known import supervision_laplacians
 from ..supervision.pairs import ResolvedPairs
@@ -37,6 +39,8 @@ class VisibleLabels:
     all_weights: Weights  # of all rows
     n_rows: int  # number of all rows
     n_classes: int
+    # of single views, by what scales them: scalings that differ in other views share them
+    regressions: dict[Any, tuple[Any, LinearReader]] = field(default_factory=dict, init=False, repr=False)
 
     @cached_property
     def laplacians(self) -> tuple[Rows, Laplacian | None, Laplacian | None]:
