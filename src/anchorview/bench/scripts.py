@@ -118,8 +118,8 @@ class Runs:
     >>> import tempfile
     >>> with tempfile.TemporaryDirectory() as folder:
     ...     runs = Runs(Records(Path(folder, "some.jsonl")), DataSets([]))
-    ...     made = runs.get({"data": "hw", "seed": 0}, lambda: {"acc": 97.0})
-    ...     runs.get({"data": "hw", "seed": 0}, lambda: {"acc": 0.0})
+    ...     made = runs.get({"parameters": {"readers": "knn"}, "seed": 0}, lambda: {"acc": 97.0})
+    ...     runs.get({"parameters": {"readers": "knn"}, "seed": 0}, lambda: {"acc": 0.0})
     {'acc': 97.0}
     """
 
