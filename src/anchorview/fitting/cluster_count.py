@@ -22,7 +22,7 @@ from sklearn.cluster import KMeans
 from sklearn.metrics import adjusted_rand_score, silhouette_score
 from threadpoolctl import threadpool_limits
 
-from ..core.arrays import Matrix, Rows
+from ..core.arrays import Matrix, Rows, unit_rows
 from ..engine.blocks import one_blas_thread
 
 MOST_CLUSTERS = 50
@@ -134,9 +134,7 @@ def _spectrum(walk: Any) -> tuple[Matrix, Matrix]:
 
 def _places(vectors: Matrix, n_clusters: int) -> Matrix:
     """Return rows as clusters are looked for in them: the first vectors, of unit length."""
-    first = vectors[:, :n_clusters]
-    result: Matrix = first / np.maximum(np.linalg.norm(first, axis=1, keepdims=True), 1e-12)
-    return result
+    return unit_rows(vectors[:, :n_clusters])
 
 
 def _cluster(rows: Matrix, n_clusters: int, rng: np.random.RandomState) -> KMeans:
