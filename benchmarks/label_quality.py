@@ -28,7 +28,7 @@ from anchorview.bench.protocol import average
 from anchorview.bench.scripts import Result, Runs, add_draws, make_parser, run_parts, warm_up
 from anchorview.data.labels import split_labels
 from anchorview.fitting import pipeline
-from anchorview.readers.choice import COMBINATIONS
+from anchorview.readers.base import COMBINATIONS
 from anchorview.report.tables import markdown_table
 from realdata_labels import flip_labels
 

@@ -35,8 +35,7 @@ from anchorview.data.labels import encode_labels
 from anchorview.engine.blocks import count_threads
 from anchorview.features.neighbours import nearest_points
 from anchorview.features.scaling import fit_scaling
-from anchorview.readers.graph import make_graph
-from anchorview.readers.poisson import solve_potential
+from anchorview.readers.graph import make_graph, solve_potential
 
 N_FOLDS = 5
 SCALINGS = {"dense": ["minmax", "symmetric", "standard", "l2"], "sparse": ["lsa"]}

@@ -6,8 +6,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from anchorview.bench.operations import count_operations
-from anchorview.cost.fit import estimate_memory
-from anchorview.cost.sizes import FitSizes
+from anchorview.cost.fit import FitSizes, estimate_memory
 
 FLOAT, INDEX, START = 4, 4, 8  # bytes of a number, of its column, and of where a row starts
 PASSES = 3  # over the rows: which are missing, scaling, codes

@@ -16,7 +16,7 @@ from sklearn.exceptions import NotFittedError
 
 from anchorview import ADMM, FSSMSC, AnchorViewClassifier, Views, datasets
 from anchorview.core.free_memory import available_memory
-from anchorview.cost.sizes import check_memory
+from anchorview.cost.estimate import check_memory
 from support.processes import run
 from support.settled import CHOSEN, settle
 
@@ -266,7 +266,7 @@ def test_a_search_that_cannot_succeed_is_refused_with_the_numbers() -> None:
     data = datasets.make_multiview_subspaces(300, 3, (8, 6), random_state=0)
     model = AnchorViewClassifier(n_landmarks=50)
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr("anchorview.fitting.search_memory.available_memory", lambda n_threads: 10_000)
+        patch.setattr("anchorview.fitting.searching.available_memory", lambda n_threads: 10_000)
         with pytest.raises(MemoryError, match=r"beyond the input .*; 0 MB are available.*n_landmarks.*use FSSMSC"):
             model.fit(data.views, data.target)
     assert not hasattr(model, "labels_")
@@ -302,7 +302,7 @@ def fit_under(limit: str, room: int, n_rows: int, n_landmarks: int = 40, before:
 def test_a_limit_of_the_process_is_honoured() -> None:
     """A clear error, not an abort: before anything is loaded, and when there is room for all but the codes."""
     refused = r"MemoryError: This fit needs about .*; \d+ MB are available.*n_landmarks.*float32.*limit"
-    kernels = "import anchorview.solver.kernels, anchorview.features.dense"
+    kernels = "import anchorview.solver.kernels, anchorview.features.kernels"
     assert re.match(refused, fit_under("RLIMIT_AS", 30, 2000))
     assert re.match(refused, fit_under("RLIMIT_AS", 130, 200_000, before=kernels))
     assert fit_under("RLIMIT_AS", 900, 2000) == "fitted\n"

@@ -19,7 +19,8 @@ from anchorview import ADMM, FSSMSC, Views
 from anchorview.core.arrays import unit_rows
 from anchorview.datasets import hide_labels
 from anchorview.features.landmarks import FULL_SPACE_ENTRIES
-from anchorview.features.scaling import ViewsScaler, fit_scaling
+from anchorview.features.scaled import ViewsScaler
+from anchorview.features.scaling import fit_scaling
 from anchorview.features.text import leading_directions, products_of
 from support.settled import CHOSEN
 

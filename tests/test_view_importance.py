@@ -10,7 +10,7 @@ import pytest
 from scipy import sparse
 
 from anchorview import ADMM, FSSMSC, Views
-from anchorview.data.row_checks import find_present
+from anchorview.data.validation import find_present
 from anchorview.datasets import hide_labels, make_multiview_subspaces
 from anchorview.features.products import ViewCrossProducts
 from anchorview.plotting import plot_view_importance

@@ -19,17 +19,14 @@ from .core.progress import CallbackSupportMixin
 from .cost.estimator import MemoryEstimator
 from .data.labels import check_weights, encode_labels
 from .data.reading import ColumnGroups
-from .data.row_checks import RowChecks
-from .data.validation import column_of, read_views
+from .data.validation import RowChecks, column_of, read_views
 from .data.views import Views
-from .engine.blocks import count_threads
 from .features.auto import FOR_SPARSE
 from .fitting.given import FitInput, read_known
 from .fitting.report import FitReport
 from .model.model import Later, Model, OfProcess, OfRows, names_declared, values_of_rows
 from .model.predicting import Chunk, Wanted, predict_chunks
-from .readers.base import TopTwo
-from .readers.held_out_labels import HeldOutLabels
+from .readers.base import HeldOutLabels, TopTwo
 from .readers.wrong_labels import LabelVerdicts
 from .supervision.conflicts import Conflict, ConstraintViolations, count_violations
 from .supervision.known import Supervision
@@ -122,9 +119,9 @@ class MultiViewClassifier(
     def _read_input(self, X: Any, y: Any, sample_weight: Any, constraints: Any = None) -> FitInput:
         """Read and check everything that a fit is given."""
         checks, views = self._checks(), self._read_views(X, reset=True)
-        y, sample_weight = column_of(X, y, "y"), column_of(X, sample_weight, "sample_weight")
         # of a store, one more pass may take as long as the fit
         has_two_passes = not (views.is_stored or views.is_on_cluster)
+        y, sample_weight = column_of(X, y, "y"), column_of(X, sample_weight, "sample_weight")
         present, empty = checks.check(views) if has_two_passes else checks.find_present(views)
         return read_known(views, present, empty, y, sample_weight, constraints, self.unlabelled)
 
@@ -254,7 +251,7 @@ class MultiViewClassifier(
 
     def _iter_rows(self, views: Views, wanted: Wanted) -> Iterator[Chunk]:
         """Read rows chunk by chunk."""
-        return predict_chunks(self._model, views, wanted, self._checks(), count_threads(self.n_jobs))
+        return predict_chunks(self._model, views, wanted, self._checks(), self.n_jobs)
 
     def transform(self, X: Any) -> Matrix:
         """Embed rows.

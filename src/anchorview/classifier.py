@@ -17,17 +17,27 @@ from .core.checks import (
     OneOf,
     Options,
     Rule,
+    ViewWeightsRule,
     check_parameters,
     make_random_state,
 )
 from .core.progress import as_interrupt, with_callbacks
-from .cost.sizes import SEARCH_REMEDY, FitSizes, MemoryEstimate
+from .cost.estimate import SEARCH_REMEDY, MemoryEstimate
+from .cost.fit import FitSizes
 from .data.reading import ColumnGroups
 from .engine.blocks import count_threads
-from .features.view_weights import ViewWeightsChoice, ViewWeightsRule
+from .features.view_weights import ViewWeightsChoice
 from .fitting.averaging import FittedAverage, fit_average
-from .fitting.search_memory import check_search_memory, estimate_search_data, estimate_search_sizes
-from .fitting.searching import Search, SearchParameters, SearchState, prepare_search, sample_rows
+from .fitting.searching import (
+    Search,
+    SearchParameters,
+    SearchState,
+    check_search_memory,
+    estimate_search_data,
+    estimate_search_sizes,
+    prepare_search,
+    sample_rows,
+)
 from .fitting.spec import FitRun
 from .fssmsc import FSSMSC
 from .label_loop.two_speeds import TwoSpeeds
@@ -316,12 +326,14 @@ class AnchorViewClassifier(TwoSpeeds):
         """Set the attributes of a fit, and warn if a good part of the labels could not be judged."""
         given, estimate = fitted.given, fitted.estimate
         self._publish_model(fitted.model)
+        self.status_, self._report, self.interrupted_ = fitted.report.describe(), fitted.report, fitted.was_interrupted
         self.codes_, self.embedding_ = fitted.codes, fitted.embedded
         self._label_rows(given, fitted.top)
         self._keep_verdicts(given.known, fitted.judged_rows, fitted.verdicts, len(given.views))
         self._publish_held_out(fitted.held_out)
         weights, progress = search.view_weights, search.progress
         self.chosen_ = {"view_weights": None if weights is None else list(weights)}
+        warn_unjudged(estimate, stacklevel=6)
         self.cv_results_ = cv_results(fitted.judgements)
         best = fitted.judgements[0]
         self.best_index_, self.best_setting_ = 0, best.setting.parameters()
@@ -330,8 +342,6 @@ class AnchorViewClassifier(TwoSpeeds):
         self.best_params_score_ = float("nan") if ours is None else ours.accuracy
         self.averaged_ = [{**judgement.setting.parameters(), "weight": weight} for judgement, weight in fitted.chosen]
         self.best_score_, self.best_score_interval_ = estimate.score, estimate.interval
-        self.interrupted_, self._report, self.status_ = fitted.was_interrupted, fitted.report, fitted.report.describe()
-        warn_unjudged(estimate, stacklevel=6)
         progress.log(self.status_)
         progress.finish()
         self.stage_seconds_ = progress.seconds

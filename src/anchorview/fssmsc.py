@@ -11,7 +11,8 @@ import numpy.typing as npt
 
 from .core.checks import check_parameters, make_random_state
 from .core.progress import as_interrupt, with_callbacks
-from .cost.sizes import REMEDY, FitSizes, MemoryEstimate
+from .cost.estimate import REMEDY, MemoryEstimate
+from .cost.fit import FitSizes
 from .data.reading import ColumnGroups
 from .engine.blocks import count_threads
 from .engine.sources.dask_tasks import WorkerWatch
@@ -332,15 +333,13 @@ class FSSMSC(UpdatedLabels):
         prepared, given, result, settled = fitted.prepared, fitted.given, fitted.result, fitted.prepared.settled
         plan, on_cluster = prepared.plan, given.views.is_on_cluster
         report = fitted.report if workers is None else fitted.report.with_lost(workers.describe())
-        report.warn(type(self).__name__, stacklevel + 1)
-        self._prepared, self._report, self.status_ = prepared, report, report.describe()
         self._publish_model(fitted.model)
-        self.codes_ = result.codes
-        review = fitted.review
-        self.relabelled_ = review.relabelled
+        report.warn(type(self).__name__, stacklevel + 1)
+        self.status_, self._prepared, self._report, review = report.describe(), prepared, report, fitted.review
+        self.codes_, self.relabelled_ = result.codes, review.relabelled
         self._keep_verdicts(review.known, review.known.labelled, review.verdicts, len(given.views))
-        self._publish_held_out(fitted.held_out)
         self._label_rows(given, fitted.top)
+        self._publish_held_out(fitted.held_out)
         self.embedding_ = fitted.embedded
         if on_cluster:
             self.embedding_ = fitted.embedded.to_dask() if plan.embedding_on_cluster else fitted.embedded[:]

@@ -7,7 +7,7 @@ from typing import Any
 
 from sklearn.base import BaseEstimator
 
-from .core.checks import COUNT, WEIGHT, Flag, Number, OneOf, Parts, Rule, check_parameters, shorten
+from .core.checks import COUNT, WEIGHT, Flag, Number, OneOf, OneOfKinds, Parts, Rule
 from .solver.weights import UNITS
 
 __all__ = ["ADMM", "ActiveSet"]
@@ -135,18 +135,7 @@ SolverParameters = ActiveSet | ADMM
 _NAMED: dict[str, type[SolverParameters]] = {kind.name: kind for kind in (ActiveSet, ADMM)}
 
 
-class SolverRule:
-    """What the parameter `solver` may be: a name, or an object whose own parameters make sense."""
-
-    def check(self, name: str, value: Any) -> None:
-        """Raise an error that names the parameter, or that of the object."""
-        if isinstance(value, ActiveSet | ADMM):
-            check_parameters(value, type(value)._rules, f"{name}.")
-        elif not (isinstance(value, str) and value in _NAMED):
-            listed = ", ".join(map(repr, _NAMED))
-            raise ValueError(
-                f"{name}={shorten(value)} is not known; choose one of {listed}, or give an ActiveSet(…) or ADMM(…)."
-            )
+SOLVER_RULE = OneOfKinds(_NAMED)
 
 
 def resolve_solver(solver: Any) -> SolverParameters:
@@ -157,6 +146,6 @@ def resolve_solver(solver: Any) -> SolverParameters:
     >>> resolve_solver("admm").units, resolve_solver(ActiveSet(max_iter=5)).max_iter
     ('paper', 5)
     """
-    SolverRule().check("solver", solver)
+    SOLVER_RULE.check("solver", solver)
     found: SolverParameters = _NAMED[solver]() if isinstance(solver, str) else solver
     return found

@@ -176,3 +176,26 @@ def test_missing_extra_is_named_before_the_work(tmp_path: Path) -> None:
 
 def test_version() -> None:
     assert anchorview.__version__ in CliRunner().invoke(app, ["--version"]).output
+
+
+@pytest.mark.parametrize("code", [0, 3])
+def test_the_end_of_the_process_loses_neither_output_nor_exit_code_nor_cleaning_up(tmp_path: Path, code: int) -> None:
+    """The process ends without Python's own end: all that was printed, registered or started must be there."""
+    script = f"""
+import atexit, sys, threading, time
+from anchorview.app import cli
+from anchorview.__main__ import command
+
+def work():
+    threading.Thread(target=lambda: (time.sleep(0.2), print("thread"))).start()
+    atexit.register(print, "cleaned up")
+    sys.stdout.write("printed" * 10_000 + "\\n")
+    raise SystemExit({code})
+
+cli.run = work
+command()
+"""
+    done = processes.run([sys.executable, "-c", script], check=False, cwd=tmp_path, env=ENVIRONMENT)
+    assert done.returncode == code, done.stderr
+    assert done.stdout.split() == ["printed" * 10_000, "thread", "cleaned", "up"]
+    assert not done.stderr

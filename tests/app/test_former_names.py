@@ -10,7 +10,7 @@ import pytest
 
 from anchorview import ADMM, FSSMSC, ActiveSet, AnchorViewClassifier, load
 from anchorview.app.former_names import translate_fitted, translate_parameters, translate_setting
-from anchorview.readers.spread import SpreadReader
+from anchorview.readers.graph import SpreadReader
 
 DATA = Path(__file__).parent / "data"
 SHARED = {"max_iter": 5, "tol": 0.1, "units": "data", "omit": ("l1",)}

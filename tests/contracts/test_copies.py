@@ -18,8 +18,8 @@ from support.models import fitted, labels, made, search
 # What a user has to trust to load a model with skops; docs/models.md lists them.
 TRUSTED = (
     "anchorview.core.cache.Cache",
-    "anchorview.features.dense.DenseScaler",
-    "anchorview.features.scaling.ViewsScaler",
+    "anchorview.features.scaled.DenseScaler",
+    "anchorview.features.scaled.ViewsScaler",
     "anchorview.features.text.TextScaler",
     "anchorview.fssmsc.FSSMSC",
     "anchorview.classifier.AnchorViewClassifier",
@@ -34,9 +34,9 @@ TRUSTED = (
     "anchorview.readers.linear.LinearReader",
     "anchorview.readers.view_regressions.ViewRegressions",
     "anchorview.readers.plain_neighbours.PlainNeighbours",
-    "anchorview.readers.poisson.PoissonReader",
-    "anchorview.readers.spread.SpreadReader",
-    "anchorview.readers.held_out_labels.HeldOutLabels",
+    "anchorview.readers.graph.PoissonReader",
+    "anchorview.readers.graph.SpreadReader",
+    "anchorview.readers.base.HeldOutLabels",
     "anchorview.readers.nearest.LabelledNeighbours",
     "anchorview.solver.admm.step.Push",
     "anchorview.solver.admm.step.ReplayEncoder",

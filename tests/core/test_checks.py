@@ -6,7 +6,7 @@ import math
 from fractions import Fraction
 from itertools import product
 from types import SimpleNamespace
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 import pytest
@@ -22,9 +22,12 @@ from anchorview.core.checks import (
     Names,
     Number,
     OneOf,
+    OneOfKinds,
     Options,
     Parts,
+    Rule,
     Seed,
+    Together,
     check_parameters,
     make_random_state,
     shorten,
@@ -204,3 +207,30 @@ def test_a_seed_that_is_none_is_named(seed: Any) -> None:
         make_random_state(seed)
     with pytest.raises(ValueError, match="random_state must be"):
         next(LabelHidingKFold(random_state=seed).split(Y, Y))
+
+
+def test_names_that_go_together_may_come_in_any_order_but_once() -> None:
+    rule = Together((("near",), ("far",), ("wide",), ("near", "wide")), "'near' with 'wide'")
+    for value in ("auto", "near", ["wide", "near"], np.array(["near", "wide"])):
+        rule.check("readers", value)
+    assert rule.ordered(["wide", "near"]) == ("near", "wide") and rule.ordered([3, "far"]) == ("far", "")
+    for value in ("none", ["near", "far"], ["near", "near"], [], 3, None):
+        with pytest.raises(ValueError, match="choose 'auto', one of 'near', 'far', 'wide', or 'near' with 'wide'"):
+            rule.check("readers", value)
+
+
+def test_an_object_in_place_of_a_name_is_checked_by_its_own_rules() -> None:
+    class Fast:
+        _rules: ClassVar[dict[str, Rule]] = {"rounds": Number(1, integer=True)}
+
+        def __init__(self, rounds: int) -> None:
+            self.rounds = rounds
+
+    rule = OneOfKinds({"fast": Fast})
+    rule.check("solver", "fast")
+    rule.check("solver", Fast(2))
+    with pytest.raises(ValueError, match=r"solver\.rounds must be an integer of at least 1; got 0"):
+        rule.check("solver", Fast(0))
+    for value in ("slow", Fast, None):
+        with pytest.raises(ValueError, match=r"choose one of 'fast', or give an Fast\(…\)"):
+            rule.check("solver", value)

@@ -31,7 +31,7 @@ IMPORT = """
 import numpy as np
 import anchorview.baselines
 from anchorview import FSSMSC, AnchorViewClassifier
-from anchorview.features import dense, ranking
+from anchorview.features import kernels, ranking
 from anchorview.solver.kernels import dot_codes
 assert dot_codes(np.arange(4), np.arange(3), np.ones(3), np.ones(3), np.eye(3)) == 3.0
 """  # every kernel is defined, and a small one compiled

@@ -12,7 +12,7 @@ import pytest
 from scipy import sparse
 
 from anchorview import FSSMSC, AnchorViewClassifier, Views, open_rows
-from anchorview.data.row_checks import check_magnitude
+from anchorview.data.validation import check_magnitude
 
 RNG = np.random.default_rng(0)
 TARGET = np.arange(90) % 3

@@ -9,7 +9,7 @@ import pytest
 from scipy import sparse
 
 from anchorview import Views
-from anchorview.data.row_checks import find_present
+from anchorview.data.validation import find_present
 from anchorview.data.view_errors import check_no_empty, check_no_empty_view
 
 A = np.arange(8.0).reshape(4, 2) + 1

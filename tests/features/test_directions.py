@@ -3,7 +3,8 @@
 import numpy as np
 import pytest
 
-from anchorview.features.directions import fewer_digits, keep_directions
+from anchorview.core.arrays import fewer_digits
+from anchorview.features.directions import keep_directions
 
 RNG = np.random.default_rng(0)
 

@@ -13,7 +13,8 @@ from hypothesis.extra import numpy as hnp
 
 from anchorview import Views
 from anchorview.features.auto import resolve_scaling, scaled_cosine
-from anchorview.features.scaling import ViewsScaler, check_finite, fit_scaling, working_dtype
+from anchorview.features.scaled import ViewsScaler
+from anchorview.features.scaling import check_finite, fit_scaling, working_dtype
 
 SCALINGS = ("minmax", "symmetric", "standard", "l2", "none")  # of dense views
 

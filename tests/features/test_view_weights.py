@@ -9,10 +9,10 @@ import pytest
 from scipy import sparse
 
 from anchorview import FSSMSC, AnchorViewClassifier, Views
+from anchorview.core.checks import ViewWeightsRule
 from anchorview.features.products import ViewCrossProducts
 from anchorview.features.scaling import fit_scaling
-from anchorview.features.start_weights import weigh_copies
-from anchorview.features.view_weights import ViewWeightsRule, normalise, read_view_weights
+from anchorview.features.view_weights import normalise, read_view_weights, weigh_copies
 from anchorview.solver.grams import PatternGrams
 
 NAMES = ["image", "text"]

@@ -11,7 +11,7 @@ import pytest
 
 from anchorview import FSSMSC, AnchorViewClassifier, Views
 from anchorview.core.digest import content_key
-from anchorview.data.row_checks import RowChecks
+from anchorview.data.validation import RowChecks
 from anchorview.features.representation import represent
 from anchorview.features.scaling import fit_scaling
 from anchorview.model import predicting

@@ -11,8 +11,8 @@ from hypothesis import strategies as st
 from scipy import sparse
 
 from anchorview import FSSMSC, AnchorViewClassifier, Views
-from anchorview.readers.base import class_probabilities
-from anchorview.readers.nearest import RULES, calibrate_on_seen, keep_labelled
+from anchorview.readers.base import RULES, class_probabilities
+from anchorview.readers.nearest import calibrate_on_seen, keep_labelled
 from support.models import SHORT
 from support.settled import CHOSEN
 

@@ -16,8 +16,9 @@ from hypothesis import strategies as st
 from anchorview.core.arrays import squared_norms, unit_rows
 from anchorview.readers import candidates as module
 from anchorview.readers import nearest
+from anchorview.readers.base import RULES
 from anchorview.readers.candidates import MIN_LABELLED, MIN_ROWS, CandidateFilter, split_rows
-from anchorview.readers.nearest import RULES, LabelledNeighbours, keep_labelled
+from anchorview.readers.nearest import LabelledNeighbours, keep_labelled
 
 Array = npt.NDArray[Any]
 _ENTRIES = 2**20

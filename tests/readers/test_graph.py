@@ -8,9 +8,15 @@ import numpy as np
 import pytest
 from scipy import sparse
 
-from anchorview.readers.graph import FittedRows, make_graph, make_space
-from anchorview.readers.poisson import solve_potential
-from anchorview.readers.spread import SpreadReader, propagate, share_scores
+from anchorview.readers.graph import (
+    FittedRows,
+    SpreadReader,
+    make_graph,
+    make_space,
+    propagate,
+    share_scores,
+    solve_potential,
+)
 
 RNG = np.random.RandomState(0)
 

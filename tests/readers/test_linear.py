@@ -24,6 +24,16 @@ def test_the_linear_reader_is_logistic_regression(shape: tuple[int, int], n_clas
         np.testing.assert_allclose(softmax(head.scores(features), axis=1), expected.predict_proba(rows), atol=2e-2)
 
 
+@pytest.mark.parametrize("scale", [1e3, 1e18])
+def test_rows_that_nobody_scaled_are_read_alike_at_any_scale(scale: float) -> None:
+    rng = np.random.RandomState(0)
+    rows, classes = rng.normal(size=(40, 600)).astype(np.float32), np.arange(40) % 4
+    for features in (rows, sparse.csr_array(rows)):
+        head, other = (fit_linear(features * np.float32(by), classes, 4, 10.0) for by in (2.0, scale))
+        assert head.converged and other.converged
+        np.testing.assert_allclose(other.scores(features * np.float32(scale)), head.scores(features * 2), atol=0.02)
+
+
 def test_a_class_without_rows_is_the_least_likely() -> None:
     rows = np.random.RandomState(0).normal(size=(30, 4))
     scores = fit_linear(rows, np.array([0, 3] * 15), 5, 1.0).scores(rows)

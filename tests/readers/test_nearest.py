@@ -13,7 +13,8 @@ from hypothesis import strategies as st
 from sklearn.neighbors import KNeighborsClassifier
 
 from anchorview.core.arrays import unit_rows
-from anchorview.readers.nearest import RULES, LabelledNeighbours, calibrate_on_seen, keep_labelled
+from anchorview.readers.base import RULES
+from anchorview.readers.nearest import LabelledNeighbours, calibrate_on_seen, keep_labelled
 
 Array = npt.NDArray[Any]
 

@@ -9,7 +9,7 @@ import pytest
 from sklearn.metrics import roc_auc_score
 
 from anchorview.core.arrays import unit_rows
-from anchorview.readers.held_out_labels import HeldOutLabels
+from anchorview.readers.base import HeldOutLabels
 from anchorview.readers.novel_groups import group_novel_rows
 from anchorview.readers.novelty import fit_novelty
 

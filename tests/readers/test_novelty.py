@@ -12,9 +12,9 @@ from sklearn.metrics import roc_auc_score
 from anchorview import FSSMSC, AnchorViewClassifier
 from anchorview.core.arrays import unit_rows
 from anchorview.metrics import expected_calibration_error
-from anchorview.readers.base import class_probabilities
+from anchorview.readers.base import RULES, class_probabilities
 from anchorview.readers.held_out import calibrate, calibrate_votes
-from anchorview.readers.nearest import RULES, calibrate_on_seen, keep_labelled
+from anchorview.readers.nearest import calibrate_on_seen, keep_labelled
 from anchorview.readers.temperature import Mistakes, choose_temperature
 from support.fits import solve
 from support.settled import CHOSEN

@@ -15,11 +15,10 @@ from anchorview.core.arrays import temper
 from anchorview.datasets import hide_labels
 from anchorview.features.products import ViewCrossProducts
 from anchorview.fitting import learning
-from anchorview.readers.base import class_probabilities
-from anchorview.readers.choice import COMBINATIONS, OF_PRODUCTS, READ_GRAPH
+from anchorview.readers.base import COMBINATIONS, OF_PRODUCTS, READ_GRAPH, class_probabilities
+from anchorview.readers.graph import PoissonReader
 from anchorview.readers.linear import FoldedReader
 from anchorview.readers.nearest import LabelledNeighbours
-from anchorview.readers.poisson import PoissonReader
 from anchorview.readers.product_readers import draw_graph_rows, keep_labels, thin
 from anchorview.view_importance import measure_views
 

@@ -10,7 +10,7 @@ import pytest
 
 from anchorview import FSSMSC, Views
 from anchorview.datasets import hide_labels, make_multiview_subspaces
-from anchorview.readers.choice import COMBINATIONS
+from anchorview.readers.base import COMBINATIONS
 from support.settled import settle
 
 

@@ -10,7 +10,7 @@ from scipy.optimize import minimize
 
 from anchorview.core.arrays import unit_rows
 from anchorview.metrics import expected_calibration_error
-from anchorview.readers.held_out_labels import HeldOutLabels
+from anchorview.readers.base import HeldOutLabels
 from anchorview.readers.unseen_classes import correct_confidence, fit_density_ratio, left_out_distances
 
 

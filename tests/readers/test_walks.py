@@ -5,8 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from anchorview.readers.graph import make_graph
-from anchorview.readers.spread import sum_walks
+from anchorview.readers.graph import make_graph, sum_walks
 
 RNG = np.random.RandomState(0)
 

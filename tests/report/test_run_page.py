@@ -14,7 +14,7 @@ import numpy as np
 import pytest
 
 from anchorview import FSSMSC
-from anchorview.readers.held_out_labels import HeldOutLabels
+from anchorview.readers.base import HeldOutLabels
 from anchorview.report.run_evidence import SuspectLabels, held_out_confusion
 from anchorview.report.run_map import MOST_ROWS, choose_rows, make_map
 from anchorview.report.run_page import make_run_page, write_run_page

@@ -11,11 +11,12 @@ import numpy.typing as npt
 from anchorview import Views
 from anchorview.features.representation import represent
 from anchorview.features.scaling import fit_scaling
+from anchorview.fitting.given import read_known
 from anchorview.readers.nearest import LabelledNeighbours, keep_labelled
 from anchorview.solver.active_set import solve_active_set
 from anchorview.solver.problem import Problem
 from anchorview.solver.result import SolverResult
-from anchorview.supervision.known import Supervision, read_supervision
+from anchorview.supervision.known import Supervision, supervision_laplacians
 
 
 @dataclass
@@ -40,9 +41,9 @@ class Solved:
 def solve(data: Any, y: npt.NDArray[Any], n_landmarks: int) -> Solved:
     """Solve the problem of some labels as `FSSMSC` does by default."""
     views, rng = Views(data), np.random.RandomState(0)
-    known = read_supervision(y, None, views)
+    known = read_known(views, None, None, y, None, None, None).known
     source = represent(views, fit_scaling(views, "minmax"), "kmeans", n_landmarks, rng)
-    labelled, must, cannot = known.laplacians(None, None)
+    labelled, must, cannot = supervision_laplacians(known.class_ids, len(known.classes), known.pairs)
     problem = Problem(
         gram=source.grams.complete,
         n_components=len(known.classes),

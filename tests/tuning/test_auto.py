@@ -190,3 +190,14 @@ def test_given_landmarks_are_in_the_space_that_the_features_suggest(units: Any) 
     landmarks = FSSMSC(n_landmarks=60, scaling="minmax", random_state=0).fit(units.views, units.y).landmarks_
     model = FSSMSC(landmarks=landmarks, random_state=0).fit(units.views, units.y)
     assert model.chosen_["scaling"] == ["minmax"] and "scaling (" not in model.status_ and "ridge (" in model.status_
+
+
+@pytest.mark.parametrize(("n_labels", "n_folds", "most_hidden"), [(30, 20, 3), (60, 3, 20)])
+def test_few_labels_are_hidden_a_tenth_at_a_time(n_labels: int, n_folds: int, most_hidden: int) -> None:
+    """A third of two labels a class would leave one; every label is judged, twice where there are few."""
+    rows, target = blobs()
+    y = np.where(np.arange(400) < n_labels, target, -1)
+    data = _sample(rows_of(Bunch(views=Views([rows]), y=y)), "minmax", 0, 1)
+    assert data is not None and len(data.folds) == n_folds
+    assert max(map(len, data.folds)) <= most_hidden
+    assert (np.bincount(np.concatenate(data.folds)) == (2 if n_labels < 50 else 1)).all()

@@ -14,6 +14,8 @@ import pytest
 
 from anchorview import FSSMSC, ActiveSet, AnchorViewClassifier, Views, datasets, load, open_rows, save
 from anchorview.app.model_checks import check_model
+from anchorview.tuning import auto
+from anchorview.tuning.auto import choose
 from anchorview.tuning.options import SearchOptions
 from anchorview.tuning.view_weights import is_clearly_better
 from anchorview.view_importance import measure_views
@@ -195,3 +197,18 @@ def test_a_gain_within_its_error_changes_nothing() -> None:
     assert not is_clearly_better(labels(100), gains - 0.05, np.zeros(100))
     assert not is_clearly_better(labels(10), gains[:10], np.zeros(10))
     assert not is_clearly_better(labels(100), np.zeros(100), np.zeros(100))
+
+
+def test_a_search_weighs_views_by_the_same_folds_as_the_plain_model(data: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Whatever the seed: with few labels other folds chose other weights, and the two estimators disagreed."""
+    seeds = []
+
+    def spy(*args: Any, **options: Any) -> Any:
+        seeds.append(args[3])
+        return choose(*args, **options)
+
+    monkeypatch.setattr(auto, "choose", spy)
+    build().fit(data.views, data.y)
+    for random_state in (0, 7):
+        search(random_state=random_state).fit(data.views, data.y)
+    assert len(seeds) == 3 and len(set(seeds)) == 1

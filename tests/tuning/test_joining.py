@@ -8,8 +8,8 @@ import numpy as np
 import pytest
 
 from anchorview import Views
-from anchorview.tuning.auto import LabelledRows, _sample
-from anchorview.tuning.joining import forms_of, join
+from anchorview.tuning.auto import LabelledRows, _sample, forms_of
+from anchorview.tuning.joining import join
 from anchorview.tuning.search_data import Judgement, SearchData
 from anchorview.tuning.settings import Setting
 

@@ -12,10 +12,9 @@ from anchorview.datasets import hide_labels, make_multiview_subspaces
 from anchorview.features.representation import represent
 from anchorview.features.scaling import fit_scaling
 from anchorview.fitting.ensemble import Ensemble
-from anchorview.readers.graph import make_graph
+from anchorview.readers.graph import make_graph, propagate
 from anchorview.readers.linear import fit_linear
 from anchorview.readers.plain_neighbours import fit_plain_neighbours
-from anchorview.readers.spread import propagate
 from anchorview.readers.temperature import AnyClass, NearOne, average_temperature, choose_temperature
 from anchorview.tuning.judging import judge
 from anchorview.tuning.options import SearchOptions

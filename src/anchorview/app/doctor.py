@@ -105,7 +105,7 @@ def _bytes_of(n_rows: int, n_features: int, threads: int) -> int:
 def _kernels() -> dict[str, Any]:
     """Return where compiled functions are kept, and how many there are."""
     from ..core.compiled import cache_folder
-    from ..features.dense import scale_rows
+    from ..features.kernels import scale_rows
     from ..solver.kernels import solve_rows
 
     folders = {folder for kernel in (scale_rows, solve_rows) if (folder := cache_folder(kernel)) is not None}

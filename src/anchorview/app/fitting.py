@@ -16,9 +16,9 @@ import numpy as np
 from ..classifier import AnchorViewClassifier
 from ..core.no_space import NoSpaceError
 from ..core.progress import watch
-from ..cost.sizes import MemoryEstimate
+from ..cost.estimate import MemoryEstimate
 from ..data.column_kinds import USED
-from ..data.row_checks import find_present
+from ..data.validation import find_present
 from ..files.sources import PHOTOS, import_extra, name_of, suffix_of
 from ..fssmsc import FSSMSC
 from .earlier_run import EarlierRun

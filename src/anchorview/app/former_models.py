@@ -9,11 +9,10 @@ from typing import Any
 from ..features.representation import landmark_gram
 from ..fitting.searching import SearchState
 from ..model.model import Branch, Embedder, Member, Model
+from ..readers.graph import PoissonReader, SpreadReader
 from ..readers.linear import FoldedReader, LinearReader
 from ..readers.nearest import LabelledNeighbours
 from ..readers.plain_neighbours import PlainNeighbours
-from ..readers.poisson import PoissonReader
-from ..readers.spread import SpreadReader
 from ..solver.elastic_net import ElasticNetEncoder
 from ..solver.grams import PatternGrams
 from .former_names import translate_fitted

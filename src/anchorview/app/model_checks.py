@@ -6,19 +6,16 @@ from typing import Any, get_args
 
 import numpy as np
 
-from ..features.dense import DenseScaler
 from ..features.directions import Directions
-from ..features.scaling import ViewsScaler
+from ..features.scaled import DenseScaler, ViewsScaler
 from ..features.text import LSA_COMPONENTS, TextScaler
 from ..model.model import Branch, Embedder, Member, Model
-from ..readers.base import Space
+from ..readers.base import RULES, Space
 from ..readers.clusters import ClusterCentres
-from ..readers.graph import FittedRows, GraphSpace
+from ..readers.graph import FittedRows, GraphSpace, PoissonReader, SpreadReader
 from ..readers.linear import FoldedReader, LinearReader
-from ..readers.nearest import RULES, LabelledNeighbours
+from ..readers.nearest import LabelledNeighbours
 from ..readers.plain_neighbours import PlainNeighbours
-from ..readers.poisson import PoissonReader
-from ..readers.spread import SpreadReader
 from ..readers.view_regressions import ViewRegressions
 from ..solver.admm.step import ReplayEncoder
 from ..solver.elastic_net import ElasticNetEncoder

@@ -11,9 +11,8 @@ from scipy import sparse
 from ..fitting.kept_fit import KeptFit
 from ..fitting.searching import SearchState
 from ..fssmsc import FSSMSC
-from ..readers.choice import COMBINATIONS
+from ..readers.base import COMBINATIONS, HeldOutLabels
 from ..readers.code_space import CodeSpace
-from ..readers.held_out_labels import HeldOutLabels
 from ..readers.label_sources import SKIPPED, are_numbered, name_sources
 from ..supervision.conflicts import Conflict
 from ..tuning.search_data import Judgement

@@ -17,8 +17,8 @@ import numpy as np
 from ..core.arrays import Mask, Matrix
 from ..core.partial_results import PartialResults
 from ..core.progress import time_left, watch
-from ..data.row_checks import find_present
 from ..data.table_views import TableViews, describe_columns
+from ..data.validation import find_present
 from ..data.views import Views
 from ..files.sources import LINES, TABLES, check_readable, files_of, folder_of, import_extra, split_part, suffix_of
 from ..files.tables import FIRST_LINE, count_rows, table_blocks, table_names

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from ..cost.sizes import NONZEROS_PER_ROW
+from ..cost.fit import NONZEROS_PER_ROW
 from ..features.landmarks import MAX_ITER, PROJECTION, ROWS_PER_LANDMARK
 
 _EIGEN_STEPS = 5  # eigen-decompositions of a trace-ratio step, cold start

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import os
+import tempfile
 from collections.abc import Callable, Sequence
 from typing import Any
 
@@ -31,6 +33,9 @@ _TINY = {kind: np.sqrt(np.finfo(kind).tiny) for kind in "efd"}  # lengths whose 
 # SciPy's own annotation would leave type checkers with a type that has no shape.
 LEAST_SHARE = 1e-9  # of the votes, that a class has
 is_sparse: Callable[[Any], bool] = sparse.issparse
+
+_IN_MEMORY = 64 * 2**20
+_MOST = 8 * 2**30  # beyond that it is not kept: to compute it again beats a disk that fills up
 
 
 def unit_rows(rows: Matrix) -> Matrix:
@@ -192,3 +197,38 @@ def weight_present(present: Mask, view_weights: Sequence[float] | None = None) -
     """
     weights = np.ones(present.shape[-1]) if view_weights is None else np.asarray(view_weights, dtype=np.float64)
     return present @ weights, float(weights.sum())
+
+
+def fewer_digits(numbers: Matrix, bits: int) -> Matrix:
+    """Round numbers to so many binary digits; files pack what is left of them.
+
+    Examples
+    --------
+    >>> fewer_digits(np.array([0.123456789, -3.21]), 10).tolist()
+    [0.1234130859375, -3.2109375]
+    """
+    fraction, exponent = np.frexp(numbers)
+    size = 2.0**bits
+    return np.ldexp(np.rint(fraction * size) / size, exponent).astype(numbers.dtype)
+
+
+def keep_array(shape: tuple[int, ...], dtype: npt.DTypeLike) -> npt.NDArray[Any] | None:
+    """Return an array to write to, a large one in a file that has no name; None if it or its file cannot be made.
+
+    Examples
+    --------
+    >>> keep_array((2, 3), np.float32).shape
+    (2, 3)
+    """
+    n_bytes = int(np.prod(shape, dtype=np.int64)) * np.dtype(dtype).itemsize
+    if n_bytes <= _IN_MEMORY:
+        return np.empty(shape, dtype)
+    if n_bytes > _MOST or not hasattr(os, "posix_fallocate"):
+        return None
+    try:
+        with tempfile.TemporaryFile(prefix="anchorview-kept-") as file:
+            # Reserved, or a disk that is full would end the process when a page is written.
+            os.posix_fallocate(file.fileno(), 0, n_bytes)
+            return np.memmap(file, dtype=dtype, mode="r+", shape=shape)
+    except OSError:
+        return None

@@ -102,22 +102,6 @@ class OneOf:
             raise ValueError(f"{name}={shorten(value)} is not known; choose one of {listed}.")
 
 
-class NotFiniteError(ValueError):
-    """A view holds NaN or infinity; who knows the names of rows and columns adds them.
-
-    It is given the first rows that do, at least one, each with whether it holds NaN. Five are named.
-    """
-
-    def __init__(self, view: str, found: Sequence[tuple[int, bool]], remedy: str) -> None:
-        rows, nan = [row for row, _ in found[:5]], [is_nan for _, is_nan in found[:5]]
-        what = "NaN" if all(nan) else "NaN and infinity" if any(nan) else "infinity"
-        super().__init__(
-            f"View {view!r} contains {what} in row{'s' if len(rows) > 1 else ''} {', '.join(map(str, rows))}"
-            f"{', …' if len(rows) == 5 else ''}; {remedy} those values before fitting."
-        )
-        self.row = rows[0]
-
-
 @dataclass(frozen=True)
 class Flag:
     """True or False; with `or_level` also a whole number, as scikit-learn's `verbose`."""
@@ -154,6 +138,25 @@ class Names:
                 raise ValueError(f"{name}={shorten(item)} is not known; give a name, or one for each view.")
 
 
+class ViewWeightsRule:
+    """What the parameter `view_weights` may be; whether it fits the views is looked at with these."""
+
+    def check(self, name: str, value: Any) -> None:
+        """Raise an error that names what is no weight."""
+        if value is None or (isinstance(value, str) and value == "auto"):
+            return
+        named = isinstance(value, Mapping) and all(isinstance(key, str) for key in value)
+        if not (named or is_sequence(value)) or not len(value):
+            raise ValueError(
+                f"{name} must be 'auto', None, or a positive number for each view, as a sequence or by the names of "
+                f"the views; got {shorten(value)}."
+            )
+        for weight in value.values() if isinstance(value, Mapping) else value:
+            if not (is_plain_number(weight) and 0 < weight <= MOST):
+                remedy = "to leave a view out, do not pass it"
+                raise ValueError(f"{name} holds {shorten(weight)}; weights are positive numbers ({remedy}).")
+
+
 @dataclass(frozen=True)
 class Parts:
     """A sequence of texts out of some; perhaps none."""
@@ -167,6 +170,44 @@ class Parts:
             raise ValueError(f"{name} is a sequence of names, such as {example}; got {shorten(value)}.")
         for item in value:
             check_choice(name, item, self.choices)
+
+
+@dataclass(frozen=True)
+class Together:
+    """One of some names, or several that go together, in any order; or the text "auto"."""
+
+    combinations: tuple[tuple[str, ...], ...]  # single names too, which come first, in their order
+    remedy: str  # which go together, in words
+
+    def check(self, name: str, value: Any) -> None:
+        """Raise an error that lists what is possible unless the value is."""
+        listed = [value] if isinstance(value, str) else list(value) if is_sequence(value) else [None]
+        if (isinstance(value, str) and value == "auto") or self.ordered(listed) in self.combinations:
+            return
+        names = ", ".join(repr(several[0]) for several in self.combinations if len(several) == 1)
+        raise ValueError(f"{name}={shorten(value)} is not known; choose 'auto', one of {names}, or {self.remedy}.")
+
+    def ordered(self, names: list[Any]) -> tuple[str, ...]:
+        """Return names in the order of the single ones; what is no name is left last."""
+        order = [several[0] for several in self.combinations if len(several) == 1]
+        known = [str(name) for name in names if isinstance(name, str) and name in order]
+        return (*sorted(known, key=order.index), *([""] * (len(names) - len(known))))
+
+
+@dataclass(frozen=True)
+class OneOfKinds:
+    """One of some names, or an object of a class that one of them stands for, whose own parameters make sense."""
+
+    kinds: Mapping[str, type]
+
+    def check(self, name: str, value: Any) -> None:
+        """Raise an error that names the parameter, or that of the object."""
+        if isinstance(value, tuple(self.kinds.values())):
+            check_parameters(value, type(value)._rules, f"{name}.")  # type: ignore[attr-defined]
+        elif not (isinstance(value, str) and value in self.kinds):
+            listed = ", ".join(map(repr, self.kinds))
+            objects = " or ".join(f"{kind.__name__}(…)" for kind in self.kinds.values())
+            raise ValueError(f"{name}={shorten(value)} is not known; choose one of {listed}, or give an {objects}.")
 
 
 @dataclass(frozen=True)

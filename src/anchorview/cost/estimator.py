@@ -9,7 +9,8 @@ import numpy.typing as npt
 from sklearn.base import clone
 
 from ..engine.blocks import count_threads
-from .sizes import FitSizes, MemoryEstimate
+from .estimate import MemoryEstimate
+from .fit import FitSizes
 
 
 class MemoryEstimator:

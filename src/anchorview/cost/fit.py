@@ -8,16 +8,22 @@ features are nearly parallel), so with data at hand it is counted on some rows; 
 
 from __future__ import annotations
 
-from dataclasses import replace
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from typing import Any
 
-from ..engine.blocks import even_size
+import numpy as np
+
+from ..data.views import Views
+from ..engine.blocks import block_rows, even_size
 from ..features.auto import DENSE_ROWS
 from ..features.landmarks import FULL_SPACE_ENTRIES, FULL_SPACE_WORK, PROJECTION, ROWS_PER_LANDMARK
-from ..features.products import CACHE_BYTES, block_rows
-from ..features.scaling import BLOCK_ROWS
+from ..features.products import CACHE_BYTES
+from ..features.scaled import BLOCK_ROWS
 from ..features.text import LSA_COMPONENTS, PASS_ROWS
-from ..readers.choice import READ_GRAPH, READ_LABELS
+from ..readers.base import READ_GRAPH, READ_LABELS
 from ..readers.nearest import READ_ROWS
+from ..solvers import SolverParameters
 from ..tuning.options import (
     JUDGED_FOLDS,
     JUDGED_GRAPH,
@@ -27,7 +33,7 @@ from ..tuning.options import (
     SAMPLE_LANDMARKS,
     SAMPLE_ROWS,
 )
-from .sizes import INDEX, FitSizes, Items, MemoryEstimate, largest_stage
+from .estimate import Items, MemoryEstimate, largest_stage
 
 _DISTANCES = 2**20  # that a thread holds when labels are read
 _FOUND = 52.0  # bytes of a row: the first two classes, how likely they are, its label, and the class it might have else
@@ -36,6 +42,124 @@ _SQUARES_KEPT = 7  # of these, without the eigenproblem, when labels are read
 _N_JUDGED = 60  # settings that the choice judges; it keeps the probabilities of the hidden labels
 _CHOICE = 12e6  # codes of 1,500 rows and 100 landmarks, and what the sample is judged with
 _LSA_WIDTH = LSA_COMPONENTS + 20  # directions that "lsa" works with
+NONZEROS_PER_ROW = 48  # of a code, where there is no data to count them on
+INDEX = 4  # bytes of an index
+
+
+@dataclass(frozen=True)
+class FitSizes:
+    """What the memory of a fit depends on.
+
+    Parameters
+    ----------
+    n_rows, n_features, n_landmarks, n_components, n_labelled : int
+        n, d (all views), m, k and the number of labelled rows.
+    nonzeros : float
+        Non-zeros of a code.
+    itemsize : int
+        Bytes of a number: 4 in single precision. Once there are landmarks, of a product.
+    feature_itemsize : int, optional
+        Bytes of a number of the features, if that is something else: products of rows that are nearly parallel are in
+        double precision.
+    row_bytes : float, optional
+        Bytes of a row of the input; by default those of dense features.
+    n_scaled : int, optional
+        Features once they are scaled: of a view that is turned into coordinates ("lsa") fewer than before.
+    n_tried : int
+        Scalings that the choice tries; 0 if there is nothing to choose.
+    n_text : int
+        Non-zeros of the largest view that is scaled as text; views are scaled one after the other.
+    n_lsa : int
+        Features of the views that are turned into coordinates, by themselves or in the choice.
+    solver : str
+        "admm" has dense states, with numbers of `state_itemsize` bytes.
+    n_patterns : int
+        Combinations of views that rows have.
+    moves : bool
+        Whether labels are expected to move codes: then there are two of each. With the default coupling they seldom do.
+    codes_in_files : bool
+        Whether codes are kept in files, but for where their rows start and those that moved.
+    on_cluster : bool
+        Whether rows and codes are on a cluster, and text is scaled there.
+    reads_products : bool
+        Whether the products are read by regression or graph, in double precision.
+    vote_bytes : int
+        What is kept of a row while such readers wait for that of the embedding.
+    nearest_only : bool
+        Whether labels are read from the nearest labelled rows for certain: then only small fits hold distances.
+    """
+
+    n_rows: int
+    n_features: int
+    n_landmarks: int
+    n_components: int
+    n_labelled: int = 0
+    nonzeros: float = NONZEROS_PER_ROW
+    itemsize: int = 4
+    feature_itemsize: int | None = None
+    row_bytes: float | None = None
+    n_scaled: int | None = None
+    n_tried: int = 0
+    n_text: int = 0
+    n_lsa: int = 0
+    solver: str = "active_set"
+    state_itemsize: int = 4
+    n_threads: int = 1
+    n_patterns: int = 1
+    moves: bool = False
+    codes_in_files: bool = False
+    on_cluster: bool = False
+    reads_products: bool = False
+    vote_bytes: int = 0
+    nearest_only: bool = False
+
+    @property
+    def width(self) -> int:
+        """Features once they are scaled."""
+        return self.n_features if self.n_scaled is None else self.n_scaled
+
+    @property
+    def input_row(self) -> float:
+        """Bytes of a row of the input."""
+        return self.n_features * self.itemsize if self.row_bytes is None else self.row_bytes
+
+
+def state_itemsize(how: SolverParameters, is_double: bool = False) -> int:
+    """Return the bytes of a number of the solver's dense states; `is_double` if landmarks ask for double precision."""
+    usual = "float64" if is_double else "float32"
+    return int(np.dtype(usual if how.dtype == "auto" else how.dtype).itemsize)
+
+
+def may_move(how: SolverParameters, coupling: Any) -> bool:
+    """Tell whether labels are expected to move codes; with the default coupling they seldom do."""
+    return bool(how.units == "paper" or coupling != "auto")
+
+
+def input_sizes(views: Views, scaling: Sequence[str], may_change: bool = False) -> dict[str, Any]:
+    """Return what `FitSizes` knows of views with a scaling each; or with others too, if that may change."""
+    arrays = list(zip(views.arrays, views.is_sparse_view, strict=True))
+    is_text = [known or kind in ("tfidf", "lsa") for known, kind in zip(views.is_sparse_view, scaling, strict=True)]
+    stored = [a.nnz if known else a.shape[0] * a.shape[1] for a, known in arrays]
+    n_bytes = [
+        count * (a.dtype.itemsize + (INDEX if known else 0)) for (a, known), count in zip(arrays, stored, strict=True)
+    ]
+    is_lsa = [kind == "lsa" or (may_change and text) for kind, text in zip(scaling, is_text, strict=True)]
+    sizes = [
+        min(LSA_COMPONENTS, size) if kind == "lsa" else size for kind, size in zip(scaling, views.sizes, strict=True)
+    ]
+    on_cluster = views.is_on_cluster
+    return {
+        "n_rows": len(views),
+        "n_features": sum(views.sizes),
+        "itemsize": 4 if all(np.can_cast(array.dtype, np.float32) for array in views.arrays) else 8,
+        "row_bytes": sum(n_bytes) / max(len(views), 1),
+        "n_scaled": sum(sizes),
+        "n_text": 0
+        if on_cluster
+        else max((count for count, text in zip(stored, is_text, strict=True) if text), default=0),
+        "n_lsa": 0 if on_cluster else sum(size for size, lsa in zip(views.sizes, is_lsa, strict=True) if lsa),
+        "on_cluster": on_cluster,
+    }
 
 
 def estimate_memory(sizes: FitSizes) -> MemoryEstimate:

@@ -11,8 +11,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from .mapping import map_views, one_for_each
 from .reading import ColumnGroups
-from .row_checks import find_present
-from .validation import read_views
+from .validation import find_present, read_views
 from .views import Views
 
 

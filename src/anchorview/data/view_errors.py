@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any, NoReturn
 
 import numpy as np
@@ -83,3 +84,19 @@ def name_cell(views: Views, number: int, row: int) -> str:
     label = "" if views.ids is None else f" (index label {views.ids[[row]].tolist()[0]!r})"
     named = column if features is None else repr(features[column])
     return f" The first is in view {views.names[number]!r}, row {row}{label}, column {named}."
+
+
+class NotFiniteError(ValueError):
+    """A view holds NaN or infinity; who knows the names of rows and columns adds them.
+
+    It is given the first rows that do, at least one, each with whether it holds NaN. Five are named.
+    """
+
+    def __init__(self, view: str, found: Sequence[tuple[int, bool]], remedy: str) -> None:
+        rows, nan = [row for row, _ in found[:5]], [is_nan for _, is_nan in found[:5]]
+        what = "NaN" if all(nan) else "NaN and infinity" if any(nan) else "infinity"
+        super().__init__(
+            f"View {view!r} contains {what} in row{'s' if len(rows) > 1 else ''} {', '.join(map(str, rows))}"
+            f"{', …' if len(rows) == 5 else ''}; {remedy} those values before fitting."
+        )
+        self.row = rows[0]

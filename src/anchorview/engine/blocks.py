@@ -27,6 +27,8 @@ from ..core.progress import Ticker, watcher
 T = TypeVar("T")
 R = TypeVar("R")
 _READ_BYTES = 2**22  # of a store at a time, if a pass needs less: many small reads take longer than one
+_FEW_ROWS = 16_384  # below this, smaller blocks keep all threads busy
+_SMALL_BLOCK, _LARGE_BLOCK = 512, 4096
 
 
 def rows_of(source: Any, index: slice | Rows) -> Any:
@@ -51,6 +53,11 @@ def row_blocks(n_rows: int, size: int) -> list[slice]:
     [slice(0, 2, None), slice(2, 4, None), slice(4, 5, None)]
     """
     return [slice(start, min(start + size, n_rows)) for start in range(0, n_rows, size)]
+
+
+def block_rows(n_rows: int) -> int:
+    """Return how many of so many rows are worked on together: products with the landmarks, codes."""
+    return _SMALL_BLOCK if n_rows < _FEW_ROWS else _LARGE_BLOCK
 
 
 def even_size(count: int, most: int, n_threads: int) -> int:

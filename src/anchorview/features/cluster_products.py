@@ -15,7 +15,7 @@ from ..engine.sources.dask_blocks import BlockKind
 from ..engine.sources.dask_rows import DaskRows, join_sources
 from ..solver.codes import stack_codes
 from .products import CACHE_BYTES, ViewCrossProducts
-from .scaling import ViewsScaler
+from .scaled import ViewsScaler
 
 
 @dataclass

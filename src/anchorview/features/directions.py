@@ -51,16 +51,3 @@ def keep_directions(matrix: Matrix) -> Directions:
     together = np.ascontiguousarray(np.hstack([scale[:, None].view(np.int8).reshape(len(scale), -1), steps]))
     _, first, row_of = np.unique(together.view(f"V{together.shape[1]}").ravel(), return_index=True, return_inverse=True)
     return Directions(np.ascontiguousarray(steps[first]), scale[first], row_of.astype(np.int32))
-
-
-def fewer_digits(numbers: Matrix, bits: int) -> Matrix:
-    """Round numbers to so many binary digits; files pack what is left of them.
-
-    Examples
-    --------
-    >>> fewer_digits(np.array([0.123456789, -3.21]), 10).tolist()
-    [0.1234130859375, -3.2109375]
-    """
-    fraction, exponent = np.frexp(numbers)
-    size = 2.0**bits
-    return np.ldexp(np.rint(fraction * size) / size, exponent).astype(numbers.dtype)

@@ -20,7 +20,7 @@ from ..core.draws import draw_weighted
 from ..core.progress import Ticker
 from ..data.views import Views
 from ..engine.blocks import iter_blocks, map_blocks, row_blocks, rows_of
-from .scaling import BLOCK_ROWS, ScaledRows, ViewsScaler
+from .scaled import BLOCK_ROWS, ScaledRows, ViewsScaler
 
 MAX_ITER = 6  # accuracy hardly depends on how far k-means has converged (docs/lab/performance.md)
 ROWS_PER_LANDMARK = 20  # size of the sample that k-means sees

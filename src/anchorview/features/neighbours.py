@@ -49,7 +49,7 @@ def nearest_points(
     squares = squared_norms(points) / 2 if half_squares is None else half_squares
 
     def of_block(block: slice) -> tuple[Rows, Matrix]:
-        from .ranking_kernel import list_smallest  # loads numba
+        from .kernels import list_smallest  # loads numba
 
         rows = queries[block]
         halves = rows @ points.T  # half the squared distances, less that of the row: |p|²/2 − qᵀp

@@ -11,7 +11,6 @@ from __future__ import annotations
 
 import threading
 import weakref
-from collections.abc import Callable
 from copy import copy
 from dataclasses import dataclass
 from functools import partial
@@ -30,25 +29,19 @@ from ..core.arrays import (
     Weights,
     column_slices,
     is_sparse,
+    keep_array,
     squared_norms,
     weight_present,
 )
-from ..core.kept_arrays import keep_array
 from ..data.views import Views
-from ..engine.blocks import one_blas_thread, row_blocks, rows_of
+from ..engine.blocks import block_rows, one_blas_thread, row_blocks, rows_of
 from ..solver.elastic_net import ElasticNetEncoder, code_lengths, complete_products
 from ..solver.grams import row_grams
-from .scaling import BLOCK_ROWS, ScaledRows, ViewsScaler
+from .scaled import BLOCK_ROWS, ScaledRows, ViewsScaler
 
-_FEW_ROWS = 16_384  # below this, smaller blocks keep all threads busy
-_SMALL_BLOCK, _LARGE_BLOCK, _PREDICTION_BLOCK = 512, 4096, 1024
+_PREDICTION_BLOCK = 1024
 CACHE_BYTES = 64 * 2**20  # E of small data is kept, so that later rounds do not compute it again
 _KEPT_BYTES = 32 * 2**20  # of prepared landmarks that are kept for the next prediction
-
-
-def block_rows(n_rows: int) -> int:
-    """Return how many rows of E are worked on together."""
-    return _SMALL_BLOCK if n_rows < _FEW_ROWS else _LARGE_BLOCK
 
 
 @dataclass(frozen=True)
@@ -221,43 +214,6 @@ class ViewCrossProducts:
                 with one_blas_thread():
                     self._compute_block(block)
         return float(sum(self._squares[block.start] for block in self.blocks))
-
-
-class WatchedProducts:
-    """E by rows, as `ViewCrossProducts` has it.
-
-    What `note` returns of a block and its rows of E, in the thread reading it, is kept.
-    """
-
-    def __init__(self, cross: ViewCrossProducts, note: Callable[[slice, Matrix], Any]) -> None:
-        self._cross, self._note = cross, note
-        self._noted: dict[int, Any] = {}  # by the first row of the block
-        self.n_rows, self.blocks, self.dtype = cross.n_rows, cross.blocks, cross.dtype
-
-    def read(self, block: slice) -> Matrix:
-        """Return the rows of one of the `blocks` of E."""
-        products = self._cross.read(block)
-        if block.start not in self._noted:
-            self._noted[block.start] = self._note(block, products)
-        return products
-
-    def noted(self, block: slice) -> Any:
-        """Return what was noted of one of the `blocks`; it is read if it was not yet."""
-        if block.start not in self._noted:
-            self.read(block)
-        return self._noted[block.start]
-
-    def take(self, rows: Rows) -> Matrix:
-        """Return rows of E by their numbers."""
-        return self._cross.take(rows)
-
-    def present_in(self, index: slice | Rows) -> Presence:
-        """Return which of some rows have which view; None, always, if every row has every view."""
-        return self._cross.present_in(index)
-
-    def squared_norm(self) -> float:
-        """Return Σ_v ‖X_v‖² over all rows."""
-        return self._cross.squared_norm()
 
 
 class CompletedProducts:

@@ -15,7 +15,7 @@ import numpy as np
 from ..core.arrays import Matrix, Presence
 from ..data.views import Views
 from ..engine.blocks import map_blocks, row_blocks, rows_of
-from .scaling import BLOCK_ROWS, ViewsScaler
+from .scaled import BLOCK_ROWS, ViewsScaler
 from .text import TextScaler
 
 PROJECTED_ROWS = 8192  # coordinates of so many are kept: 5 MB for each text

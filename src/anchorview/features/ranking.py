@@ -38,7 +38,7 @@ class Exact:
         if self._single:
             values = self._halves(block, np.float32)
             index = np.full((len(values), min(count + _MORE_CANDIDATES, values.shape[1])), -1, dtype=np.intp)
-            from .ranking_kernel import list_smallest  # loads numba
+            from .kernels import list_smallest  # loads numba
 
             most: int = list_smallest(values, count, self._slack[block].astype(np.float32), index)
             if most <= index.shape[1]:

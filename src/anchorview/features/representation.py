@@ -6,15 +6,15 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from ..core.arrays import Matrix, Presence, Weights
+from ..core.arrays import Matrix, Presence, Weights, fewer_digits
 from ..data.views import Views
 from ..engine.blocks import one_blas_thread
 from ..solver.grams import PatternGrams
 from .cluster_products import ClusterCrossProducts
-from .directions import LANDMARK_BITS, fewer_digits
+from .directions import LANDMARK_BITS
 from .landmarks import choose_landmarks
 from .products import CACHE_BYTES, ViewCrossProducts
-from .scaling import ViewsScaler
+from .scaled import ViewsScaler
 
 
 def landmark_gram(landmarks: Matrix) -> Matrix:

@@ -1,190 +1,32 @@
-"""Scaled rows: the scaling of all views, fitted on the training rows, stored, and applied block by block.
-
-The paper does not scale; it matters more than any parameter of the model (docs/method.md). Every choice but "none"
-ends with rows of unit length in each view, so that views count the same, or by their weights (`view_weights`).
-"""
+"""The scaling of all views, fitted in one pass over the rows, which also finds NaN and infinity."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass
 from functools import partial
-from operator import attrgetter
-from typing import TYPE_CHECKING, Any
+from operator import attrgetter, iadd
+from typing import Any
 
 import numpy as np
-from scipy import sparse
+import numpy.typing as npt
 
-from ..core.arrays import ClassIds, Mask, Matrix, Presence, Rows, Weights, is_sparse, squared_norms
-from ..core.checks import NotFiniteError
+from ..core.arrays import Mask, Matrix, Presence, Weights
 from ..core.progress import Ticker
-from ..data.view_errors import name_cell
+from ..data.validation import check_view, largest_usable
+from ..data.view_errors import NotFiniteError, name_cell
 from ..data.views import Views
-from ..engine.blocks import map_blocks, rows_of
+from ..engine.blocks import add_up, map_blocks, reduce_rows, rows_of
+from ..engine.sources.base import StoredRows
+from .auto import DENSE_ROWS, are_embedded, some_rows
+from .scaled import DenseScaler, ViewsScaler
 from .text import PASS_ROWS, TextScaler, check_finite_sparse, fit_text
 from .view_weights import ViewWeights
 
-if TYPE_CHECKING:
-    from .dense import DenseScaler
-
+_LARGEST = 1e30  # of a float32 range that is scaled in float32
+_SOME_ROWS = 200  # that tell an embedding from other features
+_ROUNDINGS = 8.0
 TextScalers = dict[tuple[int, str, int], TextScaler]  # by number of the view, kind and seed
-BLOCK_ROWS = 256  # a block of a few thousand features then stays in a core's cache
-
-
-@dataclass(frozen=True)
-class ScaledRows:
-    """Rows in the scaled feature space."""
-
-    parts: list[tuple[slice, Any]]  # columns and the rows' values there; neighbouring dense views share one array
-    n_rows: int
-    n_features: int
-    dtype: np.dtype[np.floating]  # working precision
-
-    def __len__(self) -> int:
-        return self.n_rows
-
-    def product(self, matrix: Matrix, out: Matrix | None = None) -> Matrix:
-        """Return ``rows @ matrix`` for a dense matrix with one row per feature."""
-        result = np.empty((self.n_rows, matrix.shape[1]), dtype=self.dtype) if out is None else out
-        with np.errstate(invalid="ignore", over="ignore"):  # NaN and infinity are reported by those who meet them
-            for number, (columns, values) in enumerate(self.parts):
-                if number == 0 and not is_sparse(values):
-                    np.matmul(values, matrix[columns], out=result)
-                elif number == 0:
-                    result[:] = values @ matrix[columns]
-                else:
-                    result += values @ matrix[columns]
-        return result
-
-    def stacked(self) -> Any:
-        """Return the rows as one matrix: dense, or CSR if a view is sparse."""
-        if any(is_sparse(values) for _, values in self.parts):
-            parts = [sparse.csr_array(values) for _, values in self.parts]
-            return sparse.csr_array(sparse.hstack(parts, format="csr"))
-        return self.dense()
-
-    def columns(self, columns: slice, projection: Matrix | None = None) -> Matrix:
-        """Return the columns of one view as a dense array, or their product with a projection."""
-        for covered, values in self.parts:
-            if covered.start <= columns.start and columns.stop <= covered.stop:
-                local = values[:, columns.start - covered.start : columns.stop - covered.start]
-                result = local if projection is None else local @ projection
-                dense: Matrix = result.toarray() if is_sparse(result) else result
-                return dense
-        raise IndexError(f"{columns} are not the columns of a view")
-
-    def squared_norm(self) -> float:
-        """Sum of the squares of all entries."""
-        parts = [values.data if is_sparse(values) else values for _, values in self.parts]
-        with np.errstate(invalid="ignore", over="ignore"):
-            return float(sum(np.vdot(part, part) for part in parts))
-
-    def squared_norms(self) -> Matrix:
-        """Squared length of each row."""
-        total = np.zeros(self.n_rows, dtype=self.dtype)
-        for _, values in self.parts:
-            total += squared_norms(values)
-        return total
-
-    def sum_by(self, labels: ClassIds, n_groups: int, weights: Weights = None) -> Matrix:
-        """Sum the rows of each group, as a product with a sparse indicator: many times faster than ``np.add.at``."""
-        entries = np.ones(self.n_rows, dtype=self.dtype) if weights is None else weights.astype(self.dtype)
-        indicator = sparse.csr_array((entries, (labels, np.arange(self.n_rows))), shape=(n_groups, self.n_rows))
-        sums = np.empty((n_groups, self.n_features), dtype=self.dtype)
-        for columns, values in self.parts:
-            part = indicator @ values
-            sums[:, columns] = part.toarray() if is_sparse(part) else part
-        return sums
-
-    def dense(self) -> Matrix:
-        """All columns as one array; only for a few rows when views are sparse."""
-        if len(self.parts) == 1 and not is_sparse(self.parts[0][1]):
-            only: Matrix = self.parts[0][1]
-            return only
-        result = np.empty((self.n_rows, self.n_features), dtype=self.dtype)
-        for columns, values in self.parts:
-            result[:, columns] = values.toarray() if is_sparse(values) else values
-        return result
-
-
-@dataclass(frozen=True)
-class ViewsScaler:
-    """Scalers of all views; turns rows of Views into one block of scaled features side by side."""
-
-    scalers: tuple[DenseScaler | TextScaler, ...]
-    dtype: np.dtype[np.floating]
-    sizes: tuple[int, ...]  # number of scaled features of each view
-    view_weights: ViewWeights = None  # how much each view counts; None if all do the same
-
-    @property
-    def has_directions(self) -> bool:
-        """Whether views are scaled to directions of a latent semantic analysis."""
-        return any(isinstance(one, TextScaler) and one.components is not None for one in self.scalers)
-
-    def of_view(self, number: int) -> ViewsScaler:
-        """Return what scales one view alone, as it is scaled beside the others."""
-        weights = None if self.view_weights is None else self.view_weights[number : number + 1]
-        return ViewsScaler(self.scalers[number : number + 1], self.dtype, self.sizes[number : number + 1], weights)
-
-    def read(self, views: Views, block: slice, present: Presence = None) -> ScaledRows:
-        """Return the scaled features of consecutive rows; zero where a view is missing by `present` (of all rows)."""
-        return self.scale(
-            [rows_of(array, block) for array in views.arrays], None if present is None else present[block]
-        )
-
-    def take(self, views: Views, rows: Rows, present: Presence = None) -> ScaledRows:
-        """Return the scaled features of rows by their numbers."""
-        return self.scale([rows_of(array, rows) for array in views.arrays], None if present is None else present[rows])
-
-    def scale(self, parts: list[Any], present: Presence = None) -> ScaledRows:
-        """Scale the rows that were read of each view; `present` is of these rows."""
-        n_rows = parts[0].shape[0]
-        if present is not None:
-            parts = [_blank(part, ~present[:, number]) for number, part in enumerate(parts)]
-        scaled, factors = [], [] if self.view_weights is None else np.sqrt(self.view_weights).tolist()
-        for first, last, start, stop in self._runs():
-            if self.scalers[first].is_sparse:
-                rows = self.scalers[first].rows(parts[first])  # type: ignore[union-attr]
-                scaled.append((slice(start, stop), rows * factors[first] if self.view_weights else rows))
-                continue
-            out = np.empty((n_rows, stop - start), dtype=self.dtype)
-            column = 0
-            for number in range(first, last):
-                scaler = self.scalers[number]
-                scaler.write(parts[number], out, column)
-                if self.view_weights is not None:
-                    out[:, column : column + scaler.n_out] *= factors[number]
-                if present is not None:
-                    out[~present[:, number], column : column + scaler.n_out] = 0
-                column += scaler.n_out
-            scaled.append((slice(start, stop), out))
-        return ScaledRows(scaled, n_rows, sum(self.sizes), self.dtype)
-
-    def _runs(self) -> list[tuple[int, int, int, int]]:
-        """Neighbouring views with dense results, each sparse view alone: first view, last, first column, last."""
-        runs: list[tuple[int, int, int, int]] = []
-        column = 0
-        for number, scaler in enumerate(self.scalers):
-            stop = column + scaler.n_out
-            if runs and not scaler.is_sparse and not self.scalers[runs[-1][0]].is_sparse:
-                runs[-1] = (runs[-1][0], number + 1, runs[-1][2], stop)
-            else:
-                runs.append((number, number + 1, column, stop))
-            column = stop
-        return runs
-
-
-def _blank(block: Any, lacks: Mask) -> Any:
-    """Return a block with zeros in the rows that lack the view, whatever stands there."""
-    if not lacks.any():
-        return block
-    block = block.copy()
-    if is_sparse(block):
-        block.data[np.repeat(lacks, np.diff(block.indptr))] = 0
-    else:
-        block[lacks] = 0
-    return block
 
 
 def fit_scaling(
@@ -212,8 +54,6 @@ def fit_scaling(
            [1.  , 0.  ],
            [0.71, 0.71]])
     """
-    from .dense import fit_dense  # loads numba, which takes most of a second: not before a fit needs it
-
     kinds = [scaling] * len(views.names) if isinstance(scaling, str) else scaling
     dtype = working_dtype(views)
     rng = np.random.RandomState(0) if rng is None else rng
@@ -287,6 +127,137 @@ def _check_view(views: Views, number: int, n_threads: int, has_view: Mask | None
     if views.is_sparse_view[number]:
         check_finite_sparse(array, name, has_view, n_threads)
     else:
-        from .dense import column_extremes
-
         column_extremes(array, name, n_threads, has_view)  # finds NaN and infinity
+
+
+Extremes = tuple[npt.NDArray[Any], npt.NDArray[Any]] | None  # minima and maxima of the columns; None of no rows
+
+
+def column_extremes(
+    array: Any, name: str, n_threads: int, counted: Mask | None = None
+) -> tuple[npt.NDArray[Any], npt.NDArray[Any]]:
+    """Return column minima and maxima; NaN and infinity show up in them and raise an error that names the rows."""
+    found: Extremes = reduce_rows(_find_extremes, _wider, None, array, DENSE_ROWS, n_threads, (counted,))
+    if found is None:  # no row has the view
+        return np.zeros(array.shape[1]), np.zeros(array.shape[1])
+    if not (np.isfinite(found[0]).all() and np.isfinite(found[1]).all()):
+        bad = reduce_rows(_find_not_finite, iadd, [], array, DENSE_ROWS, n_threads, (counted,))
+        raise NotFiniteError(name, bad, "remove or impute")
+    if isinstance(array, StoredRows) and array.dtype.kind == "f":  # rows in memory were looked at before
+        largest = max(float(found[1].max(initial=0)), -float(found[0].min(initial=0)))
+        if largest > largest_usable(np.dtype(array.dtype)):
+            check_view(array, name, counted)
+    return found
+
+
+def _counted_rows(rows: npt.NDArray[Any], counted: Mask | None) -> npt.NDArray[Any]:
+    return rows if counted is None or counted.all() else rows[counted]
+
+
+def _find_extremes(rows: npt.NDArray[Any], block: slice, counted: Mask | None) -> Extremes:
+    part = _counted_rows(rows, counted)
+    return (part.min(axis=0), part.max(axis=0)) if len(part) else None
+
+
+def _wider(one: Extremes, other: Extremes) -> Extremes:
+    if one is None or other is None:
+        return one or other
+    return np.minimum(one[0], other[0]), np.maximum(one[1], other[1])
+
+
+def _find_not_finite(rows: npt.NDArray[Any], block: slice, counted: Mask | None) -> list[tuple[int, bool]]:
+    """Return the first five rows that hold NaN or infinity, and of each whether it holds NaN."""
+    is_bad = ~np.isfinite(rows).all(axis=1)
+    if counted is not None:
+        is_bad &= counted
+    bad = np.flatnonzero(is_bad)[:5]
+    return list(zip((bad + block.start).tolist(), np.isnan(rows[bad]).any(axis=1).tolist(), strict=True))
+
+
+def _moments(
+    array: npt.NDArray[Any],
+    width: Matrix,
+    n_threads: int,
+    counted: Mask | None,
+    weights: Weights,
+) -> tuple[Matrix, Matrix]:
+    """Mean and standard deviation per column, in float64.
+
+    Shifted by the first row against cancellation, and in units of the column's `width` against overflow.
+    """
+    origin = np.asarray(
+        rows_of(array, np.array([0 if counted is None else int(np.argmax(counted))]))[0], dtype=np.float64
+    )
+
+    work = partial(_sum_powers, origin=origin, width=width)
+    start = (np.zeros(len(width)), np.zeros(len(width)), 0.0)
+    first, second, count = reduce_rows(work, add_up, start, array, DENSE_ROWS, n_threads, (counted, weights))
+    first, second = first / count, second / count
+    deviation: Matrix = np.sqrt(np.maximum(second - first**2, 0.0)) * width
+    first *= width
+    deviation[deviation <= 1e-12 * (np.abs(origin + first) + np.abs(first))] = 0.0
+    return origin + first, deviation
+
+
+def _sum_powers(
+    rows: npt.NDArray[Any], block: slice, counted: Mask | None, weights: Weights, origin: Matrix, width: Matrix
+) -> tuple[Matrix, Matrix, float]:
+    """Return sums and sums of squares of the columns, and the number of rows; all weighted."""
+    centred = _counted_rows(rows, counted) - origin
+    centred /= width
+    if weights is None:
+        return centred.sum(axis=0), np.einsum("ij,ij->j", centred, centred), float(len(centred))
+    weight = _counted_rows(weights, counted)
+    return weight @ centred, np.einsum("i,ij,ij->j", weight, centred, centred), float(weight.sum())
+
+
+def _noise_of(array: npt.NDArray[Any], counted: Mask | None) -> float:
+    """Return the half range below which a column of an embedding holds nothing but rounding; 0 for other features.
+
+    Rows of an embedding have all the same length, and columns the same unit. A column that the model left constant
+    varies by a few roundings of that length, and scaled to its own range
+    it would be noise as loud as any feature. Where columns have units of their own, small values may mean something.
+    """
+    some = some_rows(array, counted, _SOME_ROWS)
+    if not are_embedded(some):
+        return 0.0
+    return _ROUNDINGS * float(np.finfo(np.float32).eps) * float(np.linalg.norm(some.astype(np.float64), axis=1).mean())
+
+
+def fit_dense(
+    array: npt.NDArray[Any],
+    kind: str,
+    name: str,
+    dtype: np.dtype[np.floating],
+    n_threads: int = 1,
+    counted: Mask | None = None,
+    weights: Weights = None,
+) -> DenseScaler:
+    """Fit the scaling of one dense view on the rows that are `counted` (by default all)."""
+    n_out = array.shape[1]
+    low, high = (extreme.astype(np.float64) for extreme in column_extremes(array, name, n_threads, counted))
+    if kind == "none":
+        largest = max(float(high.max()), -float(low.min()))
+        if largest > 1e-3 * np.sqrt(np.finfo(dtype).max):  # products of rows add up many squares
+            raise ValueError(
+                f"View {name!r} holds values up to {largest:.2g}, whose squares overflow {dtype}; "
+                "choose a scaling other than 'none' for it."
+            )
+        return DenseScaler(n_out, None, None, unit_rows=False)
+    if kind == "l2":
+        return DenseScaler(n_out, None, None, unit_rows=True)
+    spread: Matrix = high / 2 - low / 2  # halves: the difference itself could overflow
+    spread[spread < np.finfo(np.float64).tiny] = 0.0  # one over it would overflow
+    spread[spread <= _noise_of(array, counted)] = 0.0
+    extreme = bool(np.any(spread > _LARGEST) or np.any((spread > 0) & (spread < 1 / _LARGEST)))
+    if kind == "standard":
+        is_constant = spread == 0
+        shift, spread = _moments(array, np.where(is_constant, 1.0, spread), n_threads, counted, weights)
+        spread[is_constant] = 0.0
+        factor = 1.0 / np.where(spread > 0, spread, 1.0)
+    else:
+        shift = low if kind == "minmax" else low / 2 + high / 2
+        factor = (0.5 if kind == "minmax" else 1.0) / np.where(spread > 0, spread, 1.0)
+    factor[spread == 0] = 0.0  # a constant feature carries no information, about new rows neither
+    extreme = extreme or bool(np.any(np.abs(shift) * factor > 1e4))  # rounding the shift would bias the feature
+    return DenseScaler(n_out, shift, factor, unit_rows=True, extreme=extreme)

@@ -7,8 +7,7 @@ from typing import Self
 import numpy as np
 
 from ..core.arrays import Matrix, Presence, Rows
-from ..engine.blocks import row_blocks
-from .products import block_rows
+from ..engine.blocks import block_rows, row_blocks
 
 
 class StoredProducts:

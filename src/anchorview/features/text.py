@@ -15,7 +15,7 @@ import numpy as np
 from scipy import sparse
 
 from ..core.arrays import Mask, Matrix, Weights, is_sparse, unit_rows, unit_sparse_rows
-from ..core.checks import NotFiniteError
+from ..data.view_errors import NotFiniteError
 from ..engine.blocks import add_up, one_blas_thread, reduce_rows, rows_of
 from .directions import Directions, keep_directions
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
+from operator import attrgetter
 from typing import Any
 
 import numpy as np
@@ -13,8 +14,7 @@ from ..features.representation import Representation
 from ..features.view_weights import describe_view_weights
 from ..model.model import Branch, Embedder, Model, sort_classes
 from ..model.predicting import KeptCodes, add_votes, empty_votes, votes_to_probabilities
-from ..readers.base import TopTwo
-from ..readers.held_out_labels import HeldOutLabels
+from ..readers.base import HeldOutLabels, TopTwo
 from ..readers.temperature import average_temperature
 from ..readers.wrong_labels import LabelVerdicts
 from ..solver.codes import CodeStack
@@ -55,7 +55,7 @@ def fit_average(search: Search, n_threads: int, stacklevel: int) -> FittedAverag
     """Search, fit the settings that are averaged, and read the labels of all rows; warn so many calls above."""
     data, params, given, progress = search.data, search.params, search.given, search.progress
     was_interrupted = run_search(search, stacklevel + 1)
-    judgements = sorted(data.judged.values(), key=lambda judgement: judgement.shrunk_loss)
+    judgements = sorted(data.judged.values(), key=attrgetter("shrunk_loss"))
     usable = judgements if search.rows is None else affordable(judgements, params.options)
     chosen = choose_averaged(data, usable, params.n_averaged)
     progress.stage("fits", f"averaging {len(chosen)} of {len(judgements)} settings")

@@ -9,20 +9,17 @@ from typing import Any
 import numpy as np
 from scipy import sparse
 
-from ..core.arrays import Matrix, temper
+from ..core.arrays import Matrix, fewer_digits, temper
 from ..engine.blocks import map_blocks, one_blas_thread, row_blocks
-from ..features.directions import fewer_digits
 from ..features.representation import Representation
 from ..model.model import Branch, Embedder, Member
 from ..model.predicting import add_vote, empty_votes
 from ..readers.base import Reader, to_space
-from ..readers.graph import FittedRows
-from ..readers.poisson import PoissonReader
-from ..readers.spread import SpreadReader
+from ..readers.graph import FittedRows, PoissonReader, SpreadReader
 from ..solver.elastic_net import ElasticNetEncoder
 from ..tuning.judging import SPACES, fit_reader
-from ..tuning.links import VisibleLabels, apply_pairs
-from ..tuning.representation import embed_code_set
+from ..tuning.links import apply_pairs
+from ..tuning.representation import VisibleLabels, embed_code_set
 from ..tuning.search_data import Judgement, SearchData
 from ..tuning.settings import ON_FEATURES, ON_GRAPH, Setting
 

@@ -1,17 +1,22 @@
-"""What a fit is given."""
+"""What a fit is given: views, labels, pairs and weights, read and checked."""
 
 from __future__ import annotations
 
+import warnings
 from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
+import numpy.typing as npt
 
-from ..core.arrays import Mask, Matrix, Presence, Rows, Weights
-from ..data.labels import check_weights, number_by_appearance
+from ..core.arrays import ClassIds, Mask, Matrix, Presence, Rows, Weights
+from ..data.labels import check_weights, encode_labels, number_by_appearance
 from ..data.view_errors import check_no_empty_view
 from ..data.views import Views
-from ..supervision.known import Supervision, read_supervision
+from ..supervision.conflicts import Conflict, conflict_message, find_conflicts
+from ..supervision.constraints import Constraints
+from ..supervision.known import Supervision
+from ..supervision.pairs import ResolvedPairs
 
 
 @dataclass(frozen=True)
@@ -56,15 +61,51 @@ class FitInput:
 def read_known(
     views: Views, present: Presence, empty: Mask | None, y: Any, sample_weight: Any, constraints: Any, unlabelled: Any
 ) -> FitInput:
-    """Read and check labels, weights and pairs of rows."""
+    """Read and check labels, weights and pairs of rows, and warn of pairs that contradict each other.
+
+    What is known about `empty` rows, without any view, cannot be used. `unlabelled` is one more value of `y` that means
+    "no label". Ids of the views name the ends of id pairs.
+    """
     weights = given_weights = check_weights(sample_weight, len(views), views.ids)
-    counted = None if weights is None else weights > 0
-    known = read_supervision(y, constraints, views, empty, unlabelled, counted)
+    classes, class_ids = encode_labels(y, len(views), unlabelled=unlabelled, ids=views.ids)
+    if empty is not None and empty.any():
+        classes, class_ids = _forget(classes, class_ids, empty)
+    classes, class_ids = number_by_appearance(classes, class_ids, None if weights is None else weights > 0)
+    found = (None, []) if constraints is None else _read_pairs(constraints, views, empty, class_ids)
+    known = Supervision(classes, class_ids, *found)
     if present is not None:
         check_no_empty_view(present, views.names, weights)
         weights = _weigh_by_views(weights, present)
     n_counted = len(views) if weights is None else int(np.count_nonzero(weights))
     return FitInput(views, present, empty, weights, given_weights, known, n_counted)
+
+
+def _read_pairs(
+    constraints: Any, views: Views, empty: Mask | None, class_ids: ClassIds
+) -> tuple[ResolvedPairs, list[Conflict]]:
+    """Return pairs by row number, and those that contradict each other or the labels."""
+    if not isinstance(constraints, Constraints):
+        raise TypeError(
+            f"constraints must be a Constraints object; got {type(constraints).__name__}. "
+            "Build one with Constraints.from_pairs, from_groups or from_matrix."
+        )
+    ids: Any = views.ids
+    pairs = constraints.resolve(len(views), ids, views.known_ids)
+    if empty is not None and empty.any():
+        pairs = pairs.without(empty)
+    conflicts = find_conflicts(class_ids, pairs, len(views))
+    if conflicts:
+        warnings.warn(conflict_message(conflicts, ids), UserWarning, stacklevel=5)
+    return pairs, conflicts
+
+
+def _forget(classes: npt.NDArray[Any], class_ids: Rows, empty: Mask) -> tuple[npt.NDArray[Any], Rows]:
+    """Drop the labels of empty rows, and classes that no other row has."""
+    known = (class_ids >= 0) & ~empty
+    kept, numbers = np.unique(class_ids[known], return_inverse=True)
+    result = np.full(len(class_ids), -1, dtype=np.intp)
+    result[known] = numbers
+    return classes[kept], result
 
 
 def _weigh_by_views(weights: Weights, present: Mask) -> Matrix:

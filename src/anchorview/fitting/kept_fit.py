@@ -27,7 +27,7 @@ from .preparing import Prepared
 from .spec import FitParameters, make_plan
 
 if TYPE_CHECKING:
-    from ..features.scaling import ViewsScaler
+    from ..features.scaled import ViewsScaler
 
 
 @dataclass(frozen=True, eq=False)

@@ -2,24 +2,27 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
+import numpy.typing as npt
+from scipy import sparse
 
 from ..core.arrays import Matrix, Presence, Rows, Weights, temper
 from ..core.draws import subsample_classes
 from ..core.progress import Progress
 from ..engine.blocks import even_size, iter_blocks, map_blocks, row_blocks, rows_of
 from ..engine.sources.dask_rows import DaskRows
-from ..features.products import WatchedProducts
+from ..features.products import ViewCrossProducts
 from ..features.representation import Representation
 from ..model.model import Branch, Embedder, Member, Model, sort_classes
-from ..readers.base import TopTwo, class_probabilities
+from ..readers.base import HeldOutLabels, TopTwo, class_probabilities
 from ..readers.clusters import ClusterCentres, fit_clusters
 from ..readers.held_out import (
+    average_readers,
     calibrate,
     held_out_labels,
     held_out_logits,
@@ -27,16 +30,15 @@ from ..readers.held_out import (
     rows_to_judge,
     set_confidence,
 )
-from ..readers.held_out_labels import HeldOutLabels
 from ..readers.nearest import READ_ROWS, LabelledNeighbours, keep_labelled, likeliest
-from ..solver.codes import Codes, embed_codes, map_codes
+from ..solver.codes import Codes, map_codes
 from ..solver.coverage import cover_result
 from ..solver.disk_codes import DiskCodeStack
 from ..solver.elastic_net import ElasticNetEncoder, complete_products
 from ..solver.problem import CrossProducts, Problem
 from ..solver.result import Encoder, SolverResult
 from ..solver.trace_ratio import not_embedded
-from ..supervision.known import Supervision
+from ..supervision.known import Supervision, supervision_laplacians
 from ..tuning.settings import split_inference
 from .given import FitInput
 from .preparing import Prepared, vote_bytes
@@ -82,7 +84,9 @@ def read_products(
     if prepared.encoded is not None:  # as a fit would, which has read no block yet
         source = replace(source, cross=source.cross.computed_anew())
     labelled = keep_labels(rows, given.known.class_ids[rows], given.weights, prepared.params.class_balance)
-    encoder = ElasticNetEncoder(source.grams.complete, weights.ridge, weights.l1, source.grams)  # as the solver's
+    encoder = None
+    if given.present is not None:  # as the solver's
+        encoder = ElasticNetEncoder(source.grams.complete, weights.ridge, weights.l1, source.grams)
     return fit_product_readers(names, source, labelled, rng, n_threads, encoder=encoder, members=prepared.members)
 
 
@@ -101,6 +105,32 @@ def keep_neighbours(
     if before is not None and is_part:
         return before.moved_to(members, graph, n_threads)
     return KeptNeighbours.empty(len(given.views), members, graph.points.shape[1])
+
+
+class WatchedProducts:
+    """E by rows, as `ViewCrossProducts` has it.
+
+    What `note` returns of a block and its rows of E, in the thread reading it, is kept.
+    """
+
+    def __init__(self, cross: ViewCrossProducts, note: Callable[[slice, Matrix], Any]) -> None:
+        self._cross, self._note = cross, note
+        self._noted: dict[int, Any] = {}  # by the first row of the block
+        self.n_rows, self.blocks, self.dtype = cross.n_rows, cross.blocks, cross.dtype
+        self.take, self.present_in, self.squared_norm = cross.take, cross.present_in, cross.squared_norm
+
+    def read(self, block: slice) -> Matrix:
+        """Return the rows of one of the `blocks` of E."""
+        products = self._cross.read(block)
+        if block.start not in self._noted:
+            self._noted[block.start] = self._note(block, products)
+        return products
+
+    def noted(self, block: slice) -> Any:
+        """Return what was noted of one of the `blocks`; it is read if it was not yet."""
+        if block.start not in self._noted:
+            self.read(block)
+        return self._noted[block.start]
 
 
 def watch_products(
@@ -142,7 +172,9 @@ def solve(
 
 def _make_problem(prepared: Prepared, given: FitInput) -> Problem:
     omit, model, grams = prepared.plan.how.omit, prepared.settled.weights, prepared.source.grams
-    rows, must, cannot = given.known.laplacians(given.weights, prepared.params.class_balance)
+    known, balance = given.known, prepared.params.class_balance
+    about_labels = known.class_ids, len(known.classes), known.pairs, given.weights, balance
+    rows, must, cannot = supervision_laplacians(*about_labels)
     return Problem(
         gram=grams.complete,
         grams=grams,
@@ -157,6 +189,12 @@ def _make_problem(prepared: Prepared, given: FitInput) -> Problem:
         smoothness="smoothness" not in omit,
         weights=given.weights,
     )
+
+
+def embed_codes(codes: sparse.csr_array, block: slice, embedding: Matrix, dtype: npt.DTypeLike) -> Matrix:
+    """Return the embedding F = Z Aᵀ of the codes of a block."""
+    result: Matrix = (codes @ embedding.T).astype(dtype)
+    return result
 
 
 def embed_all(codes: Codes, embedding: Matrix, dtype: Any, blocks: Sequence[slice], n_threads: int) -> Any:
@@ -217,9 +255,8 @@ def fit_readers(
         of_embedding = set_confidence(votes, logits, known.class_ids[judged])
         shares = held_out_shares(of_embedding, logits)
     assert of_products is not None
-    from ..readers.product_readers import average_readers  # loads numba
-
-    temperature, shares = average_readers(shares, of_products)
+    of_each = [*([] if shares is None else [shares]), *of_products.held_out]
+    temperature, shares = average_readers(of_each, of_products.labelled.class_ids)
     judged = rows[rows_to_judge(known.class_ids[rows])]
     return FittedReaders(of_embedding, of_products, temperature), held_out_labels(judged, known, shares)
 

@@ -7,12 +7,19 @@ from dataclasses import replace
 import numpy as np
 
 from ..core.free_memory import available_memory
-from ..cost.fit import estimate_memory
-from ..cost.sizes import FitSizes, MemoryEstimate, may_move, state_itemsize
+from ..cost.estimate import MemoryEstimate
+from ..cost.fit import FitSizes, estimate_memory, may_move, state_itemsize
 from ..solvers import resolve_solver
-from .choosing import choose_settings, count_scalings, count_tried
 from .given import FitInput
-from .preparing import fit_planned_scaling, fit_sizes, measure, represent_rows
+from .preparing import (
+    choose_settings,
+    count_scalings,
+    count_tried,
+    fit_planned_scaling,
+    fit_sizes,
+    measure,
+    represent_rows,
+)
 from .spec import FitParameters, make_plan
 
 

@@ -10,14 +10,12 @@ import numpy as np
 
 from ..core.free_memory import available_memory
 from ..core.progress import Progress
+from ..cost.estimate import check_memory
 from ..cost.fit import estimate_memory
-from ..cost.sizes import check_memory
 from ..engine.blocks import one_blas_thread
 from ..model.model import Model
-from ..readers.base import TopTwo
-from ..readers.held_out_labels import HeldOutLabels
+from ..readers.base import HeldOutLabels, TopTwo
 from ..solver.result import SolverResult
-from .choosing import count_tried
 from .cluster_count import USUAL, count_clusters
 from .given import FitInput
 from .learning import (
@@ -32,7 +30,7 @@ from .learning import (
     watch_products,
     weigh_held_out,
 )
-from .preparing import Prepared, fit_sizes, prepare
+from .preparing import Prepared, count_tried, fit_sizes, prepare
 from .report import FitReport
 from .reviewing import LabelReview, correct_labels, correct_on, review_labels
 from .spec import FitParameters, FitRun, count_components, make_plan
@@ -61,13 +59,13 @@ def fit_model(params: FitParameters, given: FitInput, run: FitRun) -> Fitted:
 
     Examples
     --------
-    >>> from anchorview import Views, datasets
-    >>> from anchorview.supervision.known import read_supervision
+    >>> from anchorview import datasets
+    >>> from anchorview.fitting.given import read_known
     >>> made = datasets.make_multiview_subspaces(120, 3, (8, 6), random_state=0)
-    >>> known = read_supervision(datasets.hide_labels(made.target, 0.3, random_state=0), None, made.views)
-    >>> given = FitInput(made.views, None, None, None, None, known, len(made.views))
+    >>> y = datasets.hide_labels(made.target, 0.3, random_state=0)
+    >>> given = read_known(made.views, None, None, y, None, None, None)
     >>> fitted = fit_model(FitParameters(n_landmarks=30), given, FitRun(np.random.RandomState(0)))
-    >>> bool((known.classes[fitted.top.class_ids] == made.target).mean() > 0.9)
+    >>> bool((given.known.classes[fitted.top.class_ids] == made.target).mean() > 0.9)
     True
     """
     params, notes = _choose_clusters(params, given, run)
@@ -152,6 +150,7 @@ def _learn(prepared: Prepared, given: FitInput, review: LabelReview | None, run:
         top = label_rows(readers, embedded, cross, codes, result.encoder, n_threads, neighbours)
         if review is None:
             review = review_labels(given, source, n_threads)  # only now, where E of the rows is known from the solver
+    held_out = weigh_held_out(held_out, given)
     encoded = None if result.sums is None else (result.encoded, result.sums)
     members = None if product_readers is None else product_readers.members
     report = FitReport((*plan.outcomes, *result.outcomes), tuple(plan.notes), plan.solver.stops_early)
@@ -162,7 +161,7 @@ def _learn(prepared: Prepared, given: FitInput, review: LabelReview | None, run:
         result,
         embedded,
         top,
-        weigh_held_out(held_out, given),
+        held_out,
         review,
         report,
         progress,

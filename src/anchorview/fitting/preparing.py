@@ -1,29 +1,35 @@
 """What a fit learns from the features: scaling, landmarks, weights in the paper's units, and whether memory is enough.
 
-Labels take part in the choice of settings only. So the same rows with other labels need none of this again.
+What is "auto" is chosen first, by cross-validation on the labels (`tuning.auto`). Labels take part in nothing
+else. So the same rows with other labels need none of this again.
 """
 
 from __future__ import annotations
 
 import sys
 import warnings
+from collections.abc import Sequence
 from copy import deepcopy
-from dataclasses import dataclass, replace
+from dataclasses import asdict, dataclass, replace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from ..core.free_memory import give_back
 from ..core.progress import Outcome, Progress
-from ..cost.fit import estimate_memory
-from ..cost.sizes import FitSizes, MemoryEstimate, check_memory, input_sizes, may_move, state_itemsize
+from ..cost.estimate import MemoryEstimate, check_memory
+from ..cost.fit import FitSizes, estimate_memory, input_sizes, may_move, state_itemsize
 from ..features.representation import Representation, represent
-from ..features.scaling import ViewsScaler, fit_scaling
+from ..features.scaled import ViewsScaler
+from ..features.scaling import fit_scaling
+from ..features.view_weights import ViewWeights, ViewWeightsChoice, read_view_weights, start_weights
+from ..readers.base import resolve_readers
 from ..solver.grams import patterns
-from ..solver.weights import ModelWeights
-from ..tuning.settings import split_inference
+from ..solver.weights import DEFAULTS, ModelWeights
+from ..solvers import SolverParameters
+from ..tuning.options import POWERS, SearchOptions
+from ..tuning.settings import SPARSE_SCALINGS, Scaling, one_name, split_inference
 from ..tuning.units import DENSE, PaperWeights, to_paper_weights
-from .choosing import choose_settings
 from .given import FitInput
 from .spec import FitParameters, Plan
 
@@ -35,6 +41,7 @@ if TYPE_CHECKING:
 
 _VOTE_BYTES = 512  # of a row, as its code takes: what readers of E say of more classes is computed again
 _COMPILED = "anchorview.solver.kernels"  # loaded, and on the first run of a machine compiled, by the first fit
+_CHOICE_SEED = 0  # whatever the seed of the fit: half of the labels that changed with it did so by another choice
 
 
 @dataclass(frozen=True, eq=False)
@@ -186,3 +193,74 @@ def _reserve(sizes: FitSizes, available: int | None, plan: Plan) -> MemoryEstima
     plan.codes_in_files = True
     plan.notes.append(f"Codes are kept in files, as the fit would need {needed.describe_total()} with them.")
     return estimate_memory(replace(sizes, codes_in_files=True))
+
+
+def count_tried(params: FitParameters, given: FitInput, plan: Plan) -> int:
+    """Return how many scalings the choice tries; 0 if there is nothing to choose, or no labels to choose by."""
+    if len(given.known.classes) < 2:
+        return 0
+    return count_scalings(params, plan.how, "auto" in plan.asked_scaling, all(given.views.is_sparse_view))
+
+
+def count_scalings(params: FitParameters, how: SolverParameters, is_auto: bool, is_sparse: bool) -> int:
+    """Return how many scalings a choice tries, for views that are all sparse or not."""
+    has_weights = how.units == "data" and "auto" in (params.ridge, params.must_link_weight)
+    weighs_views = how.units == "data" and isinstance(params.view_weights, str)
+    if not (is_auto or has_weights or weighs_views or resolve_readers(params.readers) is None):
+        return 0
+    weighted = len(POWERS) + 1 if weighs_views else 0  # of the best scaling, and of the next with the power chosen
+    if not is_auto:
+        return 1 + weighted
+    return weighted + (len(SPARSE_SCALINGS) if is_sparse else len(SearchOptions.dense_scalings))
+
+
+def choose_settings(params: FitParameters, given: FitInput, plan: Plan, n_threads: int) -> tuple[ModelWeights, Choice]:
+    """Choose what is "auto": the scaling, which goes into the plan, the weights, and what reads the labels."""
+    from ..tuning.auto import AutoRequest, LabelledRows, choose, describe  # loads numba: not before a fit needs it
+
+    how = plan.how
+    usual, is_auto = DEFAULTS[how.units], how.units == "data"
+    l1, ridge, must, coupling = (
+        getattr(usual, name) if value == "auto" else float(value)
+        for name, value in ((name, getattr(params, name)) for name in asdict(usual))
+    )
+    default = one_name(plan.scaling)
+    asked = AutoRequest(
+        plan.asked_scaling,
+        0.0 if "l1" in how.omit else l1,
+        None if is_auto and params.ridge == "auto" else ridge,
+        None if is_auto and params.must_link_weight == "auto" else must,
+        plan.inference,
+        None if isinstance(params.n_neighbors, str) else int(params.n_neighbors),
+        how.units,
+        not given.views.is_on_cluster,
+        plan.view_weights,
+        plan.weighs_views,
+    )
+    known = given.known
+    rows = LabelledRows(given.views, given.present, given.weights, given.sample_weight, known.class_ids, known.pairs)
+    choice = choose(asked, default, rows, _CHOICE_SEED, n_threads)
+    kinds = choice.scaling
+    plan.view_weights = choice.view_weights
+    plan.scaling = [kinds] * len(plan.scaling) if isinstance(kinds, str) else list(kinds)
+    plan.notes += filter(None, [describe(choice, asked, given.views.names)])
+    return ModelWeights(l1, choice.ridge, choice.must_link_weight, coupling), choice
+
+
+def weigh_views(asked: ViewWeightsChoice, given: FitInput, scalings: Sequence[Scaling], n_threads: int) -> ViewWeights:
+    """Return how much each view counts in a search: as given, or chosen as `FSSMSC` chooses it, by the same folds."""
+    from ..tuning.auto import AutoRequest, LabelledRows, choose  # loads numba: not before a fit needs it
+
+    views, known = given.views, given.known
+    if asked is None or not isinstance(asked, str):
+        return read_view_weights(views.names, asked)
+    if len(views.names) == 1 or any("none" in scaling for scaling in scalings):
+        return None  # as in the plan of `FSSMSC`
+    usual = DEFAULTS["data"]
+    weights = usual.l1, usual.ridge, usual.must_link_weight
+    start = start_weights(views, given.present)
+    wanted = AutoRequest(
+        ["auto"] * len(views.names), *weights, None, None, "data", view_weights=start, weighs_views=True
+    )
+    rows = LabelledRows(views, given.present, given.weights, given.sample_weight, known.class_ids, known.pairs)
+    return choose(wanted, scalings[0], rows, _CHOICE_SEED, n_threads, scalings).view_weights

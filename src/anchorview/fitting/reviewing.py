@@ -14,9 +14,8 @@ from ..engine.blocks import one_blas_thread
 from ..features.representation import Representation
 from ..readers.wrong_labels import LabelVerdicts
 from ..supervision.known import Supervision
-from .choosing import choose_settings
 from .given import FitInput
-from .preparing import fit_planned_scaling, represent_rows
+from .preparing import choose_settings, fit_planned_scaling, represent_rows
 from .spec import FitParameters, make_plan
 
 if TYPE_CHECKING:

@@ -9,22 +9,21 @@ import numpy as np
 import numpy.typing as npt
 from sklearn.base import BaseEstimator
 
-from ..core.checks import COUNT, SHARED, WEIGHT_OR_AUTO, Mark, Names, Number, OneOf, Rule
+from ..core.checks import COUNT, SHARED, WEIGHT_OR_AUTO, Mark, Names, Number, OneOf, Rule, ViewWeightsRule
 from ..core.progress import Outcome
 from ..features.auto import ScalingChoice, read_scaling, suit_views
 from ..features.landmarks import check_landmarks
-from ..features.start_weights import start_weights
-from ..features.view_weights import ViewWeights, ViewWeightsChoice, ViewWeightsRule, read_view_weights
-from ..readers.choice import OF_PRODUCTS, ReadersRule, resolve_readers
+from ..features.view_weights import ViewWeights, ViewWeightsChoice, read_view_weights, start_weights
+from ..readers.base import OF_PRODUCTS, READERS_RULE, resolve_readers
 from ..solver.registry import SOLVERS, Solver
-from ..solvers import SolverParameters, SolverRule, resolve_solver
+from ..solvers import SOLVER_RULE, SolverParameters, resolve_solver
 from .cluster_count import USUAL
 from .given import FitInput
 
 RULES_OF_FIT: dict[str, Rule] = {  # what the parameters of `FSSMSC` may be
     "view_weights": ViewWeightsRule(),
-    "solver": SolverRule(),
-    "readers": ReadersRule(),
+    "solver": SOLVER_RULE,
+    "readers": READERS_RULE,
     **SHARED,
     "n_clusters": Number(1, integer=True, optional=True, or_text=("auto",)),
     "n_landmarks": COUNT,
@@ -83,7 +82,7 @@ def make_plan(params: FitParameters, given: FitInput) -> Plan:
     scaling = suit_views(views, asked)
     if not by_name:  # landmarks are in the scaled feature space: labels must not choose another one
         asked = scaling
-    if any(size == 1 and kind != "none" for size, kind in zip(views.sizes, scaling, strict=True)):
+    if 1 in views.sizes and any(size == 1 and kind != "none" for size, kind in zip(views.sizes, scaling, strict=True)):
         outcomes.append(Outcome.SINGLE_FEATURE)
     if not by_name and "lsa" not in scaling:  # whose number of features is known once it is fitted
         check_landmarks(np.asarray(params.landmarks), sum(views.sizes))

@@ -22,7 +22,7 @@ from ..readers.audit import (
     audited_rows,
     next_audit_rows,
 )
-from ..readers.held_out_labels import HeldOutLabels
+from ..readers.base import HeldOutLabels
 from ..readers.label_sources import RANDOM, rows_from
 from ..readers.learning_curve import LabelsNeeded, LearningCurve, draw_shares, fit_learning_curve
 from ..readers.trusted import TrustedRows, find_trusted

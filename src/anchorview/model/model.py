@@ -14,7 +14,7 @@ import numpy.typing as npt
 from scipy import sparse
 
 from ..core.arrays import ClassIds, Mask, Matrix, Rows
-from ..features.scaling import ViewsScaler
+from ..features.scaled import ViewsScaler
 from ..readers.base import Reader, TopTwo
 from ..solver.result import Encoder
 

@@ -12,13 +12,14 @@ import numpy.typing as npt
 from scipy import sparse
 
 from ..core.arrays import Mask, Matrix, Presence, softmax_at, temper
-from ..data.row_checks import RowChecks
+from ..data.validation import RowChecks
 from ..data.views import Views
-from ..engine.blocks import iter_blocks, map_blocks, one_blas_thread, row_blocks
+from ..engine.blocks import count_threads, iter_blocks, map_blocks, one_blas_thread, row_blocks
 from ..engine.sources.dask_rows import join_sources
 from ..features.products import ViewCrossProducts
 from ..features.projected import PROJECTED_ROWS, project_texts, shared_texts
-from ..features.scaling import ViewsScaler, check_finite
+from ..features.scaled import ViewsScaler
+from ..features.scaling import check_finite
 from ..readers.base import class_probabilities, to_space
 from ..readers.linear import FoldedReader
 from ..solver.codes import CodeStack, stack_codes
@@ -33,28 +34,32 @@ Wanted = Literal["class_ids", "probabilities", "embedding", "codes"]
 Chunk = tuple[slice, Any, Mask | None]  # rows, what was wanted of them, and which have no view; None if all have one
 
 
-def predict_chunks(model: Model, views: Views, wanted: Wanted, checks: RowChecks, n_threads: int) -> Iterator[Chunk]:
+def predict_chunks(
+    model: Model, views: Views, wanted: Wanted, checks: RowChecks, n_jobs: int | None
+) -> Iterator[Chunk]:
     """Read rows chunk by chunk: rows of a store are read once, and memory does not grow with them.
 
     Rows on a cluster are read where they are: what is wanted comes back, the rows do not.
     """
-    work = _OfBlock(model, wanted, checks, views.names)
-    if views.is_on_cluster:
+    work, is_stored = _OfBlock(model, wanted, checks, views.names), views.is_stored
+    if is_stored and views.is_on_cluster:
         try:
             yield from join_sources(views.names, views.arrays).map(work, (views.present,))
         except ValueError:  # the same, by the numbers that rows have in all of them
             check_finite(views, 1, checks.find_present(views)[0])
             raise
         return
-    is_stored, chunks = views.is_stored, row_blocks(len(views), CHUNK_ROWS)
+    n_threads, chunks = count_threads(n_jobs), row_blocks(len(views), CHUNK_ROWS)
     for chunk in chunks:
         part = views if len(chunks) == 1 and not is_stored else views[chunk]
         try:
-            yield work.of_views(part, chunk, n_threads)
+            with one_blas_thread():  # once for all steps: each sets and restores the limit if nobody holds it
+                found = work.of_views(part, chunk, n_threads)
         except ValueError:
             if len(chunks) > 1:  # the same, by the numbers that rows have in all of them
                 check_finite(views, n_threads, checks.find_present(views)[0])
             raise
+        yield found
     views.check_unchanged()
 
 
@@ -68,12 +73,12 @@ class _OfBlock:
     names: list[str]
 
     def __call__(self, arrays: list[Any], block: slice, present: Presence) -> Chunk:
-        return self.of_views(Views(arrays, names=self.names, mask=present), block, 1)
+        with one_blas_thread():
+            return self.of_views(Views(arrays, names=self.names, mask=present), block, 1)
 
     def of_views(self, views: Views, block: slice, n_threads: int) -> Chunk:
-        with one_blas_thread():  # once for all steps: each sets and restores the limit if nobody holds it
-            present, empty = self.checks.check(views, block.start)
-            return block, predict_rows(self.model, views, present, self.wanted, n_threads), empty
+        present, empty = self.checks.check(views, block.start)
+        return block, predict_rows(self.model, views, present, self.wanted, n_threads), empty
 
 
 def predict_rows(model: Model, views: Views, present: Presence, wanted: Wanted, n_threads: int) -> Any:
@@ -101,8 +106,7 @@ def encode_rows(
     cross = ViewCrossProducts(views, embedder.scaler, embedder.landmarks, present=present, for_prediction=True)
 
     def of_block(block: slice) -> Any:
-        products = _read_finite(cross, block, partial(check_finite, views, present=present))
-        return use(embedder.encoder.encode(products, cross.present_in(block)))
+        return use(embedder.encoder.encode(*_read_block(cross, block, partial(check_finite, views, present=present))))
 
     return map_blocks(of_block, cross.blocks, n_threads, "encoding")
 
@@ -219,8 +223,8 @@ def _add_branch(
     cross = ViewCrossProducts(views, scaler, branch.landmarks, present=present, for_prediction=True)
 
     def of_block(block: slice) -> tuple[list[Matrix], sparse.csr_array | None]:
-        products = _read_finite(cross, block, check) if needs_products else None
-        forms = _Forms(branch, products, cross.present_in(block), lambda: scaler.read(views, block, present).stacked())
+        products, has_views = _read_block(cross, block, check) if needs_products else (None, cross.present_in(block))
+        forms = _Forms(branch, products, has_views, lambda: scaler.read(views, block, present).stacked())
         embedded = []
         for member in branch.members:
             if member.reader.reads == "embedding":
@@ -308,11 +312,12 @@ class _Forms:
         return completed
 
 
-def _read_finite(cross: ViewCrossProducts, block: slice, check: Callable[[], None]) -> Matrix:
-    products = cross.read(block)
+def _read_block(cross: ViewCrossProducts, block: slice, check: Callable[[], None]) -> tuple[Matrix, Presence]:
+    """Return finite products of rows, and which rows have which view."""
+    present, products = cross.present_in(block), cross.read(block)
     if not np.isfinite(products.sum()):  # NaN and infinity pass through the product: no extra pass over X
         check()
-    return products
+    return products, present
 
 
 def _part(present: Presence, rows: slice) -> Presence:

@@ -1,6 +1,9 @@
 """What a reader is: fitted, it turns rows of one kind of space into one score per class, larger for likelier.
 
-The second class of each row: what a row would most likely be, if not what it is taken for.
+Which readers there are as a parameter, and which go together.
+
+The second class of each row: what a row would most likely be, if not what it is taken for. What models that did not
+see a label said of its row: the evidence for accuracy, confusion and doubtful labels.
 """
 
 from __future__ import annotations
@@ -11,12 +14,43 @@ from typing import Any, Literal, Protocol
 
 import numpy as np
 
-from ..core.arrays import ClassIds, Matrix, is_sparse, softmax_at, unit_rows, unit_sparse_rows
+from ..core.arrays import ClassIds, Mask, Matrix, Rows, Weights, is_sparse, softmax_at, unit_rows, unit_sparse_rows
+from ..core.checks import Together
 from ..engine.blocks import row_blocks
 
 # What readers read of a row: its embedding, as `transform` gives it, or at unit length; its code at unit length; its
 # scaled features; its products with the landmarks (E); the weights of its nearest rows in a graph.
 Space = Literal["embedding", "unit_embedding", "unit_codes", "features", "products", "graph"]
+
+RULES = ("nearest", "euclidean", "knn", "paper")  # "paper" is "euclidean" from the codes of the joint problem
+OF_PRODUCTS = ("linear", "poisson")  # readers of the products with the landmarks; those of the embedding are `RULES`
+JOINABLE = ("nearest", "knn")  # readers of the embedding that go together with these
+COMBINATIONS: tuple[tuple[str, ...], ...] = (
+    *((name,) for name in (*RULES, *OF_PRODUCTS)),
+    OF_PRODUCTS,
+    *((first, *others) for first in JOINABLE for others in (("linear",), ("poisson",), OF_PRODUCTS)),
+)
+READ_LABELS = 20_000  # of which the regression learns; it has at most as many coefficients a class as landmarks
+# Rows of a graph that reads labels: their neighbours cost half a second, and any other row 5,000 short distances; half
+# of them may be labelled, the others show where the rows are.
+READ_GRAPH = 5000
+READERS_RULE = Together(
+    COMBINATIONS, "several: 'nearest' or 'knn' with 'linear', 'poisson' or both, or 'linear' with 'poisson'"
+)
+
+
+def resolve_readers(readers: Any) -> tuple[str, ...] | None:
+    """Return the readers that a parameter names, that of the embedding first; None for "auto", an error for nonsense.
+
+    Examples
+    --------
+    >>> resolve_readers("nearest"), resolve_readers(["poisson", "knn"]), resolve_readers("auto")
+    (('nearest',), ('knn', 'poisson'), None)
+    """
+    READERS_RULE.check("readers", readers)
+    if isinstance(readers, str):
+        return None if readers == "auto" else (str(readers),)
+    return READERS_RULE.ordered(list(readers))
 
 
 class Reader(Protocol):
@@ -123,3 +157,53 @@ class TopTwo:
         is_first = class_ids == self.class_ids
         others = np.where(is_first, self.seconds, self.class_ids)
         return others, np.where(is_first, self.second_confidence, self.confidence)
+
+
+@dataclass(frozen=True, eq=False)
+class HeldOutLabels:
+    """Labelled rows whose labels were hidden in turn, and the probabilities that they got without them.
+
+    Attributes
+    ----------
+    rows : ndarray of int of shape (n_judged,)
+        Numbers of the rows in the fit. A label that is the only one of its class is never hidden.
+    class_ids : ndarray of int of shape (n_judged,)
+        Their labels, as places in ``classes_``.
+    probabilities : ndarray of shape (n_judged, n_classes)
+        Of each class, by a model that did not see the row's label.
+    weights : ndarray of shape (n_judged,), or None
+        Their sample weights.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> hidden = HeldOutLabels(np.array([3, 8]), np.array([0, 1]), np.array([[0.9, 0.1], [0.6, 0.4]]))
+    >>> hidden.right, hidden.confidence
+    (array([ True, False]), array([0.9, 0.6]))
+    """
+
+    rows: Rows
+    class_ids: ClassIds
+    probabilities: Matrix
+    weights: Weights = None
+
+    def __len__(self) -> int:
+        return len(self.rows)
+
+    @property
+    def guessed(self) -> ClassIds:
+        """The likeliest class of each row."""
+        likeliest: ClassIds = self.probabilities.argmax(axis=1)
+        return likeliest
+
+    @property
+    def right(self) -> Mask:
+        """Whether that is the label given."""
+        found: Mask = self.guessed == self.class_ids
+        return found
+
+    @property
+    def confidence(self) -> Matrix:
+        """Its probability."""
+        sure: Matrix = np.max(self.probabilities, axis=1)
+        return sure

@@ -23,19 +23,19 @@ import numpy as np
 from scipy import sparse
 from scipy.special import softmax
 
-from ..core.arrays import ClassIds, Matrix, Rows, softmax_at
+from ..core.arrays import ClassIds, Matrix, Rows, softmax_at, temper
 from ..data.labels import split_labels
 from ..solver.codes import code_gram
 from ..solver.coverage import cover_landmarks
 from ..solver.laplacian import Laplacian
-from ..solver.objective import CodeSums, embedding_matrices, landmark_graph, trace_ratio_matrices
+from ..solver.objective import CodeSums, landmark_graph, trace_ratio_matrices
 from ..solver.problem import EPSILON, Problem
 from ..solver.result import SolverResult
 from ..solver.trace_ratio import solve_trace_ratio
-from ..supervision.known import Supervision
-from .held_out_labels import HeldOutLabels
+from ..supervision.known import Supervision, supervision_laplacians
+from .base import HeldOutLabels
 from .nearest import SAME, LabelledNeighbours, calibrate_on_seen, keep_labelled
-from .temperature import Mistakes, choose_temperature, log_loss
+from .temperature import Mistakes, average_temperature, choose_temperature, log_loss
 
 _N_FOLDS = 3  # 5 and 8 were no better calibrated
 _ENOUGH_JUDGED = 200  # rows; with more labels, not every fold is judged
@@ -85,14 +85,6 @@ def hold_out(folds: Sequence[Rows], n_rows: int, judge: Callable[[int, Rows, Row
     for fold, hidden in enumerate(folds):
         scores.append(judge(fold, hidden, np.setdiff1d(everyone, hidden)))
     return Judged(folds, scores, n_rows)
-
-
-def embed_from_sums(sums: CodeSums, problem: Problem, *, start: Matrix | None = None, tol: float) -> Matrix:
-    """Learn the landmarks' embedding from what is known of all codes together."""
-    solved = solve_trace_ratio(*embedding_matrices(problem, sums), problem.n_components, start=start, tol=tol)
-    if not solved.is_partial:
-        return solved.embedding
-    return cover_landmarks(solved.embedding, problem, sums).embedding
 
 
 def calibrate(
@@ -275,7 +267,8 @@ class _LabelledSpace:
     def embed(self, known: Supervision, class_balance: str | None) -> Matrix:
         """Return the embedding of the fit's labelled rows, learned from what is known."""
         problem = self.problem
-        rows, must, cannot = known.laplacians(problem.weights, class_balance)
+        about_labels = known.class_ids, len(known.classes), known.pairs, problem.weights, class_balance
+        rows, must, cannot = supervision_laplacians(*about_labels)
         codes = self.codes[np.searchsorted(problem.labelled, rows)]
         forms = (
             _quadratic(None if problem.must is None else must, codes),
@@ -308,3 +301,23 @@ def _basis(codes: sparse.csr_array, graph: Matrix, n_components: int) -> Matrix 
     dense = codes.toarray().T
     basis: Matrix = np.linalg.qr(dense + 2 * (graph @ dense))[0]
     return basis
+
+
+def average_readers(held_out: Sequence[Matrix], class_ids: ClassIds) -> tuple[float, Matrix]:
+    """Choose how sure the mean of several readers may be, on held-out labels.
+
+    Returns its temperature, and the probabilities that the rows of `folds_to_judge` get without their labels.
+
+    Parameters
+    ----------
+    held_out : sequence of ndarray
+        Probabilities of these rows by each of the readers, which have not seen them.
+    class_ids : ndarray of int
+        Of all labelled rows.
+    """
+    asked = folds_to_judge(class_ids)[1]
+    mean: Matrix = np.mean(held_out, axis=0)
+    if not asked or len(held_out) == 1:
+        return 1.0, mean
+    temperature = average_temperature(mean, class_ids[np.concatenate(asked)])
+    return temperature, temper(mean, temperature)

@@ -11,8 +11,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from ..core.arrays import Matrix, Rows, squared_norms
-from ..core.kept_arrays import keep_array
+from ..core.arrays import Matrix, Rows, keep_array, squared_norms
 from ..engine.blocks import map_blocks, row_blocks
 from ..features.neighbours import nearest_points
 from .graph import N_NEIGHBORS, FittedRows

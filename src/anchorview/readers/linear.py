@@ -73,10 +73,16 @@ def fit_linear(
     tol: float = 1e-3,
     max_iter: int = _MAX_ITER,
 ) -> LinearReader:
-    """Fit a logistic regression; `strength` is scikit-learn's C, `tol` and `max_iter` those of its solver."""
+    """Fit a logistic regression; `strength` is scikit-learn's C, `tol` and `max_iter` those of its solver.
+
+    Rows that nobody scaled may be thousands long: no penalty would hold their coefficients, and the solver would stop
+    anywhere. They are made as long as rows of standardised features would be.
+    """
     from sklearn.linear_model import LogisticRegression
 
-    rotation = None
+    length, rotation = np.sqrt(_mean_square(features)), None
+    if length > 1.0:
+        features = features / features.dtype.type(length)
     if features.shape[0] < min(features.shape[1], _MAX_ROTATED):
         features, rotation = _rotate(features)
     with warnings.catch_warnings():
@@ -90,8 +96,16 @@ def fit_linear(
         intercept = np.concatenate([-intercept / 2, intercept / 2])
     if rotation is not None:
         coefficients = rotation(coefficients)
+    if length > 1.0:
+        coefficients = coefficients / length
     converged = bool(np.max(model.n_iter_) < max_iter)
     return LinearReader(coefficients, intercept, model.classes_.astype(np.intp), n_classes, converged, reads)
+
+
+def _mean_square(features: Any) -> float:
+    """Return the mean square of the numbers of some rows."""
+    values = features.data if is_sparse(features) else features.ravel()
+    return float(np.einsum("i,i->", values, values, dtype=np.float64)) / max(int(np.prod(features.shape)), 1)
 
 
 def _rotate(features: Any) -> tuple[Matrix, Callable[[Matrix], Matrix]]:

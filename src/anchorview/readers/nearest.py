@@ -30,7 +30,6 @@ from .base import Reader, Space, TopTwo, class_probabilities
 from .candidates import COPIES, EVERY, MIN_LABELLED, MIN_ROWS, TOGETHER, CandidateFilter, split_rows
 from .temperature import Mistakes, choose_temperature, usual_temperature
 
-RULES = ("nearest", "euclidean", "knn", "paper")  # "paper" is "euclidean" from the codes of the joint problem
 _BLOCK_ENTRIES = 2**20  # similarities of one block: 4-8 MB
 _COPIES = 4  # of similarities that a vote makes: their order, and which come near
 _SMALLEST = 1e-3  # squared distance, to that of a labelled row from the origin
@@ -107,7 +106,7 @@ class LabelledNeighbours:
         def nearness(rows: Matrix) -> Matrix:
             moved = np.empty((len(rows), rows.shape[1] + 2))
             np.subtract(rows, middle, out=moved[:, :-2])
-            moved[:, -2], moved[:, -1] = 1.0, squared_norms(moved[:, :-2])
+            moved[:, -2], moved[:, -1] = 1.0, np.einsum("ij,ij->i", moved[:, :-2], moved[:, :-2])
             result: Matrix = moved @ factor
             return result
 

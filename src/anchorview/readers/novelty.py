@@ -16,7 +16,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from ..core.arrays import ClassIds, Mask, Matrix, Rows
-from .held_out_labels import HeldOutLabels
+from .base import HeldOutLabels
 from .label_walk import N_NEIGHBORS, LabelWalk
 from .scattered import ScatteredRows, fit_scattered, isolation
 from .unseen_classes import DensityRatio, fit_density_ratio, held_out_doubts, left_out_distances, percentile_ranks

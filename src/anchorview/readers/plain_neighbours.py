@@ -7,9 +7,8 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from ..core.arrays import ClassIds, Matrix, Weights, unit_rows
+from ..core.arrays import ClassIds, Matrix, Weights, fewer_digits, unit_rows
 from ..core.draws import subsample_classes
-from ..features.directions import fewer_digits
 from ..features.neighbours import nearest_points
 from .base import Space
 from .nearest import NO_VOTE, SAME, LabelledNeighbours, keep_labelled

@@ -21,19 +21,17 @@ import numpy as np
 import numpy.typing as npt
 from scipy.special import softmax
 
-from ..core.arrays import ClassIds, Matrix, Rows, Weights, squared_norms, temper
+from ..core.arrays import ClassIds, Matrix, Rows, Weights, squared_norms
 from ..features.products import CompletedProducts, ViewCrossProducts
 from ..features.representation import Representation
 from ..solver.elastic_net import ElasticNetEncoder
-from .base import class_probabilities
-from .choice import READ_GRAPH, READ_LABELS
-from .graph import FittedRows, GraphSpace, join_rows, make_space
+from .base import READ_GRAPH, READ_LABELS, class_probabilities
+from .graph import FittedRows, GraphSpace, PoissonReader, join_rows, make_space
 from .graph_members import GraphMembers
 from .held_out import folds_to_judge, hold_out, rows_to_judge
 from .kept_neighbours import KeptNeighbours
 from .linear import FoldedReader, LinearReader, fit_linear
-from .poisson import PoissonReader
-from .temperature import Mistakes, average_temperature, choose_temperature, log_loss, usual_temperature
+from .temperature import Mistakes, choose_temperature, log_loss, usual_temperature
 
 _MOST_JUDGING = 2000  # labels, from which a strength is judged
 _STRENGTHS = (1.0, 10.0, 100.0)  # C of the regression, of which hidden labels choose
@@ -144,7 +142,7 @@ def fit_product_readers(
         else:
             reader, shares, graph = _fit_poisson(source.landmarks, cross, labelled, members, n_threads)
             fitted.append((reader, shares))
-    readers, held_out = (tuple(parts) for parts in zip(*fitted, strict=True))
+    readers, held_out = map(tuple, zip(*fitted, strict=True))
     return ProductReaders(readers, graph, held_out, labelled, members if "poisson" in names else None)
 
 
@@ -157,28 +155,6 @@ def _graph_members(
         if len(members.rows) <= _MOST_GROWN * READ_GRAPH:
             return members
     return GraphMembers(draw_graph_rows(n_rows, labelled, rng), labelled.rows)
-
-
-def average_readers(judged: Matrix | None, on_products: ProductReaders) -> tuple[float, Matrix]:
-    """Choose how sure the mean of readers of E and of the embedding's may be, on held-out labels.
-
-    Returns its temperature, and the probabilities that the rows of `folds_to_judge` get without their labels.
-
-    Parameters
-    ----------
-    judged : ndarray or None
-        Probabilities of these rows by the reader of the embedding, which has not seen them; None without it.
-    on_products : ProductReaders
-        The readers of E.
-    """
-    class_ids = on_products.labelled.class_ids
-    held_out = [*([] if judged is None else [judged]), *on_products.held_out]
-    asked = folds_to_judge(class_ids)[1]
-    mean: Matrix = np.mean(held_out, axis=0)
-    if not asked or len(held_out) == 1:
-        return 1.0, mean
-    temperature = average_temperature(mean, class_ids[np.concatenate(asked)])
-    return temperature, temper(mean, temperature)
 
 
 def _fit_linear(source: Representation, cross: Products, labelled: Labelled) -> tuple[FoldedReader, Matrix]:

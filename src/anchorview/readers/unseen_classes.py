@@ -13,7 +13,7 @@ import numpy as np
 from scipy.special import expit, log_expit
 
 from ..core.arrays import ClassIds, Mask, Matrix, Rows
-from .held_out_labels import HeldOutLabels
+from .base import HeldOutLabels
 
 # How strongly the sign tells new rows from known ones, before a look at the labels: exp(8) from its least to its most.
 _SLOPE, _SLOPE_SPREAD, _OFFSET_SPREAD = 8.0, 4.0, 3.0

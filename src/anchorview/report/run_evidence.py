@@ -11,7 +11,7 @@ import numpy.typing as npt
 from ..core.arrays import ClassIds, Matrix, Rows
 from ..label_loop.judging import LabelLoop
 from ..metrics import ReliabilityCurve, reliability_curve
-from ..readers.held_out_labels import HeldOutLabels
+from ..readers.base import HeldOutLabels
 from ..view_importance import measure_unlabelled
 
 _MOST_CLASSES = 2000  # of a confusion matrix: it grows with their square

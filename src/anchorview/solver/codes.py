@@ -80,12 +80,6 @@ def _pieces(codes: sparse.csr_array, n_rows: int) -> Iterator[slice]:
         checkpoint(1.0)
 
 
-def embed_codes(codes: sparse.csr_array, block: slice, embedding: Matrix, dtype: npt.DTypeLike) -> Matrix:
-    """Return the embedding F = Z Aᵀ of the codes of a block."""
-    result: Matrix = (codes @ embedding.T).astype(dtype)
-    return result
-
-
 @dataclass
 class CodeStack:
     """Blocks of codes put under one another, each as it comes.

@@ -277,3 +277,34 @@ def add_code_gram(indptr: Any, indices: Any, data: Any, weights: Any, out: Any) 
                     out[j, column] += value * data[t]
                     out[k, column] += other * data[t]
             a += one + one
+
+
+@compiled(fastmath=FAST)
+def box_descent(hessian: Any, b: Any, z: Any, w: Any, upper: float, tol: float, is_new: bool, n_sweeps: int) -> bool:
+    """Coordinate descent with both bounds, for the rare row that the active set does not solve.
+
+    Takes z within the box and moves it by some sweeps, keeping w = b − H z, which it computes if the row is new. True
+    if z is the solution.
+    """
+    m = len(b)
+    if is_new:
+        for j in range(m):
+            w[j] = b[j]
+        for j in range(m):
+            if z[j] != 0.0:
+                for t in range(m):
+                    w[t] -= z[j] * hessian[j, t]
+    for _ in range(n_sweeps):
+        largest = 0.0
+        for j in range(m):
+            value = min(max(z[j] + w[j] / hessian[j, j], 0.0), upper)
+            change = value - z[j]
+            if change != 0.0:
+                largest = max(largest, abs(change) * hessian[j, j])
+                z[j] = value
+                row = hessian[j]
+                for t in range(m):
+                    w[t] -= change * row[t]
+        if largest <= tol:
+            return True
+    return False

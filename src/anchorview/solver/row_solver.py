@@ -112,8 +112,7 @@ class RowSolver:
 
     def _finish_in_box(self, row: int, size: int) -> None:
         """Solve by coordinate descent a row that the active set does not solve, and store its code."""
-        from .kernels import INEXACT
-        from .moves import box_descent
+        from .kernels import INEXACT, box_descent
 
         m = self._linear.shape[1]
         z, w = np.zeros(m), np.empty(m)

@@ -24,7 +24,6 @@ import numpy as np
 from scipy import sparse
 
 from ..core.arrays import Matrix, Weights
-from .elastic_net import hessian_of, optimality_tol, solve_codes
 
 UNITS = ("data", "paper")
 
@@ -78,12 +77,6 @@ def measure_codes(codes: sparse.csr_array, weights: Weights = None) -> CodeSizes
         return CodeSizes(0.0, 0.0)
     squares = np.asarray(codes.power(2).sum(axis=1), dtype=np.float64).ravel()
     return CodeSizes(codes.nnz / codes.shape[0], float(np.average(squares, weights=weights)))
-
-
-def encode_some(gram: Matrix, cross: Matrix, l1: float, ridge: float) -> sparse.csr_array:
-    """Return the codes of a few rows of E; without what is worth preparing for many."""
-    hessian = hessian_of(gram, ridge, cross.dtype)
-    return solve_codes(hessian, cross - cross.dtype.type(l1), optimality_tol(gram, cross.dtype))
 
 
 def for_codes(l1: float, ridge: float, units: DataUnits) -> tuple[float, float]:

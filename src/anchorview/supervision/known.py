@@ -1,4 +1,4 @@
-"""What a fit knows of its rows: labels and pairs, checked, and their Laplacians.
+"""What a fit knows of its rows: labels and pairs, and their Laplacians.
 
 The paper encodes supervision in two matrices over the labelled rows: ``M`` holds ``1/n_m`` for each ordered pair of one
 class (a row with itself included) and ``C`` holds ``1/n_c`` for each ordered pair of two classes. Neither is formed:
@@ -7,7 +7,6 @@ see `solver.laplacian`.
 
 from __future__ import annotations
 
-import warnings
 from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any
@@ -15,13 +14,10 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from ..core.arrays import ClassIds, Mask, Matrix, Rows, Weights
+from ..core.arrays import ClassIds, Matrix, Rows, Weights
 from ..core.checks import OneOf
-from ..data.labels import encode_labels, number_by_appearance
-from ..data.views import Views
 from ..solver.laplacian import GroupLaplacian, Laplacian, PairLaplacian, Part, group_matrix, pair_matrix, pool
-from .conflicts import Conflict, conflict_message, find_conflicts
-from .constraints import Constraints
+from .conflicts import Conflict
 from .pairs import PairGroups, PairList, ResolvedPairs
 
 
@@ -39,64 +35,10 @@ class Supervision:
         """Numbers of the labelled rows, ascending."""
         return np.flatnonzero(self.class_ids >= 0)
 
-    @property
-    def n_classes(self) -> int:
-        """Number of labelled classes."""
-        return len(self.classes)
-
     def take(self, rows: Rows) -> Supervision:
         """Return what is known of some rows (ascending), all labelled ones among them; pairs are of these only."""
         pairs = None if self.pairs is None else self.pairs.take(rows)
         return Supervision(self.classes, self.class_ids[rows], pairs, self.conflicts)
-
-    def laplacians(
-        self, weights: Weights, class_balance: str | None
-    ) -> tuple[Rows, Laplacian | None, Laplacian | None]:
-        """Return the rows with supervision, and their must-link and cannot-link Laplacians."""
-        return supervision_laplacians(self.class_ids, self.n_classes, self.pairs, weights, class_balance)
-
-
-def read_supervision(
-    y: Any,
-    constraints: Any,
-    views: Views,
-    empty: Mask | None = None,
-    unlabelled: Any = None,
-    counted: Mask | None = None,
-) -> Supervision:
-    """Check labels and constraints, and warn of constraints that contradict each other.
-
-    What is known about `empty` rows, without any view, cannot be used. `unlabelled` is one more value of `y` that means
-    "no label", and `counted` are the rows of positive weight. Ids of the views name the ends of id pairs.
-    """
-    classes, class_ids = encode_labels(y, len(views), unlabelled=unlabelled, ids=views.ids)
-    if empty is not None and empty.any():
-        classes, class_ids = _forget(classes, class_ids, empty)
-    classes, class_ids = number_by_appearance(classes, class_ids, counted)
-    if constraints is None:
-        return Supervision(classes, class_ids, None, [])
-    if not isinstance(constraints, Constraints):
-        raise TypeError(
-            f"constraints must be a Constraints object; got {type(constraints).__name__}. "
-            "Build one with Constraints.from_pairs, from_groups or from_matrix."
-        )
-    ids: Any = views.ids
-    pairs = constraints.resolve(len(views), ids, views.known_ids)
-    if empty is not None and empty.any():
-        pairs = pairs.without(empty)
-    conflicts = find_conflicts(class_ids, pairs, len(views))
-    if conflicts:
-        warnings.warn(conflict_message(conflicts, ids), UserWarning, stacklevel=5)
-    return Supervision(classes, class_ids, pairs, conflicts)
-
-
-def _forget(classes: npt.NDArray[Any], class_ids: Rows, empty: Mask) -> tuple[npt.NDArray[Any], Rows]:
-    """Drop the labels of empty rows, and classes that no other row has."""
-    known = (class_ids >= 0) & ~empty
-    kept, numbers = np.unique(class_ids[known], return_inverse=True)
-    result = np.full(len(class_ids), -1, dtype=np.intp)
-    result[known] = numbers
-    return classes[kept], result
 
 
 def supervision_laplacians(
@@ -115,6 +57,7 @@ def supervision_laplacians(
 
     Examples
     --------
+    >>> from anchorview import Constraints
     >>> pairs = Constraints.from_pairs(must=[(0, 3)], n_rows=4).resolve(4)
     >>> rows, must, cannot = supervision_laplacians(np.array([0, 0, -1, -1]), 1, pairs)
     >>> rows, cannot is None

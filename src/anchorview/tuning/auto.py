@@ -18,20 +18,23 @@ import numpy as np
 from ..core.arrays import ClassIds, Presence, Rows, Weights
 from ..core.draws import draw_weighted
 from ..data.labels import split_labels
-from ..data.row_checks import check_magnitude
+from ..data.validation import check_magnitude
 from ..data.views import Views
 from ..features.scaling import check_finite
 from ..features.view_weights import ViewWeights, describe_view_weights
 from ..solver.weights import DEFAULTS
 from ..supervision.pairs import ResolvedPairs
-from .joining import BESIDE, Joined, forms_of, join
+from .joining import BESIDE, Joined, join
 from .judging import judge
 from .options import MOST_LABELLED, SAMPLE_LANDMARKS, SAMPLE_ROWS, SearchOptions
 from .search_data import SearchData
-from .settings import FOR_FSSMSC, N_VOTES, Scaling, Setting, one_name, scalings_to_try, split_inference
+from .settings import FOR_FSSMSC, N_VOTES, READINGS, Scaling, Setting, one_name, scalings_to_try, split_inference
 from .view_weights import choose_view_weights
 
 _N_FOLDS = 3
+_FEW_FOLDS = (
+    10  # below 50 labels: with a third of them hidden, classes of two or three would be judged by a model of one
+)
 _RIDGES = (1.0, 10.0)  # besides the default; beyond, codes have too few or too many non-zeros
 _MUST_LINK_WEIGHTS = (0.3, 30.0)
 _MANY_VOTES = 15  # where classes overlap, five labelled rows say little
@@ -248,8 +251,8 @@ def _sample(rows: LabelledRows, default: Scaling, seed: int, n_threads: int) -> 
     given = rows.class_ids[chosen]
     class_ids = np.unique(given[given >= 0], return_inverse=True)[1]
     n_classes, options = int(class_ids.max()) + 1, SearchOptions()
-    n_repeats = 2 if len(class_ids) < options.few_labels else 1
-    folds = [fold for _ in range(n_repeats) for fold in split_labels(class_ids, _N_FOLDS, rng)]
+    n_repeats, n_folds = (2, _FEW_FOLDS) if len(class_ids) < options.few_labels else (1, _N_FOLDS)
+    folds = [fold for _ in range(n_repeats) for fold in split_labels(class_ids, n_folds, rng)]
     if not folds or n_classes < 2:
         return None
     views = rows.views[chosen]
@@ -309,3 +312,10 @@ def describe(choice: Choice, asked: AutoRequest, names: Sequence[str]) -> str:
     if not choice.n_judged:
         return f"chosen by the kind of features, since no labels could be held out: {what}."
     return f"chosen on {choice.n_judged} hidden labels, of {choice.n_settings} settings: {what}."
+
+
+def forms_of(inference: str | None, *, has_products: bool = True) -> tuple[tuple[str, ...], ...]:
+    """Return the readers of E that may take part: any or none, unless they were asked for, or E is not at hand."""
+    if inference is not None:
+        return (split_inference(inference)[1],)
+    return ((), *READINGS) if has_products else ((),)

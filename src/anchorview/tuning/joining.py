@@ -17,7 +17,7 @@ from ..features.view_weights import ViewWeights
 from ..readers.temperature import average_temperature, log_loss, mean_of
 from .judging import shrink_loss
 from .search_data import Judgement, SearchData
-from .settings import FOR_FSSMSC, READINGS, Scaling, Setting, split_inference
+from .settings import FOR_FSSMSC, Scaling, Setting
 
 BESIDE = {"linear": "features", "poisson": "poisson"}  # readers of E, and the heads that they are judged as
 
@@ -40,13 +40,6 @@ class Joined:
         """Return the readers of E that take part."""
         heads = {setting.head for setting in self.parts}
         return [name for name, head in BESIDE.items() if head in heads]
-
-
-def forms_of(inference: str | None, *, has_products: bool = True) -> tuple[tuple[str, ...], ...]:
-    """Return the readers of E that may take part: any or none, unless they were asked for, or E is not at hand."""
-    if inference is not None:
-        return (split_inference(inference)[1],)
-    return ((), *READINGS) if has_products else ((),)
 
 
 def join(

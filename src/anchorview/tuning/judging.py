@@ -19,14 +19,13 @@ from scipy.special import softmax
 from ..core.arrays import Matrix, Rows
 from ..engine.blocks import one_blas_thread
 from ..readers.base import Reader, Space, to_space
+from ..readers.graph import share_scores
 from ..readers.held_out import hold_out
 from ..readers.linear import fit_linear
 from ..readers.plain_neighbours import fit_plain_neighbours
-from ..readers.spread import share_scores
 from ..readers.temperature import AnyClass, choose_temperature, log_loss, mean_of
 from ..readers.view_regressions import fit_view_regressions
-from .links import VisibleLabels
-from .representation import embed_code_set
+from .representation import VisibleLabels
 from .search_data import Judgement, SearchData
 from .settings import ON_FEATURES, ON_GRAPH, Setting, count_changes
 
@@ -112,7 +111,7 @@ def _judge_of(data: SearchData, setting: Setting, embeddings: Embeddings) -> Cal
         visible, embedding = data.visible(fold), None
         if setting.head in ON_EMBEDDING:
             if fold == len(known):
-                known.append(_embed(data, setting, visible, known[-1] if known else data.starts.get(setting.source)))
+                known.append(data.embed(setting, visible, known[-1] if known else None))
             embedding = known[fold]
         features = to_space(SPACES[setting.head], rows, embedding)
         shown = np.searchsorted(data.known_rows, visible.rows)
@@ -120,13 +119,6 @@ def _judge_of(data: SearchData, setting: Setting, embeddings: Embeddings) -> Cal
         return reader.scores(features[np.searchsorted(data.known_rows, data.rows[hidden])])
 
     return judge
-
-
-def _embed(data: SearchData, setting: Setting, visible: VisibleLabels, start: Matrix | None) -> Matrix:
-    """Learn the landmarks' embedding from some of the labels, starting from that of another fold or setting."""
-    embedding = embed_code_set(data.judged_codes(setting), visible, data.must_link_weight(setting), start)
-    data.starts.setdefault(setting.source, embedding)
-    return embedding
 
 
 def fit_reader(data: SearchData, setting: Setting, rows: Any, visible: VisibleLabels) -> Reader:

@@ -76,12 +76,12 @@ class LabelJudge:
         self._weights[self._learned] = weights[self._learned]
         self._can_be_judged = _has_others(class_ids, self._weights > 0)
         self._judging = thin(np.flatnonzero(self._can_be_judged), class_ids, _MOST_JUDGING)
-        features = self._features.coordinates(source.cross.take(rows[self._learned]))
-        self._space: RidgeSpace = make_ridge_space(features, None if row_weights is None else weights[self._learned])
-        self._coordinates = self._space.coordinates(features)
         labelled = keep_labels(rows[speaking], class_ids[speaking], row_weights, None)
         draw = np.random.RandomState(0)  # the draws of a fit stay what they are
         self._members = draw_graph_rows(source.cross.n_rows, labelled, draw, JUDGED_GRAPH, with_others=not on_cluster)
+        features = self._features.coordinates(source.cross.take(rows[self._learned]))
+        self._space: RidgeSpace = make_ridge_space(features, None if row_weights is None else weights[self._learned])
+        self._coordinates = self._space.coordinates(features)
         space = GraphSpace(self._features.weights[:, -N_DIRECTIONS:])  # the leading ones
         graph_weights = None if row_weights is None else row_weights[self._members]
         points = space.coordinates(source.cross.take(self._members))

@@ -8,46 +8,18 @@ other's. A must-link of weight 1 or more joins; a lighter one is a hint, for the
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
-from functools import cached_property
-from typing import Any
-
 import numpy as np
 from scipy import sparse
 from scipy.sparse.csgraph import connected_components
 from scipy.special import softmax
 
 from ..core.arrays import ClassIds, Matrix, Rows, Weights
-from ..readers.linear import LinearReader
-from ..solver.laplacian import Laplacian, group_matrix, pair_matrix
-from ..supervision.known import supervision_laplacians
+from ..solver.laplacian import group_matrix, pair_matrix
 from ..supervision.pairs import ResolvedPairs
 
 _FIRM = 1.0  # weight at which a must-link joins
 _ROUNDS = 10  # of settling; classes that exclude each other are far apart after three or four
 _LEAST = 1e-6  # probability that is left to a class which a pair rules out
-
-
-@dataclass(frozen=True)
-class VisibleLabels:
-    """What a fit may learn from: rows with a class, given or passed on by must-links, and pairs."""
-
-    rows: Rows  # ascending
-    class_ids: ClassIds
-    weights: Weights  # of these rows
-    pairs: ResolvedPairs | None
-    all_weights: Weights  # of all rows
-    n_rows: int  # number of all rows
-    n_classes: int
-    # of single views, by what scales them: scalings that differ in other views share them
-    regressions: dict[Any, tuple[Any, LinearReader]] = field(default_factory=dict, init=False, repr=False)
-
-    @cached_property
-    def laplacians(self) -> tuple[Rows, Laplacian | None, Laplacian | None]:
-        """The rows with supervision and their Laplacians; many settings share them."""
-        everyone = np.full(self.n_rows, -1, dtype=np.intp)
-        everyone[self.rows] = self.class_ids
-        return supervision_laplacians(everyone, self.n_classes, self.pairs, self.all_weights)
 
 
 def joined_rows(pairs: ResolvedPairs) -> Rows:

@@ -3,23 +3,50 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
+from functools import cached_property
+from typing import Any
 
 import numpy as np
 from scipy import sparse
 
-from ..core.arrays import Matrix, Rows, Weights
+from ..core.arrays import ClassIds, Matrix, Rows, Weights
 from ..engine.blocks import iter_blocks, one_blas_thread, row_blocks
 from ..features.representation import Representation
-from ..readers.held_out import embed_from_sums
+from ..readers.linear import LinearReader
 from ..solver.codes import code_gram, stack_codes
+from ..solver.coverage import cover_landmarks
 from ..solver.elastic_net import ElasticNetEncoder
-from ..solver.laplacian import quadratic_forms
-from ..solver.objective import CodeSums
+from ..solver.laplacian import Laplacian, quadratic_forms
+from ..solver.objective import CodeSums, embedding_matrices
 from ..solver.problem import Problem
-from .links import VisibleLabels
+from ..solver.trace_ratio import solve_trace_ratio
+from ..supervision.known import supervision_laplacians
+from ..supervision.pairs import ResolvedPairs
 
 _BLOCK_ROWS = 512  # of some rows, so that threads end together
 _KEPT = 6  # folds, of up to two rounds, whose sums are kept: a few MB each with 500 landmarks
+
+
+@dataclass(frozen=True)
+class VisibleLabels:
+    """What a fit may learn from: rows with a class, given or passed on by must-links, and pairs."""
+
+    rows: Rows  # ascending
+    class_ids: ClassIds
+    weights: Weights  # of these rows
+    pairs: ResolvedPairs | None
+    all_weights: Weights  # of all rows
+    n_rows: int  # number of all rows
+    n_classes: int
+    # of single views, by what scales them: scalings that differ in other views share them
+    regressions: dict[Any, tuple[Any, LinearReader]] = field(default_factory=dict, init=False, repr=False)
+
+    @cached_property
+    def laplacians(self) -> tuple[Rows, Laplacian | None, Laplacian | None]:
+        """The rows with supervision and their Laplacians; many settings share them."""
+        everyone = np.full(self.n_rows, -1, dtype=np.intp)
+        everyone[self.rows] = self.class_ids
+        return supervision_laplacians(everyone, self.n_classes, self.pairs, self.all_weights)
 
 
 @dataclass(frozen=True)
@@ -57,8 +84,8 @@ def encode(
 
     def of_block(block: slice) -> tuple[sparse.csr_array, Matrix]:
         part = block if rows is None else rows[block]
-        products = cross.read(block) if rows is None else cross.take(rows[block])
-        codes = encoder.encode(products, cross.present_in(part))
+        present = cross.present_in(part)
+        codes = encoder.encode(cross.read(block) if rows is None else cross.take(rows[block]), present)
         return codes, code_gram(codes, None if weights is None else weights[part])
 
     m = len(source.landmarks)
@@ -99,4 +126,6 @@ def embed_code_set(
         cannot=cannot,
     )
     with one_blas_thread():
-        return embed_from_sums(code_set.sums(visible), problem, start=start, tol=tol)
+        sums = code_set.sums(visible)
+        solved = solve_trace_ratio(*embedding_matrices(problem, sums), problem.n_components, start=start, tol=tol)
+        return cover_landmarks(solved.embedding, problem, sums).embedding if solved.is_partial else solved.embedding

@@ -14,7 +14,7 @@ from ..readers.temperature import log_loss, mean_of
 from .judging import evidence_weight, judge, prior_doubt
 from .options import SearchOptions
 from .search_data import Judgement, SearchData
-from .settings import ON_GRAPH, WITHOUT_CODES, Scaling, Setting, count_changes, heads_of
+from .settings import ON_GRAPH, WITHOUT_CODES, Scaling, Setting, count_changes
 
 Batch = list[Setting]  # settings that share most of the work
 
@@ -91,6 +91,11 @@ def _on_features(data: SearchData, base: Setting, scalings: list[Scaling]) -> li
 def _on_codes(base: Setting, scalings: list[Scaling]) -> list[Batch]:
     """Return settings on codes, with default parameters."""
     return [heads_of(replace(base, scaling=scaling)) for scaling in scalings]
+
+
+def heads_of(base: Setting) -> list[Setting]:
+    """Return the settings that share the codes of `base`."""
+    return [replace(base, head=head) for head in ("nearest", "knn", "embedding", "codes")]
 
 
 def _around(data: SearchData, base: Setting, scalings: list[Scaling], *, known: bool = False) -> list[Batch]:

@@ -15,14 +15,15 @@ from ..engine.blocks import map_blocks
 from ..features.auto import mean_cosine
 from ..features.products import CompletedProducts, complete_features
 from ..features.representation import Representation, represent
-from ..features.scaling import ScaledRows, TextScalers, fit_scaling
+from ..features.scaled import ScaledRows
+from ..features.scaling import TextScalers, fit_scaling
 from ..readers.graph import Graph, join_rows, make_space
 from ..solver.elastic_net import ElasticNetEncoder
 from ..solver.weights import DEFAULTS, DataUnits, for_codes, for_labels, measure_codes
 from ..supervision.pairs import ResolvedPairs
-from .links import VisibleLabels, joined_rows, pass_on
+from .links import joined_rows, pass_on
 from .options import SearchOptions
-from .representation import CodeSet, encode, join_codes
+from .representation import CodeSet, VisibleLabels, embed_code_set, encode, join_codes
 from .settings import Scaling, Setting
 from .units import measure_source
 
@@ -227,6 +228,13 @@ class SearchData:
             return scaled
         products, present = source.cross.take(rows), self.present[rows]
         return complete_features(scaled, products, present, self.completer(setting), source.landmarks)
+
+    def embed(self, setting: Setting, visible: VisibleLabels, start: Matrix | None) -> Matrix:
+        """Learn the landmarks' embedding from some of the labels, starting from that of another fold or setting."""
+        start = self.starts.get(setting.source) if start is None else start
+        embedding = embed_code_set(self.judged_codes(setting), visible, self.must_link_weight(setting), start)
+        self.starts.setdefault(setting.source, embedding)
+        return embedding
 
     def must_link_weight(self, setting: Setting) -> float:
         """Return λ_M of a setting."""

@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-from dataclasses import asdict, dataclass, replace
+from dataclasses import asdict, dataclass
 from typing import Any
 
 from ..data.views import Views
 from ..features.auto import resolve_scaling, zero_share
 from ..features.view_weights import ViewWeights
-from ..readers.choice import JOINABLE, OF_PRODUCTS
-from ..readers.nearest import RULES
+from ..readers.base import JOINABLE, OF_PRODUCTS, RULES
 from ..solver.weights import DEFAULTS
 from ..solvers import ActiveSet
 from .options import SearchOptions
@@ -110,7 +109,7 @@ def scalings_to_try(views: Views, options: SearchOptions) -> list[Scaling]:
     tried = [["lsa" if known else kind for known in is_sparse_view] for kind in dense]
     if counts != is_sparse_view:
         tried.append(["lsa" if count else dense[0] for count in counts])
-    return list(dict.fromkeys(one_name(kinds) for kinds in [default, *tried]))
+    return list(dict.fromkeys(map(one_name, [default, *tried])))
 
 
 def split_inference(inference: str) -> tuple[str | None, tuple[str, ...]]:
@@ -128,8 +127,3 @@ def split_inference(inference: str) -> tuple[str | None, tuple[str, ...]]:
 def one_name(kinds: list[str]) -> Scaling:
     """Return one name if all views have the same scaling."""
     return kinds[0] if len(set(kinds)) == 1 else tuple(kinds)
-
-
-def heads_of(base: Setting) -> list[Setting]:
-    """Return the settings that share the codes of `base`."""
-    return [replace(base, head=head) for head in ("nearest", "knn", "embedding", "codes")]

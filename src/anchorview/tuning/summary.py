@@ -28,7 +28,7 @@ from ..core.arrays import ClassIds, Mask, Presence, Weights, temper
 from ..core.digest import content_key
 from ..core.intervals import LEVEL, share_interval
 from ..data.views import Views
-from ..readers.held_out_labels import HeldOutLabels
+from ..readers.base import HeldOutLabels
 from ..readers.linear import LinearReader
 from ..readers.temperature import average_temperature, log_loss, mean_of
 from ..readers.view_regressions import ViewRegressions

@@ -5,19 +5,12 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 
 import numpy as np
+from scipy import sparse
 
 from ..core.arrays import Matrix, Weights
 from ..features.representation import Representation
-from ..solver.weights import (
-    CodeSizes,
-    DataUnits,
-    ModelWeights,
-    encode_some,
-    for_codes,
-    for_labels,
-    measure_codes,
-    measure_units,
-)
+from ..solver.elastic_net import hessian_of, optimality_tol, solve_codes
+from ..solver.weights import CodeSizes, DataUnits, ModelWeights, for_codes, for_labels, measure_codes, measure_units
 
 _SOME_ROWS = 500  # that units are measured on: sizes of codes are then right to a few per cent
 _FIRST_ROWS = 50  # of those, whose codes are counted first
@@ -102,3 +95,9 @@ def to_paper_weights(
     l1, ridge = for_codes(asked.l1, asked.ridge, measured)
     must, coupling = for_labels(asked.must_link_weight, asked.coupling, len(source.landmarks), sizes.squares)
     return PaperWeights(ModelWeights(l1, ridge, must, coupling), sizes.nonzeros, asked, was_dense)
+
+
+def encode_some(gram: Matrix, cross: Matrix, l1: float, ridge: float) -> sparse.csr_array:
+    """Return the codes of a few rows of E; without what is worth preparing for many."""
+    hessian = hessian_of(gram, ridge, cross.dtype)
+    return solve_codes(hessian, cross - cross.dtype.type(l1), optimality_tol(gram, cross.dtype))

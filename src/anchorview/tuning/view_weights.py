@@ -16,8 +16,7 @@ import numpy as np
 from ..core.arrays import ClassIds, Matrix, Rows, Weights
 from ..core.draws import subsample_classes
 from ..engine.blocks import one_blas_thread
-from ..features.start_weights import all_joined
-from ..features.view_weights import ViewWeights, normalise
+from ..features.view_weights import ViewWeights, all_joined, normalise
 from ..readers.linear import fit_linear
 from ..readers.temperature import mean_of
 from .joining import Joined

@@ -4,8 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from ...cost.fit import estimate_memory
-from ...cost.sizes import FitSizes
+from ...cost.fit import FitSizes, estimate_memory
 from ...report.document import Section, Table, scientific, score_cells
 from ..methods import METHODS, OURS
 from ..operations import variables_bytes

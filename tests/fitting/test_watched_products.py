@@ -9,10 +9,11 @@ import numpy as np
 import pytest
 
 from anchorview import FSSMSC, Views, datasets
-from anchorview.features.products import ViewCrossProducts, WatchedProducts
+from anchorview.features.products import ViewCrossProducts
 from anchorview.features.representation import represent
 from anchorview.features.scaling import fit_scaling
 from anchorview.fitting import preparing
+from anchorview.fitting.learning import WatchedProducts
 from support.stores import CountingRows
 
 GIVEN: dict[str, Any] = {
