@@ -9,8 +9,7 @@ import pytest
 
 from anchorview import Views
 from anchorview.tuning.auto import LabelledRows, _sample, forms_of
-from anchorview.tuning.joining import join
-from anchorview.tuning.search_data import Judgement, SearchData
+from anchorview.tuning.judging import Judgement, SearchData, join
 from anchorview.tuning.settings import Setting
 
 
@@ -57,7 +56,7 @@ def test_the_best_of_each_kind_takes_part(data: SearchData) -> None:
     strong = add(data, "features", 0.9, strength=100.0)
     add(data, "features", 0.99, scaling="standard")
     best = join(data, "minmax", [("linear",)], with_rule=True)[0]
-    assert best.parts == (votes, strong) and best.main is votes and best.beside == ["linear"]
+    assert best.parts == (votes, strong) and best.beside == ("linear",)
 
 
 def test_what_was_not_judged_takes_no_part(data: SearchData) -> None:

@@ -22,9 +22,9 @@ from ..features.auto import resolve_scaling
 from ..features.scaling import check_finite
 from ..features.view_weights import ViewWeights, ViewWeightsChoice
 from ..supervision.pairs import ResolvedPairs
+from ..tuning.judging import Judgement, SearchData
 from ..tuning.options import SearchOptions, draw_rows, make_options
 from ..tuning.search import StopSearch, search
-from ..tuning.search_data import Judgement, SearchData
 from ..tuning.settings import Scaling, Setting, one_name, scalings_to_try
 from ..tuning.summary import data_fingerprint
 from ..tuning.tally import progress_line

@@ -11,6 +11,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from operator import attrgetter
 from typing import Any
 
 import numpy as np
@@ -24,10 +25,8 @@ from ..features.scaling import check_finite
 from ..features.view_weights import ViewWeights, describe_view_weights
 from ..solver.weights import DEFAULTS
 from ..supervision.pairs import ResolvedPairs
-from .joining import BESIDE, Joined, join
-from .judging import judge
+from .judging import BESIDE, Joined, SearchData, join, judge
 from .options import MOST_LABELLED, SAMPLE_LANDMARKS, SAMPLE_ROWS, SearchOptions
-from .search_data import SearchData
 from .settings import FOR_FSSMSC, N_VOTES, READINGS, Scaling, Setting, one_name, scalings_to_try, split_inference
 from .view_weights import choose_view_weights
 
@@ -166,7 +165,7 @@ def choose(
     def best_of(scalings: Sequence[Scaling], weights: ViewWeights) -> list[Joined]:
         how: dict[str, Any] = {"with_rule": bool(rules), "view_weights": weights}
         found = [each for scaling in scalings for each in join(data, scaling, forms, **how)]
-        return sorted(found, key=lambda joined: joined.shrunk_loss)
+        return sorted(found, key=attrgetter("shrunk_loss"))
 
     def judge_all(near: Setting) -> Joined | None:
         _judge(data, near, rules)
@@ -177,7 +176,7 @@ def choose(
     for scaling in scalings:
         judge_all(replace(first, scaling=scaling))
     ranked = best_of(scalings, first.view_weights)
-    finalists = list(dict.fromkeys(joined.main.scaling for joined in ranked))[:_FINALISTS]
+    finalists = list(dict.fromkeys([joined.parts[0].scaling for joined in ranked]))[:_FINALISTS]
     if asked.weighs_views and finalists:
         view_weights = choose_view_weights(data, replace(first, scaling=finalists[0]), judge_all)
         first = replace(first, view_weights=view_weights)
@@ -199,7 +198,7 @@ def choose(
     if not finalists:  # codes of every one were too sparse
         return start
     joined = best_of(finalists, first.view_weights)[0]
-    main = joined.main if rules else replace(first, scaling=joined.main.scaling)
+    main = joined.parts[0] if rules else replace(first, scaling=joined.parts[0].scaling)
     inference = asked.inference or "+".join([main.head, *joined.beside])
     sizes = len(data.judged_rows), len(data.judged)
     settings = main.scaling, main.ridge, main.must_link_weight, inference, main.n_votes, main.view_weights
@@ -218,7 +217,7 @@ def _judge(data: SearchData, setting: Setting, rules: Sequence[tuple[str, int]])
 def _best_rule(data: SearchData, near: Setting) -> Setting:
     """Return the best setting with the landmarks of another whose embedding is read."""
     judged = [j for setting, j in data.judged.items() if setting.source == near.source and setting.head in FOR_FSSMSC]
-    return min(judged, key=lambda judgement: judgement.shrunk_loss).setting
+    return min(judged, key=attrgetter("shrunk_loss")).setting
 
 
 def _scalings(data: SearchData, default: Scaling, asked: Sequence[str]) -> list[Scaling]:
@@ -278,7 +277,6 @@ def _sample(rows: LabelledRows, default: Scaling, seed: int, n_threads: int) -> 
         seed=seed,
         n_threads=n_threads,
         options=options,
-        report=lambda _: None,
         sample_weights=sample_weights,
         pairs=None if rows.pairs is None else rows.pairs.take(chosen),
         completes_features=True,
@@ -308,7 +306,7 @@ def describe(choice: Choice, asked: AutoRequest, names: Sequence[str]) -> str:
         "readers": _reading(choice) if asked.inference is None else None,
         "view_weights": describe_view_weights(names, choice.view_weights) if asked.weighs_views else None,
     }
-    what = ", ".join(f"{name} ({value})" for name, value in chosen.items() if value is not None)
+    what = ", ".join([f"{name} ({value})" for name, value in chosen.items() if value is not None])
     if not choice.n_judged:
         return f"chosen by the kind of features, since no labels could be held out: {what}."
     return f"chosen on {choice.n_judged} hidden labels, of {choice.n_settings} settings: {what}."
