@@ -203,6 +203,11 @@ class ViewCrossProducts:
         squares *= 1.0 if self._weights is None else self._weights[rows]
         return float(squares.sum())
 
+    def features(self, index: slice | Rows) -> ScaledRows:
+        """Return the scaled features of some rows."""
+        read = self._scaler.read if isinstance(index, slice) else self._scaler.take
+        return read(self._views, index, self._present)  # type: ignore[arg-type]
+
     def present_in(self, index: slice | Rows) -> Presence:
         """Return which of some rows have which view; None, always, if every row has every view."""
         return None if self._present is None else self._present[index]

@@ -14,6 +14,7 @@ from .cluster_products import ClusterCrossProducts
 from .directions import LANDMARK_BITS
 from .landmarks import choose_landmarks
 from .products import CACHE_BYTES, ViewCrossProducts
+from .projected import Coordinates, project_texts
 from .scaled import ViewsScaler
 
 
@@ -47,17 +48,22 @@ def represent(
     weights: Weights = None,
     least: int = 1,
     cache_bytes: int = CACHE_BYTES,
+    coordinates: Coordinates | None = None,
 ) -> Representation:
     """Choose landmarks among the scaled rows, and give access to the products of the two.
 
-    Parameters are those of `choose_landmarks` and `ViewCrossProducts`.
+    Parameters are those of `choose_landmarks` and `ViewCrossProducts`. With `coordinates`, those of texts are computed
+    once and kept there for other scalings of the same rows.
     """
+    reader = scaler
+    if coordinates is not None:
+        views, (reader,) = project_texts(views, [scaler], present, n_threads, coordinates)
     chosen = choose_landmarks(
-        views, scaler, landmarks, n_landmarks, rng, n_threads, present=present, weights=weights, least=least
+        views, reader, landmarks, n_landmarks, rng, n_threads, present=present, weights=weights, least=least
     )
     if isinstance(landmarks, str) and landmarks == "kmeans" and scaler.has_directions:
         chosen = fewer_digits(chosen, LANDMARK_BITS)
     kind = ClusterCrossProducts if views.is_on_cluster else ViewCrossProducts
-    cross = kind(views, scaler, chosen, present=present, weights=weights, cache_bytes=cache_bytes)
+    cross = kind(views, reader, chosen, present=present, weights=weights, cache_bytes=cache_bytes)
     grams = PatternGrams(chosen, scaler.sizes, landmark_gram(chosen), scaler.view_weights)
     return Representation(scaler, chosen, grams, cross)

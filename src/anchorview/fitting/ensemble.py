@@ -102,7 +102,7 @@ class Ensemble:
             return PoissonReader(fewer_digits(potential, _GRAPH_BITS)), None
         embedding = None
         if setting.head in ON_FEATURES:
-            rows = data.source(setting).scaler.take(data.views, visible.rows, data.present).stacked()
+            rows = data.source(setting).cross.features(visible.rows).stacked()
         else:
             if setting.head != "codes":
                 key = replace(setting, head="", strength=0.0)  # whatever reads it
@@ -172,7 +172,7 @@ class Ensemble:
                 for fits in part.on_codes.values():
                     _add_by_codes(fits, data.code_set(fits[0][0]).codes[block], votes[:, block])
                 if part.on_features:
-                    features = part.source.scaler.read(data.views, block, data.present).stacked()
+                    features = part.source.cross.features(block).stacked()
                     for _, member in part.on_features:
                         add_vote(member, features, votes[:, block])
                 for setting, member in part.on_graph:

@@ -14,6 +14,7 @@ from ..data.views import Views
 from ..engine.blocks import iter_blocks, map_blocks, one_blas_thread, row_blocks
 from ..features.auto import mean_cosine
 from ..features.products import CompletedProducts, complete_features
+from ..features.projected import SEARCHED_ROWS, Coordinates
 from ..features.representation import Representation, represent
 from ..features.scaled import ScaledRows
 from ..features.scaling import TextScalers, fit_scaling
@@ -160,6 +161,7 @@ class CodedRows:
     starts: dict[Any, Matrix] = field(default_factory=dict)  # embeddings of each set of landmarks
     _sources: dict[Any, Representation] = field(default_factory=dict)
     _text_scalers: TextScalers = field(default_factory=dict)  # scalings that differ in dense views share these
+    _coordinates: Coordinates = field(default_factory=dict)  # of texts, likewise
     _units: dict[Any, DataUnits] = field(default_factory=dict)
     _codes: dict[Any, CodeSet] = field(default_factory=dict)
     _judged_codes: dict[Any, CodeSet] = field(default_factory=dict)
@@ -194,6 +196,11 @@ class CodedRows:
         """Whether a graph of all rows is affordable."""
         return len(self.views) <= self.options.max_graph_rows
 
+    @property
+    def _is_small(self) -> bool:
+        """Whether coordinates of texts may be kept beside the rows."""
+        return len(self.views) <= SEARCHED_ROWS and not self.views.is_stored
+
     def source(self, setting: Setting) -> Representation:
         """Scaling and landmarks of a setting."""
         key = setting.source
@@ -211,6 +218,7 @@ class CodedRows:
                 self.n_threads,
                 least=self.n_classes,
                 cache_bytes=self.options.cache_bytes,
+                coordinates=self._coordinates if self._is_small else None,
                 **rows,
             )
         return self._sources[key]
@@ -267,7 +275,7 @@ class CodedRows:
     def known_features(self, setting: Setting) -> ScaledRows:
         """Return the scaled rows of `known_rows`; zero where these lack a view, or filled in from their codes."""
         source, rows = self.source(setting), self.known_rows
-        scaled = source.scaler.take(self.views, rows, self.present)
+        scaled = source.cross.features(rows)
         if self.present is None or not self.completes_features:
             return scaled
         products, present = source.cross.take(rows), self.present[rows]
