@@ -75,6 +75,14 @@ def _prepare(landmarks: Matrix, dtype: np.dtype[np.floating]) -> _Prepared:
     return prepared
 
 
+def landmark_gram(landmarks: Matrix) -> Matrix:
+    """Return G = U Uᵀ over all views, in double precision; with one thread, so that its rounding is always the same."""
+    wide = landmarks.astype(np.float64)
+    with one_blas_thread():
+        result: Matrix = wide @ wide.T
+    return result
+
+
 class ViewCrossProducts:
     """E by rows, from arrays in memory and from stores.
 

@@ -15,7 +15,8 @@ from scipy import sparse
 
 from ..core.arrays import Mask, Matrix, Presence, Rows, Weights
 from ..data.views import Views
-from ..features.representation import Representation, landmark_gram
+from ..features.products import landmark_gram
+from ..features.representation import Representation
 from ..features.stored_products import StoredProducts
 from ..readers.graph_members import GraphMembers
 from ..solver.codes import Reduction

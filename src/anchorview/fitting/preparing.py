@@ -15,15 +15,13 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from ..core.free_memory import give_back
 from ..core.progress import Outcome, Progress
-from ..cost.estimate import MemoryEstimate, check_memory
+from ..cost.estimate import MemoryEstimate, check_memory, give_back
 from ..cost.fit import FitSizes, estimate_memory, input_sizes, may_move, state_itemsize
 from ..features.representation import Representation, represent
 from ..features.scaled import ViewsScaler
 from ..features.scaling import fit_scaling
 from ..features.view_weights import ViewWeights, ViewWeightsChoice, read_view_weights, start_weights
-from ..readers.base import resolve_readers
 from ..solver.grams import patterns
 from ..solver.weights import DEFAULTS, ModelWeights
 from ..solvers import SolverParameters
@@ -31,7 +29,7 @@ from ..tuning.options import POWERS, SearchOptions
 from ..tuning.settings import SPARSE_SCALINGS, Scaling, one_name, split_inference
 from ..tuning.units import DENSE, PaperWeights, to_paper_weights
 from .given import FitInput
-from .spec import FitParameters, Plan
+from .spec import FitParameters, Plan, resolve_readers
 
 if TYPE_CHECKING:
     from ..readers.graph_members import GraphMembers

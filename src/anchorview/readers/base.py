@@ -15,7 +15,6 @@ from typing import Any, Literal, Protocol
 import numpy as np
 
 from ..core.arrays import ClassIds, Mask, Matrix, Rows, Weights, is_sparse, softmax_at, unit_rows, unit_sparse_rows
-from ..core.checks import Together
 from ..engine.blocks import row_blocks
 
 # What readers read of a row: its embedding, as `transform` gives it, or at unit length; its code at unit length; its
@@ -34,23 +33,6 @@ READ_LABELS = 20_000  # of which the regression learns; it has at most as many c
 # Rows of a graph that reads labels: their neighbours cost half a second, and any other row 5,000 short distances; half
 # of them may be labelled, the others show where the rows are.
 READ_GRAPH = 5000
-READERS_RULE = Together(
-    COMBINATIONS, "several: 'nearest' or 'knn' with 'linear', 'poisson' or both, or 'linear' with 'poisson'"
-)
-
-
-def resolve_readers(readers: Any) -> tuple[str, ...] | None:
-    """Return the readers that a parameter names, that of the embedding first; None for "auto", an error for nonsense.
-
-    Examples
-    --------
-    >>> resolve_readers("nearest"), resolve_readers(["poisson", "knn"]), resolve_readers("auto")
-    (('nearest',), ('knn', 'poisson'), None)
-    """
-    READERS_RULE.check("readers", readers)
-    if isinstance(readers, str):
-        return None if readers == "auto" else (str(readers),)
-    return READERS_RULE.ordered(list(readers))
 
 
 class Reader(Protocol):

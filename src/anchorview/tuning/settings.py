@@ -6,7 +6,7 @@ from dataclasses import asdict, dataclass
 from typing import Any
 
 from ..data.views import Views
-from ..features.auto import resolve_scaling, zero_share
+from ..features.auto import suit_views, zero_share
 from ..features.view_weights import ViewWeights
 from ..readers.base import JOINABLE, OF_PRODUCTS, RULES
 from ..solver.weights import DEFAULTS
@@ -98,7 +98,7 @@ def scalings_to_try(views: Views, options: SearchOptions) -> list[Scaling]:
     is_sparse_view = views.is_sparse_view
     if all(is_sparse_view):
         return list(SPARSE_SCALINGS)
-    default = resolve_scaling(views, "auto")
+    default = suit_views(views, ["auto"] * len(views.names))
     # Where the default centres, rows scaled to 0 … 1 are nearly parallel: nothing to be learned from them.
     centred = {kind for kind, known in zip(default, is_sparse_view, strict=True) if not known} == {"standard"}
     dense = [kind for kind in options.dense_scalings if not (kind == "minmax" and centred)]
