@@ -34,7 +34,7 @@ def add(data: SearchData, head: str, right: Any, scaling: str = "minmax", **chan
 
 
 def losses(data: SearchData, *, with_rule: bool = True, inference: str | None = None) -> dict[str, float]:
-    joined = join(data, "minmax", forms_of(inference), with_rule=with_rule)
+    joined = join(data, ["minmax"], forms_of(inference), with_rule=with_rule)
     return {"+".join(setting.head for setting in each.parts): each.shrunk_loss for each in joined}
 
 
@@ -55,7 +55,7 @@ def test_the_best_of_each_kind_takes_part(data: SearchData) -> None:
     add(data, "features", 0.7, strength=1.0)
     strong = add(data, "features", 0.9, strength=100.0)
     add(data, "features", 0.99, scaling="standard")
-    best = join(data, "minmax", [("linear",)], with_rule=True)[0]
+    best = join(data, ["minmax"], [("linear",)], with_rule=True)[0]
     assert best.parts == (votes, strong) and best.beside == ("linear",)
 
 
@@ -63,7 +63,7 @@ def test_what_was_not_judged_takes_no_part(data: SearchData) -> None:
     add(data, "features", 0.8)
     assert losses(data) == {}
     assert set(losses(data, with_rule=False, inference="linear")) == {"features"}
-    assert join(data, "standard", forms_of(None), with_rule=True) == []
+    assert join(data, ["standard"], forms_of(None), with_rule=True) == []
 
 
 def test_forms_are_those_asked_for() -> None:

@@ -11,8 +11,8 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from functools import partial
 from operator import attrgetter
-from typing import Any
 
 import numpy as np
 
@@ -161,21 +161,19 @@ def choose(
     forms = forms_of(asked.inference, has_products=asked.has_products)
     first = Setting(default, data.n_landmarks, *weights, units=asked.units, view_weights=asked.view_weights)
     beside = {name for form in forms for name in form}
-
-    def best_of(scalings: Sequence[Scaling], weights: ViewWeights) -> list[Joined]:
-        how: dict[str, Any] = {"with_rule": bool(rules), "view_weights": weights}
-        found = [each for scaling in scalings for each in join(data, scaling, forms, **how)]
-        return sorted(found, key=attrgetter("shrunk_loss"))
+    best_of = partial(join, data, forms=forms, with_rule=bool(rules))
 
     def judge_all(near: Setting) -> Joined | None:
         _judge(data, near, rules)
         judge(data, [replace(near, head=BESIDE[name], strength=_STRENGTHS[name]) for name in sorted(beside)])
-        return next(iter(best_of([near.scaling], near.view_weights)), None)
+        return next(
+            iter(join(data, [near.scaling], forms, with_rule=bool(rules), view_weights=near.view_weights)), None
+        )
 
     scalings = _scalings(data, default, asked.scaling) if scalings is None else scalings
     for scaling in scalings:
         judge_all(replace(first, scaling=scaling))
-    ranked = best_of(scalings, first.view_weights)
+    ranked = best_of(scalings, view_weights=first.view_weights)
     finalists = list(dict.fromkeys([joined.parts[0].scaling for joined in ranked]))[:_FINALISTS]
     if asked.weighs_views and finalists:
         view_weights = choose_view_weights(data, replace(first, scaling=finalists[0]), judge_all)
@@ -197,7 +195,7 @@ def choose(
             _judge(data, replace(best, must_link_weight=weight), rules)
     if not finalists:  # codes of every one were too sparse
         return start
-    joined = best_of(finalists, first.view_weights)[0]
+    joined = best_of(finalists, view_weights=first.view_weights)[0]
     main = joined.parts[0] if rules else replace(first, scaling=joined.parts[0].scaling)
     inference = asked.inference or "+".join([main.head, *joined.beside])
     sizes = len(data.judged_rows), len(data.judged)

@@ -11,14 +11,14 @@ from scipy import sparse
 
 from ..core.arrays import PARALLEL, ClassIds, Matrix, Presence, Rows, Weights
 from ..data.views import Views
-from ..engine.blocks import iter_blocks, map_blocks, one_blas_thread, row_blocks
+from ..engine.blocks import iter_blocks, one_blas_thread, row_blocks
 from ..features.auto import mean_cosine
 from ..features.products import CompletedProducts, complete_features
 from ..features.projected import SEARCHED_ROWS, Coordinates
 from ..features.representation import Representation, represent
 from ..features.scaled import ScaledRows
 from ..features.scaling import TextScalers, fit_scaling
-from ..readers.graph import Graph, join_rows, make_space
+from ..readers.graph import Graph, join_all_rows
 from ..readers.linear import LinearReader
 from ..solver.codes import code_gram, stack_codes
 from ..solver.coverage import cover_landmarks
@@ -311,10 +311,8 @@ class CodedRows:
         key = setting.source
         if key not in self._graphs:
             source = self.source(setting)
-            space, cross = make_space(source.landmarks), source.cross
-            rows = cross if self.present is None else CompletedProducts(cross, self.completer(setting))
-            parts = map_blocks(lambda block: space.coordinates(rows.read(block)), cross.blocks, self.n_threads)
-            self._graphs[key] = join_rows(np.concatenate(parts), space, self.sample_weights, self.n_threads)
+            cross = source.cross if self.present is None else CompletedProducts(source.cross, self.completer(setting))
+            self._graphs[key] = join_all_rows(source.landmarks, cross, self.sample_weights, self.n_threads)
         return self._graphs[key]
 
     def keep_scalings(self, kept: set[Scaling]) -> None:

@@ -15,6 +15,8 @@ from __future__ import annotations
 import time
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
+from itertools import product
+from operator import attrgetter
 from typing import Any
 
 import numpy as np
@@ -162,13 +164,13 @@ def judge(data: SearchData, settings: list[Setting]) -> None:
 
 
 def _judge_one(data: SearchData, setting: Setting, embeddings: Embeddings) -> Judgement:
-    judged = hold_out(data.folds, len(data.rows), _judge_of(data, setting, embeddings))
-    accuracies = [
-        mean_of(scores.argmax(axis=1) == data.class_ids[hidden], data.weights_of(data.rows[hidden]))
-        for hidden, scores in zip(judged.folds, judged.scores, strict=True)
-    ]
     rows, weights = data.judged_rows, data.judged_weights
+    judged = hold_out(data.folds, len(data.rows), _judge_of(data, setting, embeddings))
     scores, class_ids = judged.mean()[rows], data.class_ids[rows]
+    accuracies = [
+        mean_of(own.argmax(axis=1) == data.class_ids[hidden], data.weights_of(data.rows[hidden]))
+        for hidden, own in zip(judged.folds, judged.scores, strict=True)
+    ]
     temperature = choose_temperature(scores, class_ids, AnyClass(weights))
     held_out = softmax(scores / temperature, axis=1)
     loss = mean_of(log_loss(held_out, class_ids), weights)
@@ -245,13 +247,13 @@ class Joined:
 
 def join(
     data: SearchData,
-    scaling: Scaling,
+    scalings: Sequence[Scaling],
     forms: Sequence[tuple[str, ...]],
     *,
     with_rule: bool,
     view_weights: ViewWeights = None,
 ) -> list[Joined]:
-    """Return the best settings of a scaling in each of the forms; forms that lack a judged setting are left out.
+    """Return the best settings of each scaling in each of the forms, best first; some setting of each was judged.
 
     Parameters
     ----------
@@ -260,10 +262,10 @@ def join(
     with_rule : bool
         Whether the embedding takes part.
     """
-    source = scaling, view_weights
-    judged = [found for one, found in data.judged.items() if (one.scaling, one.view_weights) == source]
     result = []
-    for form in forms:
+    for scaling, form in product(scalings, forms):
+        source = scaling, view_weights
+        judged = [found for one, found in data.judged.items() if (one.scaling, one.view_weights) == source]
         kinds = [*([FOR_FSSMSC] if with_rule else []), *((BESIDE[name],) for name in form)]
         best = [
             min((j for j in judged if j.setting.head in heads), key=lambda j: j.shrunk_loss, default=None)
@@ -273,7 +275,7 @@ def join(
         if len(found) == len(kinds):
             parts = tuple(judgement.setting for judgement in found)
             result.append(Joined(parts, form, *_judge_mean(data, found)))
-    return result
+    return sorted(result, key=attrgetter("shrunk_loss"))
 
 
 def _judge_mean(data: SearchData, parts: Sequence[Judgement]) -> tuple[float, Matrix]:
