@@ -343,7 +343,7 @@ class FSSMSC(UpdatedLabels):
         if on_cluster:
             self.embedding_ = fitted.embedded.to_dask() if plan.embedding_on_cluster else fitted.embedded[:]
         choice = prepared.choice
-        self.chosen_ = {"scaling": plan.scaling, **asdict(settled.asked), "readers": tuple(choice.inference.split("+"))}
+        self.chosen_ = {"scaling": plan.scaling, **asdict(settled.asked), "readers": choice.readers}
         self.chosen_["n_neighbors"] = choice.n_votes
         self.chosen_["view_weights"] = None if plan.view_weights is None else list(plan.view_weights)
         self.paper_weights_ = asdict(settled.weights)

@@ -33,8 +33,8 @@ def add(data: SearchData, head: str, right: Any, scaling: str = "minmax", **chan
     return setting
 
 
-def losses(data: SearchData, *, with_rule: bool = True, inference: str | None = None) -> dict[str, float]:
-    joined = join(data, ["minmax"], forms_of(inference), with_rule=with_rule)
+def losses(data: SearchData, *, with_rule: bool = True, readers: tuple[str, ...] | None = None) -> dict[str, float]:
+    joined = join(data, ["minmax"], forms_of(readers), with_rule=with_rule)
     return {"+".join(setting.head for setting in each.parts): each.shrunk_loss for each in joined}
 
 
@@ -62,10 +62,10 @@ def test_the_best_of_each_kind_takes_part(data: SearchData) -> None:
 def test_what_was_not_judged_takes_no_part(data: SearchData) -> None:
     add(data, "features", 0.8)
     assert losses(data) == {}
-    assert set(losses(data, with_rule=False, inference="linear")) == {"features"}
+    assert set(losses(data, with_rule=False, readers=("linear",))) == {"features"}
     assert join(data, ["standard"], forms_of(None), with_rule=True) == []
 
 
 def test_forms_are_those_asked_for() -> None:
     assert forms_of(None) == ((), ("linear",), ("poisson",), ("linear", "poisson"))
-    assert forms_of("knn+poisson") == (("poisson",),) and forms_of("paper") == ((),)
+    assert forms_of(("knn", "poisson")) == (("poisson",),) and forms_of(("paper",)) == ((),)

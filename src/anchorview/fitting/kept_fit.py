@@ -134,7 +134,7 @@ def restore_fit(
     asked = ModelWeights(*(float(chosen[name]) for name in names))
     weights = ModelWeights(*(float(kept.paper_weights[name]) for name in names))
     choice = Choice(
-        chosen["scaling"], asked.ridge, asked.must_link_weight, "+".join(chosen["readers"]), chosen["n_neighbors"]
+        chosen["scaling"], asked.ridge, asked.must_link_weight, tuple(chosen["readers"]), chosen["n_neighbors"]
     )
     cross: Any = StoredProducts(kept.products, kept.squared_norm, kept.present)
     grams = PatternGrams(landmarks, scaler.sizes, landmark_gram(landmarks))

@@ -139,9 +139,8 @@ def _learn(prepared: Prepared, given: FitInput, review: LabelReview | None, run:
         problem, result = solve(prepared, given, cross, n_threads, progress)
     given.views.check_unchanged()
     progress.stage("labels", "reading labels from the embedding")
-    inference = prepared.choice.inference
-    plan.notes += note_on_compared(given.known, given.weights, inference)
-    codes = result.codes if inference == "paper" else result.encoded
+    plan.notes += note_on_compared(given.known, given.weights, prepared.choice.readers)
+    codes = result.codes if prepared.choice.readers == ("paper",) else result.encoded
     # Block by block: SciPy would hold a copy of all codes in double precision.
     embedded = embed_all(codes, result.embedding, source.scaler.dtype, source.cross.blocks, n_threads)
     with one_blas_thread(), progress.watch():

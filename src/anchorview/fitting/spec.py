@@ -55,7 +55,7 @@ class Plan:
     weighs_views: bool  # whether labels may choose them
     solver: Solver
     how: SolverParameters  # of the solver: rounds, tolerance, units, what is left out
-    inference: str | None  # readers, joined by "+"; None if they may be chosen
+    readers: tuple[str, ...] | None  # that of the embedding first; None if they may be chosen
     n_components: int
     n_landmarks: int
     outcomes: list[Outcome] = field(default_factory=list)
@@ -97,9 +97,8 @@ def make_plan(params: FitParameters, given: FitInput) -> Plan:
     view_weights = start_weights(views, given.present) if weighs_views else None
     if params.view_weights is not None and not isinstance(params.view_weights, str):
         view_weights = read_view_weights(views.names, params.view_weights)
-    inference = None if readers is None else "+".join(readers)
     weights = view_weights, weighs_views
-    return Plan(scaling, asked, *weights, solver, how, inference, n_components, n_landmarks, outcomes)
+    return Plan(scaling, asked, *weights, solver, how, readers, n_components, n_landmarks, outcomes)
 
 
 def resolve_readers(readers: Any) -> tuple[str, ...] | None:

@@ -29,10 +29,16 @@ COMBINATIONS: tuple[tuple[str, ...], ...] = (
     OF_PRODUCTS,
     *((first, *others) for first in JOINABLE for others in (("linear",), ("poisson",), OF_PRODUCTS)),
 )
+
 READ_LABELS = 20_000  # of which the regression learns; it has at most as many coefficients a class as landmarks
 # Rows of a graph that reads labels: their neighbours cost half a second, and any other row 5,000 short distances; half
 # of them may be labelled, the others show where the rows are.
 READ_GRAPH = 5000
+
+
+def of_products(readers: Iterable[str]) -> tuple[str, ...]:
+    """Return the readers of products among these names."""
+    return tuple([name for name in readers if name in OF_PRODUCTS])
 
 
 class Reader(Protocol):

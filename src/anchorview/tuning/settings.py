@@ -8,7 +8,7 @@ from typing import Any
 from ..data.views import Views
 from ..features.auto import suit_views, zero_share
 from ..features.view_weights import ViewWeights
-from ..readers.base import JOINABLE, OF_PRODUCTS, RULES
+from ..readers.base import JOINABLE, OF_PRODUCTS
 from ..solver.weights import DEFAULTS
 from ..solvers import ActiveSet
 from .options import SearchOptions
@@ -110,18 +110,6 @@ def scalings_to_try(views: Views, options: SearchOptions) -> list[Scaling]:
     if counts != is_sparse_view:
         tried.append(["lsa" if count else dense[0] for count in counts])
     return list(dict.fromkeys(map(one_name, [default, *tried])))
-
-
-def split_inference(inference: str) -> tuple[str | None, tuple[str, ...]]:
-    """Return what reads the embedding, if anything does, and the readers of E.
-
-    Examples
-    --------
-    >>> split_inference("knn+linear"), split_inference("poisson")
-    (('knn', ('linear',)), (None, ('poisson',)))
-    """
-    names = inference.split("+")
-    return (names[0], tuple(names[1:])) if names[0] in RULES else (None, tuple(names))
 
 
 def one_name(kinds: list[str]) -> Scaling:
