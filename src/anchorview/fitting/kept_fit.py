@@ -21,8 +21,7 @@ from ..features.stored_products import StoredProducts
 from ..readers.graph_members import GraphMembers
 from ..solver.codes import Reduction
 from ..solver.grams import PatternGrams
-from ..solver.weights import ModelWeights
-from ..tuning.units import PaperWeights
+from ..solver.weights import ModelWeights, PaperWeights
 from .given import FitInput
 from .preparing import Prepared
 from .spec import FitParameters, make_plan

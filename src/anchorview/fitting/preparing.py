@@ -24,11 +24,10 @@ from ..features.scaling import fit_scaling
 from ..features.view_weights import ViewWeights, ViewWeightsChoice, read_view_weights, start_weights
 from ..readers.base import OF_PRODUCTS
 from ..solver.grams import patterns
-from ..solver.weights import DEFAULTS, ModelWeights
+from ..solver.weights import DEFAULTS, DENSE, ModelWeights, PaperWeights, to_paper_weights
 from ..solvers import SolverParameters
 from ..tuning.options import POWERS, SearchOptions
 from ..tuning.settings import SPARSE_SCALINGS, Scaling, one_name
-from ..tuning.units import DENSE, PaperWeights, to_paper_weights
 from .given import FitInput
 from .spec import FitParameters, Plan, resolve_readers
 
@@ -161,7 +160,7 @@ def _weigh(
     how = plan.how
     is_free = how.units == "data" and params.l1 == "auto" and params.ridge == "auto" and "l1" not in how.omit
     counted = replace(asked, l1=0.0) if "l1" in how.omit else asked
-    settled = to_paper_weights(source, counted, how.units, given.weights, is_free=is_free)
+    settled = to_paper_weights(source.cross, source.grams.complete, counted, how.units, given.weights, is_free=is_free)
     if settled.was_dense and is_free:
         plan.outcomes.append(Outcome.DENSE_CODES_MENDED)
     elif settled.was_dense:
