@@ -8,22 +8,13 @@ import numpy as np
 
 from ..core.arrays import Matrix, Presence, Weights, fewer_digits
 from ..data.views import Views
-from ..engine.blocks import one_blas_thread
 from ..solver.grams import PatternGrams
 from .cluster_products import ClusterCrossProducts
 from .directions import LANDMARK_BITS
 from .landmarks import choose_landmarks
-from .products import CACHE_BYTES, ViewCrossProducts
+from .products import CACHE_BYTES, ViewCrossProducts, landmark_gram
 from .projected import Coordinates, project_texts
 from .scaled import ViewsScaler
-
-
-def landmark_gram(landmarks: Matrix) -> Matrix:
-    """Return G = U Uᵀ over all views, in double precision; with one thread, so that its rounding is always the same."""
-    wide = landmarks.astype(np.float64)
-    with one_blas_thread():
-        result: Matrix = wide @ wide.T
-    return result
 
 
 @dataclass(frozen=True)

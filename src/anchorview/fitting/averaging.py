@@ -18,10 +18,10 @@ from ..readers.base import HeldOutLabels, TopTwo
 from ..readers.temperature import average_temperature
 from ..readers.wrong_labels import LabelVerdicts
 from ..solver.codes import CodeStack
+from ..tuning.judging import Judgement
 from ..tuning.label_quality import make_label_judge
 from ..tuning.links import apply_pairs
 from ..tuning.search import affordable, averaged_hidden, best_among, best_on_codes, choose_averaged
-from ..tuning.search_data import Judgement
 from ..tuning.summary import Estimate, describe_search, judge_average
 from .ensemble import Ensemble
 from .given import FitInput

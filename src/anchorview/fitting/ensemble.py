@@ -17,10 +17,9 @@ from ..model.predicting import add_vote, empty_votes
 from ..readers.base import Reader, to_space
 from ..readers.graph import FittedRows, PoissonReader, SpreadReader
 from ..solver.elastic_net import ElasticNetEncoder
-from ..tuning.judging import SPACES, fit_reader
+from ..tuning.coded_rows import VisibleLabels, embed_code_set
+from ..tuning.judging import SPACES, Judgement, SearchData, fit_reader
 from ..tuning.links import apply_pairs
-from ..tuning.representation import VisibleLabels, embed_code_set
-from ..tuning.search_data import Judgement, SearchData
 from ..tuning.settings import ON_FEATURES, ON_GRAPH, Setting
 
 _BLOCK_ROWS = 4096

@@ -15,7 +15,8 @@ from scipy import sparse
 
 from ..core.arrays import Mask, Matrix, Presence, Rows, Weights
 from ..data.views import Views
-from ..features.representation import Representation, landmark_gram
+from ..features.products import landmark_gram
+from ..features.representation import Representation
 from ..features.stored_products import StoredProducts
 from ..readers.graph_members import GraphMembers
 from ..solver.codes import Reduction
@@ -133,7 +134,7 @@ def restore_fit(
     asked = ModelWeights(*(float(chosen[name]) for name in names))
     weights = ModelWeights(*(float(kept.paper_weights[name]) for name in names))
     choice = Choice(
-        chosen["scaling"], asked.ridge, asked.must_link_weight, "+".join(chosen["readers"]), chosen["n_neighbors"]
+        chosen["scaling"], asked.ridge, asked.must_link_weight, tuple(chosen["readers"]), chosen["n_neighbors"]
     )
     cross: Any = StoredProducts(kept.products, kept.squared_norm, kept.present)
     grams = PatternGrams(landmarks, scaler.sizes, landmark_gram(landmarks))

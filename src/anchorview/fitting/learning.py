@@ -19,7 +19,7 @@ from ..engine.sources.dask_rows import DaskRows
 from ..features.products import ViewCrossProducts
 from ..features.representation import Representation
 from ..model.model import Branch, Embedder, Member, Model, sort_classes
-from ..readers.base import HeldOutLabels, TopTwo, class_probabilities
+from ..readers.base import OF_PRODUCTS, HeldOutLabels, TopTwo, class_probabilities, of_products
 from ..readers.clusters import ClusterCentres, fit_clusters
 from ..readers.held_out import (
     average_readers,
@@ -39,7 +39,6 @@ from ..solver.problem import CrossProducts, Problem
 from ..solver.result import Encoder, SolverResult
 from ..solver.trace_ratio import not_embedded
 from ..supervision.known import Supervision, supervision_laplacians
-from ..tuning.settings import split_inference
 from .given import FitInput
 from .preparing import Prepared, vote_bytes
 
@@ -63,10 +62,10 @@ def reference_rows(known: Supervision, weights: Weights) -> Rows:
     return kept
 
 
-def note_on_compared(known: Supervision, weights: Weights, inference: str) -> list[str]:
+def note_on_compared(known: Supervision, weights: Weights, readers: Sequence[str]) -> list[str]:
     """Say that rows are compared with some of the labelled ones, if there are too many."""
     n_rows = len(reference_rows(known, weights))
-    if n_rows <= MAX_READ or split_inference(inference)[0] is None:
+    if n_rows <= MAX_READ or readers[0] in OF_PRODUCTS:
         return []
     return [f"Rows are compared with about {MAX_READ:,} of {n_rows:,} labelled ones."]
 
@@ -75,7 +74,7 @@ def read_products(
     prepared: Prepared, given: FitInput, rng: np.random.RandomState, n_threads: int
 ) -> ProductReaders | None:
     """Fit the readers of E, which need no codes; None if there are none."""
-    names = split_inference(prepared.choice.inference)[1]
+    names = of_products(prepared.choice.readers)
     if not names or len(given.known.classes) < 2:  # nothing to tell apart
         return None
     from ..readers.product_readers import fit_product_readers, keep_labels  # loads numba
@@ -143,7 +142,11 @@ def watch_products(
 
     Not where rows lack views: these are read once their codes are known.
     """
-    if product_readers is None or present is not None or not vote_bytes("linear", product_readers.labelled.n_classes):
+    if (
+        product_readers is None
+        or present is not None
+        or not vote_bytes(OF_PRODUCTS, product_readers.labelled.n_classes)
+    ):
         return source.cross
     return WatchedProducts(source.cross, partial(product_readers.votes_of_block, neighbours))
 
@@ -233,7 +236,7 @@ def fit_readers(
     problem: Problem,
     result: SolverResult,
     embedded: Any,
-    of_products: ProductReaders | None,
+    product_readers: ProductReaders | None,
     rng: np.random.RandomState,
 ) -> tuple[FittedReaders, HeldOutLabels | None]:
     """Return what reads the labels, its confidence set on held-out labels, and these labels."""
@@ -241,24 +244,24 @@ def fit_readers(
     if len(known.classes) == 0:
         return FittedReaders(fit_clusters(embedded, problem.n_components, rng, weights)), None
     rows = reference_rows(known, weights)
-    name = split_inference(choice.inference)[0]
-    if of_products is None:
+    name = None if choice.readers[0] in OF_PRODUCTS else choice.readers[0]
+    if product_readers is None:
         name = name or "nearest"
     of_embedding, shares = None, None
     if name is not None:
         read = rows[subsample_classes(known.class_ids[rows], MAX_READ)]
         votes = keep_labelled(rows_of(embedded, read), known.class_ids[read], name, choice.n_votes)
-        if of_products is None:
+        if product_readers is None:
             calibrated, held_out = calibrate(votes, problem, result, known, rows, balance)
             return FittedReaders(calibrated), held_out
         logits, judged = held_out_logits(votes, problem, result, known, rows, balance)
         of_embedding = set_confidence(votes, logits, known.class_ids[judged])
         shares = held_out_shares(of_embedding, logits)
-    assert of_products is not None
-    of_each = [*([] if shares is None else [shares]), *of_products.held_out]
-    temperature, shares = average_readers(of_each, of_products.labelled.class_ids)
+    assert product_readers is not None
+    of_each = [*([] if shares is None else [shares]), *product_readers.held_out]
+    temperature, shares = average_readers(of_each, product_readers.labelled.class_ids)
     judged = rows[rows_to_judge(known.class_ids[rows])]
-    return FittedReaders(of_embedding, of_products, temperature), held_out_labels(judged, known, shares)
+    return FittedReaders(of_embedding, product_readers, temperature), held_out_labels(judged, known, shares)
 
 
 def build_model(prepared: Prepared, given: FitInput, result: SolverResult, readers: FittedReaders) -> Model:

@@ -6,8 +6,7 @@ from dataclasses import replace
 
 import numpy as np
 
-from ..core.free_memory import available_memory
-from ..cost.estimate import MemoryEstimate
+from ..cost.estimate import MemoryEstimate, available_memory
 from ..cost.fit import FitSizes, estimate_memory, may_move, state_itemsize
 from ..solvers import resolve_solver
 from .given import FitInput

@@ -15,23 +15,22 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from ..core.free_memory import give_back
 from ..core.progress import Outcome, Progress
-from ..cost.estimate import MemoryEstimate, check_memory
+from ..cost.estimate import MemoryEstimate, check_memory, give_back
 from ..cost.fit import FitSizes, estimate_memory, input_sizes, may_move, state_itemsize
 from ..features.representation import Representation, represent
 from ..features.scaled import ViewsScaler
 from ..features.scaling import fit_scaling
 from ..features.view_weights import ViewWeights, ViewWeightsChoice, read_view_weights, start_weights
-from ..readers.base import resolve_readers
+from ..readers.base import OF_PRODUCTS
 from ..solver.grams import patterns
 from ..solver.weights import DEFAULTS, ModelWeights
 from ..solvers import SolverParameters
 from ..tuning.options import POWERS, SearchOptions
-from ..tuning.settings import SPARSE_SCALINGS, Scaling, one_name, split_inference
+from ..tuning.settings import SPARSE_SCALINGS, Scaling, one_name
 from ..tuning.units import DENSE, PaperWeights, to_paper_weights
 from .given import FitInput
-from .spec import FitParameters, Plan
+from .spec import FitParameters, Plan, resolve_readers
 
 if TYPE_CHECKING:
     from ..readers.graph_members import GraphMembers
@@ -84,7 +83,7 @@ def prepare(
     scaler = fit_planned_scaling(given, plan, rng, n_threads)
     progress.stage("landmarks", f"choosing {plan.n_landmarks} landmarks")
     source = represent_rows(params, given, plan, scaler, rng, n_threads)
-    if "linear" in split_inference(choice.inference)[1]:
+    if "linear" in choice.readers:
         source.cross.keep_blocks()
     if len(source.landmarks) < plan.n_landmarks:
         plan.outcomes.append(Outcome.FEW_DIFFERENT_ROWS)
@@ -106,7 +105,7 @@ def fit_sizes(params: FitParameters, given: FitInput, plan: Plan, n_threads: int
         n_threads=n_threads,
         n_patterns=1 if given.present is None else len(patterns(given.present)[0]),
         moves=may_move(plan.how, params.coupling),
-        nearest_only=plan.inference in ("nearest", "paper"),
+        nearest_only=plan.readers in (("nearest",), ("paper",)),
     )
 
 
@@ -143,15 +142,15 @@ def measure(
         feature_itemsize=sizes.itemsize,
         state_itemsize=state_itemsize(plan.how, cross.is_double),
         nonzeros=settled.nonzeros,
-        vote_bytes=vote_bytes(choice.inference, len(given.known.classes)),
-        reads_products=bool(split_inference(choice.inference)[1]),
+        vote_bytes=vote_bytes(choice.readers, len(given.known.classes)),
+        reads_products=not set(OF_PRODUCTS).isdisjoint(choice.readers),
     )
     return settled, _reserve(sizes, available, plan)
 
 
-def vote_bytes(inference: str, n_classes: int) -> int:
+def vote_bytes(readers: Sequence[str], n_classes: int) -> int:
     """Return what is kept of a row while readers of E wait for that of the embedding: nothing if it would be much."""
-    n_bytes = 8 * n_classes if split_inference(inference)[1] else 0
+    n_bytes = 0 if set(OF_PRODUCTS).isdisjoint(readers) else 8 * n_classes
     return n_bytes if n_bytes <= _VOTE_BYTES else 0
 
 
@@ -230,7 +229,7 @@ def choose_settings(params: FitParameters, given: FitInput, plan: Plan, n_thread
         0.0 if "l1" in how.omit else l1,
         None if is_auto and params.ridge == "auto" else ridge,
         None if is_auto and params.must_link_weight == "auto" else must,
-        plan.inference,
+        plan.readers,
         None if isinstance(params.n_neighbors, str) else int(params.n_neighbors),
         how.units,
         not given.views.is_on_cluster,

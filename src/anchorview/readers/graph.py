@@ -30,9 +30,12 @@ import numpy.typing as npt
 from scipy import sparse
 
 from ..core.arrays import ClassIds, Matrix, Rows, Weights, squared_norms
+from ..engine.blocks import map_blocks
 from ..features.neighbours import nearest_points
+from ..features.products import CompletedProducts, ViewCrossProducts
 from .base import Space
 
+Products = ViewCrossProducts | CompletedProducts  # E by rows
 N_NEIGHBORS = 10
 N_DIRECTIONS = 50
 _SAME = 1e-3  # distances below this part of the longest row are rounding: squares of float32 lose half the digits
@@ -172,6 +175,13 @@ def join_rows(points: npt.NDArray[np.float32], space: GraphSpace, weights: Weigh
     both = sparse.vstack([alone, fitted.weights_at(points[others])], format="csr")
     every = sparse.csr_array(both[np.argsort(np.concatenate([members, others]))])
     return Graph(fitted, *make_graph(fitted.points, n_threads, weights[members]), members, every)
+
+
+def join_all_rows(landmarks: Matrix, products: Products, weights: Weights, n_threads: int) -> Graph:
+    """Make the graph of all rows of E, read block by block."""
+    space = make_space(landmarks)
+    parts = map_blocks(lambda block: space.coordinates(products.read(block)), products.blocks, n_threads)
+    return join_rows(np.concatenate(parts), space, weights, n_threads)
 
 
 def propagate(

@@ -22,11 +22,11 @@ import numpy.typing as npt
 from scipy.special import softmax
 
 from ..core.arrays import ClassIds, Matrix, Rows, Weights, squared_norms
-from ..features.products import CompletedProducts, ViewCrossProducts
+from ..features.products import CompletedProducts
 from ..features.representation import Representation
 from ..solver.elastic_net import ElasticNetEncoder
 from .base import READ_GRAPH, READ_LABELS, class_probabilities
-from .graph import FittedRows, GraphSpace, PoissonReader, join_rows, make_space
+from .graph import FittedRows, GraphSpace, PoissonReader, Products, join_rows, make_space
 from .graph_members import GraphMembers
 from .held_out import folds_to_judge, hold_out, rows_to_judge
 from .kept_neighbours import KeptNeighbours
@@ -38,7 +38,6 @@ _STRENGTHS = (1.0, 10.0, 100.0)  # C of the regression, of which hidden labels c
 _USUAL_STRENGTH = 10.0
 _MOST_GROWN = 2  # times the usual number of rows, to which labels that come later may enlarge the graph
 _ALPHA = 0.99  # how little the potential is damped: walks of some 100 edges count
-Products = ViewCrossProducts | CompletedProducts
 _EXACT: dict[str, Any] = {"tol": 1e-6, "max_iter": 2000}  # the labels must not hang on where a solver stopped
 
 

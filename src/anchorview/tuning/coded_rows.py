@@ -1,71 +1,163 @@
-"""The data of a search, with what its settings share, and the judgement of a setting."""
+"""The rows of a search by scaling: landmarks, codes and graph, computed once for all settings that share them."""
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Any
 
 import numpy as np
+from scipy import sparse
 
 from ..core.arrays import PARALLEL, ClassIds, Matrix, Presence, Rows, Weights
 from ..data.views import Views
-from ..engine.blocks import map_blocks
+from ..engine.blocks import iter_blocks, one_blas_thread, row_blocks
 from ..features.auto import mean_cosine
 from ..features.products import CompletedProducts, complete_features
 from ..features.projected import SEARCHED_ROWS, Coordinates
 from ..features.representation import Representation, represent
 from ..features.scaled import ScaledRows
 from ..features.scaling import TextScalers, fit_scaling
-from ..readers.graph import Graph, join_rows, make_space
+from ..readers.graph import Graph, join_all_rows
+from ..readers.linear import LinearReader
+from ..solver.codes import code_gram, stack_codes
+from ..solver.coverage import cover_landmarks
 from ..solver.elastic_net import ElasticNetEncoder
+from ..solver.laplacian import Laplacian, quadratic_forms
+from ..solver.objective import CodeSums, embedding_matrices
+from ..solver.problem import Problem
+from ..solver.trace_ratio import solve_trace_ratio
 from ..solver.weights import DEFAULTS, DataUnits, for_codes, for_labels, measure_codes
+from ..supervision.known import supervision_laplacians
 from ..supervision.pairs import ResolvedPairs
-from .links import joined_rows, pass_on
+from .links import joined_rows
 from .options import SearchOptions
-from .representation import CodeSet, VisibleLabels, embed_code_set, encode, join_codes
 from .settings import Scaling, Setting
 from .units import measure_source
 
+_BLOCK_ROWS = 512  # of some rows, so that threads end together
+_KEPT = 6  # folds, of up to two rounds, whose sums are kept: a few MB each with 500 landmarks
+
 
 @dataclass(frozen=True)
-class Judgement:
-    """How a setting did on the hidden labels."""
+class VisibleLabels:
+    """What a fit may learn from: rows with a class, given or passed on by must-links, and pairs."""
 
-    setting: Setting
-    loss: float  # mean log loss, probabilities at the best temperature
-    accuracy: float
-    split_accuracies: tuple[float, ...]
-    temperature: float
-    seconds: float
-    shrunk_loss: float  # loss, drawn towards what is known beforehand when few labels were judged
-    held_out: Matrix  # class probabilities of the judged rows, each without its own label
+    rows: Rows  # ascending
+    class_ids: ClassIds
+    weights: Weights  # of these rows
+    pairs: ResolvedPairs | None
+    all_weights: Weights  # of all rows
+    n_rows: int  # number of all rows
+    n_classes: int
+    # of single views, by what scales them: scalings that differ in other views share them
+    regressions: dict[Any, tuple[Any, LinearReader]] = field(default_factory=dict, init=False, repr=False)
+
+    @cached_property
+    def laplacians(self) -> tuple[Rows, Laplacian | None, Laplacian | None]:
+        """The rows with supervision and their Laplacians; many settings share them."""
+        everyone = np.full(self.n_rows, -1, dtype=np.intp)
+        everyone[self.rows] = self.class_ids
+        return supervision_laplacians(everyone, self.n_classes, self.pairs, self.all_weights)
 
 
-@dataclass
-class SearchData:
-    """The data of a search, and what its settings share."""
+@dataclass(frozen=True)
+class CodeSet:
+    """Codes of all rows, or of some, for one setting, without coupling, and their Gram matrix."""
+
+    encoder: ElasticNetEncoder
+    codes: sparse.csr_array
+    gram: Matrix
+    rows: Rows | None = None  # the numbers of these rows, ascending; None if they are all
+    _sums: dict[int, tuple[VisibleLabels, CodeSums]] = field(default_factory=dict, repr=False, compare=False)
+
+    def of(self, rows: Rows) -> sparse.csr_array:
+        """Return the codes of some of these rows, by their numbers."""
+        return sparse.csr_array(self.codes[rows if self.rows is None else np.searchsorted(self.rows, rows)])
+
+    def sums(self, visible: VisibleLabels) -> CodeSums:
+        """Return what an embedding needs to know of the codes, which does not depend on λ_M; kept for some time."""
+        if id(visible) not in self._sums:
+            rows, must, cannot = visible.laplacians
+            forms = quadratic_forms(must, cannot, self.of(rows))
+            if len(self._sums) == _KEPT:
+                self._sums.pop(next(iter(self._sums)))
+            self._sums[id(visible)] = visible, CodeSums(self.gram, 0.0, 0.0, *forms)
+        return self._sums[id(visible)][1]
+
+
+def encode(
+    source: Representation, l1: float, ridge: float, weights: Weights, n_threads: int, rows: Rows | None = None
+) -> CodeSet:
+    """Solve the codes of all rows, or of some, ascending."""
+    encoder = ElasticNetEncoder(source.grams.complete, ridge, l1, source.grams)
+    cross = source.cross
+    encoder.prepare(cross.dtype)  # before the threads start
+
+    def of_block(block: slice) -> tuple[sparse.csr_array, Matrix]:
+        part = block if rows is None else rows[block]
+        present = cross.present_in(part)
+        codes = encoder.encode(cross.read(block) if rows is None else cross.take(rows[block]), present)
+        return codes, code_gram(codes, None if weights is None else weights[part])
+
+    m = len(source.landmarks)
+    cut = cross.blocks if rows is None else row_blocks(len(rows), _BLOCK_ROWS)
+    blocks, gram = [], np.zeros((m, m))
+    for codes, part in iter_blocks(of_block, cut, n_threads, "encoding"):
+        blocks.append(codes)
+        gram += part
+    return CodeSet(encoder, stack_codes(blocks, m), gram, rows)
+
+
+def join_codes(first: CodeSet, second: CodeSet) -> CodeSet:
+    """Return the codes of all rows from those of some and those of the others."""
+    assert first.rows is not None and second.rows is not None
+    order = np.argsort(np.concatenate([first.rows, second.rows]), kind="stable")
+    both = sparse.vstack([first.codes, second.codes], format="csr")
+    return CodeSet(first.encoder, sparse.csr_array(both[order]), first.gram + second.gram)
+
+
+def embed_code_set(
+    code_set: CodeSet,
+    visible: VisibleLabels,
+    must_link_weight: float,
+    start: Matrix | None = None,
+    tol: float = 3e-2,
+) -> Matrix:
+    """Learn the landmarks' embedding from the labels and pairs that a fit may see."""
+    rows, must, cannot = visible.laplacians
+    problem = Problem(
+        gram=code_set.encoder.gram,
+        n_components=visible.n_classes,
+        l1=0.0,
+        ridge=0.0,
+        coupling=0.0,
+        must_link_weight=must_link_weight,
+        labelled=np.arange(len(rows)),
+        must=must,
+        cannot=cannot,
+    )
+    with one_blas_thread():
+        sums = code_set.sums(visible)
+        solved = solve_trace_ratio(*embedding_matrices(problem, sums), problem.n_components, start=start, tol=tol)
+        return cover_landmarks(solved.embedding, problem, sums).embedding if solved.is_partial else solved.embedding
+
+
+@dataclass(kw_only=True)
+class CodedRows:
+    """Rows with what is known of them, and their landmarks, codes and graphs by what settings have in common."""
 
     views: Views
     present: Presence
     weights: Weights  # of the rows in landmarks and smoothness: sample weights times the share of views a row has
     rows: Rows  # labelled rows that count, ascending
-    class_ids: ClassIds  # their class numbers
     n_classes: int
-    n_landmarks: int
-    other_n_landmarks: list[int]  # that are tried too
-    default_scaling: Scaling
-    folds: list[Rows]
     seed: int
     n_threads: int
     options: SearchOptions
-    report: Callable[[Judgement], None]
     sample_weights: Weights = None  # of all rows, as they were given: where labels are learned and judged
     pairs: ResolvedPairs | None = None  # between rows of positive weight
-    completes_features: bool = False  # for a reader of completed products that is judged on features (`joining`)
-    judged: dict[Setting, Judgement] = field(default_factory=dict)
-    planned: set[Setting] = field(default_factory=set)  # settings that the search expects to judge, judged ones too
+    completes_features: bool = False  # for a reader of completed products that is judged on features (`Joined`)
     starts: dict[Any, Matrix] = field(default_factory=dict)  # embeddings of each set of landmarks
     _sources: dict[Any, Representation] = field(default_factory=dict)
     _text_scalers: TextScalers = field(default_factory=dict)  # scalings that differ in dense views share these
@@ -74,27 +166,6 @@ class SearchData:
     _codes: dict[Any, CodeSet] = field(default_factory=dict)
     _judged_codes: dict[Any, CodeSet] = field(default_factory=dict)
     _graphs: dict[Any, Graph] = field(default_factory=dict)
-    _visible: dict[int, VisibleLabels] = field(default_factory=dict)
-
-    @property
-    def judged_rows(self) -> Rows:
-        """Positions, among the labelled rows, of those that some fold hides."""
-        return np.unique(np.concatenate(self.folds))
-
-    @property
-    def judged_weights(self) -> Weights:
-        """Weights of those."""
-        return self.weights_of(self.rows[self.judged_rows])
-
-    @property
-    def n_judged(self) -> float:
-        """How many those are, weights counted."""
-        weights = self.judged_weights
-        return float(len(self.judged_rows) if weights is None else weights.sum())
-
-    def weights_of(self, rows: Rows) -> Weights:
-        """Sample weights of some rows."""
-        return None if self.sample_weights is None else self.sample_weights[rows]
 
     @cached_property
     def known_rows(self) -> Rows:
@@ -104,32 +175,21 @@ class SearchData:
         joined = joined_rows(self.pairs)
         return np.flatnonzero(np.isin(joined, joined[self.rows]))
 
-    def visible(self, fold: int | None = None) -> VisibleLabels:
-        """Return what a fit may see: everything, or nothing about the rows that a fold hides.
+    @cached_property
+    def coded_rows(self) -> Rows | None:
+        """Rows whose codes settings are judged by; None if these are all.
 
-        Pairs with a hidden row are left out: a must-link with a labelled row would tell its label.
+        Labels are known of few rows, and the others only say which landmarks go together.
         """
-        key = -1 if fold is None else fold
-        if key not in self._visible:
-            hidden = np.empty(0, dtype=np.intp) if fold is None else self.folds[fold]
-            shown = np.setdiff1d(np.arange(len(self.rows)), hidden)
-            rows, class_ids, pairs = self.rows[shown], self.class_ids[shown], self.pairs
-            if pairs is not None:
-                left_out = np.zeros(len(self.views), dtype=bool)
-                left_out[self.rows[hidden]] = True
-                pairs = pairs.without(left_out)
-                everyone = pass_on(np.where(left_out, -1, self.labels()), pairs)
-                rows = np.flatnonzero(everyone >= 0)
-                class_ids = everyone[rows]
-            about_rows = self.weights_of(rows), pairs, self.sample_weights
-            self._visible[key] = VisibleLabels(rows, class_ids, *about_rows, len(self.views), self.n_classes)
-        return self._visible[key]
-
-    def labels(self) -> ClassIds:
-        """Class numbers of all rows: −1 but for the labelled rows that count."""
-        result = np.full(len(self.views), -1, dtype=np.intp)
-        result[self.rows] = self.class_ids
-        return result
+        known = np.zeros(len(self.views), dtype=bool)
+        known[self.known_rows] = True
+        if self.pairs is not None:
+            known |= self.pairs.touched()
+        others = np.flatnonzero(~known)
+        if len(others) <= self.options.n_coded:
+            return None
+        chosen = np.random.RandomState(self.seed).choice(others, self.options.n_coded, replace=False)
+        return np.union1d(np.flatnonzero(known), chosen)
 
     @property
     def has_graph(self) -> bool:
@@ -194,22 +254,6 @@ class SearchData:
     def _encode(self, setting: Setting, rows: Rows | None) -> CodeSet:
         return encode(self.source(setting), *self._code_weights(setting), self.weights, self.n_threads, rows)
 
-    @cached_property
-    def coded_rows(self) -> Rows | None:
-        """Rows whose codes settings are judged by; None if these are all.
-
-        Labels are known of few rows, and the others only say which landmarks go together.
-        """
-        known = np.zeros(len(self.views), dtype=bool)
-        known[self.known_rows] = True
-        if self.pairs is not None:
-            known |= self.pairs.touched()
-        others = np.flatnonzero(~known)
-        if len(others) <= self.options.n_coded:
-            return None
-        chosen = np.random.RandomState(self.seed).choice(others, self.options.n_coded, replace=False)
-        return np.union1d(np.flatnonzero(known), chosen)
-
     def _code_weights(self, setting: Setting) -> tuple[float, float]:
         """Return λ_Z and μ of a setting."""
         if setting.units == "paper":
@@ -267,17 +311,13 @@ class SearchData:
         key = setting.source
         if key not in self._graphs:
             source = self.source(setting)
-            space, cross = make_space(source.landmarks), source.cross
-            rows = cross if self.present is None else CompletedProducts(cross, self.completer(setting))
-            parts = map_blocks(lambda block: space.coordinates(rows.read(block)), cross.blocks, self.n_threads)
-            self._graphs[key] = join_rows(np.concatenate(parts), space, self.sample_weights, self.n_threads)
+            cross = source.cross if self.present is None else CompletedProducts(source.cross, self.completer(setting))
+            self._graphs[key] = join_all_rows(source.landmarks, cross, self.sample_weights, self.n_threads)
         return self._graphs[key]
 
-    def forget(self, kept: set[Scaling]) -> None:
-        """Free what belongs to scalings that are out of the race, but for those of good settings."""
-        best_first = sorted(self.judged, key=lambda setting: self.judged[setting].shrunk_loss)
-        best = {setting.scaling for setting in best_first[: self.options.n_kept]} | kept
-        self._codes = {key: value for key, value in self._codes.items() if key[0] in best}
-        self._judged_codes = {key: value for key, value in self._judged_codes.items() if key[0] in best}
-        self._sources = {key: value for key, value in self._sources.items() if key[0] in best}
-        self._graphs = {key: value for key, value in self._graphs.items() if key[0] in best}
+    def keep_scalings(self, kept: set[Scaling]) -> None:
+        """Free what belongs to other scalings."""
+        self._codes = {key: value for key, value in self._codes.items() if key[0] in kept}
+        self._judged_codes = {key: value for key, value in self._judged_codes.items() if key[0] in kept}
+        self._sources = {key: value for key, value in self._sources.items() if key[0] in kept}
+        self._graphs = {key: value for key, value in self._graphs.items() if key[0] in kept}
