@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
@@ -30,7 +30,9 @@ from ..readers.held_out import (
     rows_to_judge,
     set_confidence,
 )
+from ..readers.kept_neighbours import KeptNeighbours
 from ..readers.nearest import READ_ROWS, LabelledNeighbours, keep_labelled, likeliest
+from ..readers.product_readers import ProductReaders, fit_product_readers, keep_labels
 from ..solver.codes import Codes, map_codes
 from ..solver.coverage import cover_result
 from ..solver.disk_codes import DiskCodeStack
@@ -41,10 +43,6 @@ from ..solver.trace_ratio import not_embedded
 from ..supervision.known import Supervision, supervision_laplacians
 from .given import FitInput
 from .preparing import Prepared, vote_bytes
-
-if TYPE_CHECKING:
-    from ..readers.kept_neighbours import KeptNeighbours
-    from ..readers.product_readers import ProductReaders
 
 # Labelled rows that other rows are compared with, at most. Where classes overlap no labelled row can be left out, and
 # time is rows times labels. In the k dimensions of an embedding neighbours come nearer by the k-th root of their number
@@ -77,7 +75,6 @@ def read_products(
     names = of_products(prepared.choice.readers)
     if not names or len(given.known.classes) < 2:  # nothing to tell apart
         return None
-    from ..readers.product_readers import fit_product_readers, keep_labels  # loads numba
 
     rows, source, weights = reference_rows(given.known, given.weights), prepared.source, prepared.settled.weights
     if prepared.encoded is not None:  # as a fit would, which has read no block yet
@@ -96,8 +93,6 @@ def keep_neighbours(
     graph = None if product_readers is None else product_readers.graph
     if graph is None or product_readers is None or given.present is not None or given.views.is_on_cluster:
         return None
-    from ..readers.kept_neighbours import KeptNeighbours
-
     members, before = product_readers.members, prepared.neighbours
     assert members is not None
     is_part = before is not None and before.is_whole and np.isin(before.members.rows, members.rows).all()
