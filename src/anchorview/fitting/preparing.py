@@ -24,7 +24,7 @@ from ..features.scaling import fit_scaling
 from ..features.view_weights import ViewWeights, ViewWeightsChoice, read_view_weights, start_weights
 from ..readers.base import OF_PRODUCTS
 from ..readers.graph_members import GraphMembers
-from ..readers.kept_neighbours import KeptNeighbours
+from ..readers.watched_products import KeptNeighbours
 from ..solver.codes import Codes, Reduction
 from ..solver.grams import patterns
 from ..solver.weights import DEFAULTS, DENSE, ModelWeights, PaperWeights, to_paper_weights
