@@ -17,7 +17,7 @@ from ..core.progress import Progress
 from ..engine.blocks import even_size, iter_blocks, map_blocks, row_blocks, rows_of
 from ..engine.sources.dask_rows import DaskRows
 from ..model.model import Branch, Embedder, Member, Model, sort_classes
-from ..readers.base import OF_PRODUCTS, HeldOutLabels, TopTwo, class_probabilities, of_products
+from ..readers.base import OF_PRODUCTS, HeldOutLabels, TopTwo, class_probabilities
 from ..readers.clusters import ClusterCentres, fit_clusters
 from ..readers.held_out import (
     average_readers,
@@ -76,7 +76,7 @@ def read_products(
     prepared: Prepared, given: FitInput, rng: np.random.RandomState, n_threads: int
 ) -> ProductReaders | None:
     """Fit the readers of E, which need no codes; None if there are none."""
-    names = of_products(prepared.choice.readers)
+    names = [name for name in prepared.choice.readers if name in OF_PRODUCTS]
     if not names or len(given.known.classes) < 2:  # nothing to tell apart
         return None
 
