@@ -337,9 +337,9 @@ class AnchorViewClassifier(TwoSpeeds):
         self.cv_results_ = cv_results(fitted.judgements)
         best = fitted.judgements[0]
         self.best_index_, self.best_setting_ = 0, best.setting.parameters()
-        ours = next((judgement for judgement in fitted.judgements if judgement.setting.head in FOR_FSSMSC), None)
-        self.best_params_ = (ours or best).setting.for_fssmsc()
-        self.best_params_score_ = float("nan") if ours is None else ours.accuracy
+        ours = [judgement for judgement in fitted.judgements if judgement.setting.head in FOR_FSSMSC]
+        self.best_params_ = (ours or [best])[0].setting.for_fssmsc()
+        self.best_params_score_ = ours[0].accuracy if ours else float("nan")
         self.averaged_ = [{**judgement.setting.parameters(), "weight": weight} for judgement, weight in fitted.chosen]
         self.best_score_, self.best_score_interval_ = estimate.score, estimate.interval
         progress.log(self.status_)

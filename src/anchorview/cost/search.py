@@ -17,6 +17,8 @@ from ..data.views import Views
 from ..features.landmarks import ROWS_PER_LANDMARK
 from ..features.representation import represent
 from ..features.scaling import TextScalers, fit_scaling
+from ..solver.elastic_net import ElasticNetEncoder
+from ..solver.weights import for_codes, measure_units
 from ..tuning.options import SearchOptions
 from ..tuning.settings import Setting
 from .estimate import Items, MemoryEstimate, largest_stage
@@ -211,9 +213,6 @@ def count_codes(
     views: Views, scalings: list[list[str]], n_landmarks: int, options: SearchOptions, n_threads: int
 ) -> CodeBytes:
     """Count them on some rows: in each scaling with the usual ridge, and in the two densest ones with the others."""
-    from ..solver.elastic_net import ElasticNetEncoder  # loads numba: not before a fit needs it
-    from ..solver.weights import for_codes, measure_units
-
     some = views[:: max(1, len(views) // (ROWS_PER_LANDMARK * n_landmarks))]
     usual = Setting(scaling="", n_landmarks=n_landmarks)
     counted: list[tuple[list[float], int]] = []  # of each scaling: non-zeros with each ridge, and bytes of a number

@@ -56,8 +56,9 @@ def encode_texts(model: TextModel, texts: Sequence[str], cache: Cache = None) ->
         return vectors
 
     ticker = Ticker("encoding", len(lacking), "texts")
-    n_threads = count_threads(None) if model.is_parallel else 1
-    for batch, vectors in zip(batches, iter_blocks(encode, batches, n_threads), strict=True):
+    are_parallel = model.is_parallel and len(batches) > 1
+    encoded = iter_blocks(encode, batches, count_threads(None)) if are_parallel else map(encode, batches)
+    for batch, vectors in zip(batches, encoded, strict=True):
         found |= dict(zip(batch, vectors, strict=True))
         ticker.done(len(batch))
     sizes = {len(vector) for vector in found.values()}

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from copy import deepcopy
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
@@ -17,18 +17,16 @@ from ..core.arrays import Mask, Matrix, Presence, Rows, Weights
 from ..data.views import Views
 from ..features.products import landmark_gram
 from ..features.representation import Representation
+from ..features.scaled import ViewsScaler
 from ..features.stored_products import StoredProducts
 from ..readers.graph_members import GraphMembers
 from ..solver.codes import Reduction
 from ..solver.grams import PatternGrams
-from ..solver.weights import ModelWeights
-from ..tuning.units import PaperWeights
+from ..solver.weights import ModelWeights, PaperWeights
+from ..tuning.auto import Choice
 from .given import FitInput
 from .preparing import Prepared
 from .spec import FitParameters, make_plan
-
-if TYPE_CHECKING:
-    from ..features.scaled import ViewsScaler
 
 
 @dataclass(frozen=True, eq=False)
@@ -125,8 +123,6 @@ def restore_fit(
     landmarks : ndarray
         Of the model.
     """
-    from ..tuning.auto import Choice  # loads numba
-
     chosen = kept.chosen
     plan = make_plan(replace(params, scaling=list(chosen["scaling"])), given)
     plan.scaling, plan.notes = list(chosen["scaling"]), []

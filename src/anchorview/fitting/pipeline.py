@@ -21,7 +21,6 @@ from .learning import (
     build_model,
     embed_all,
     fit_readers,
-    keep_neighbours,
     label_rows,
     note_on_compared,
     read_products,
@@ -134,8 +133,7 @@ def _learn(prepared: Prepared, given: FitInput, review: LabelReview | None, run:
     given.views.check_unchanged()
     with one_blas_thread(), progress.watch():
         product_readers = read_products(prepared, given, rng, n_threads)
-        neighbours = keep_neighbours(prepared, product_readers, given, n_threads)
-        cross = watch_products(source, product_readers, given.present, neighbours)
+        cross, neighbours = watch_products(prepared, product_readers, given, n_threads)
         problem, result = solve(prepared, given, cross, n_threads, progress)
     given.views.check_unchanged()
     progress.stage("labels", "reading labels from the embedding")

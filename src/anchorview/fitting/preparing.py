@@ -11,7 +11,7 @@ import warnings
 from collections.abc import Sequence
 from copy import deepcopy
 from dataclasses import asdict, dataclass, replace
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
@@ -23,20 +23,17 @@ from ..features.scaled import ViewsScaler
 from ..features.scaling import fit_scaling
 from ..features.view_weights import ViewWeights, ViewWeightsChoice, read_view_weights, start_weights
 from ..readers.base import OF_PRODUCTS
+from ..readers.graph_members import GraphMembers
+from ..readers.watched_products import KeptNeighbours
+from ..solver.codes import Codes, Reduction
 from ..solver.grams import patterns
-from ..solver.weights import DEFAULTS, ModelWeights
+from ..solver.weights import DEFAULTS, DENSE, ModelWeights, PaperWeights, to_paper_weights
 from ..solvers import SolverParameters
+from ..tuning.auto import AutoRequest, Choice, LabelledRows, choose, describe
 from ..tuning.options import POWERS, SearchOptions
 from ..tuning.settings import SPARSE_SCALINGS, Scaling, one_name
-from ..tuning.units import DENSE, PaperWeights, to_paper_weights
 from .given import FitInput
 from .spec import FitParameters, Plan, resolve_readers
-
-if TYPE_CHECKING:
-    from ..readers.graph_members import GraphMembers
-    from ..readers.kept_neighbours import KeptNeighbours
-    from ..solver.codes import Codes, Reduction
-    from ..tuning.auto import Choice
 
 _VOTE_BYTES = 512  # of a row, as its code takes: what readers of E say of more classes is computed again
 _COMPILED = "anchorview.solver.kernels"  # loaded, and on the first run of a machine compiled, by the first fit
@@ -161,7 +158,7 @@ def _weigh(
     how = plan.how
     is_free = how.units == "data" and params.l1 == "auto" and params.ridge == "auto" and "l1" not in how.omit
     counted = replace(asked, l1=0.0) if "l1" in how.omit else asked
-    settled = to_paper_weights(source, counted, how.units, given.weights, is_free=is_free)
+    settled = to_paper_weights(source.cross, source.grams.complete, counted, how.units, given.weights, is_free=is_free)
     if settled.was_dense and is_free:
         plan.outcomes.append(Outcome.DENSE_CODES_MENDED)
     elif settled.was_dense:
@@ -215,8 +212,6 @@ def count_scalings(params: FitParameters, how: SolverParameters, is_auto: bool, 
 
 def choose_settings(params: FitParameters, given: FitInput, plan: Plan, n_threads: int) -> tuple[ModelWeights, Choice]:
     """Choose what is "auto": the scaling, which goes into the plan, the weights, and what reads the labels."""
-    from ..tuning.auto import AutoRequest, LabelledRows, choose, describe  # loads numba: not before a fit needs it
-
     how = plan.how
     usual, is_auto = DEFAULTS[how.units], how.units == "data"
     l1, ridge, must, coupling = (
@@ -248,8 +243,6 @@ def choose_settings(params: FitParameters, given: FitInput, plan: Plan, n_thread
 
 def weigh_views(asked: ViewWeightsChoice, given: FitInput, scalings: Sequence[Scaling], n_threads: int) -> ViewWeights:
     """Return how much each view counts in a search: as given, or chosen as `FSSMSC` chooses it, by the same folds."""
-    from ..tuning.auto import AutoRequest, LabelledRows, choose  # loads numba: not before a fit needs it
-
     views, known = given.views, given.known
     if asked is None or not isinstance(asked, str):
         return read_view_weights(views.names, asked)

@@ -258,7 +258,7 @@ def _search_data(
     report: Callable[[Judgement], None],
 ) -> SearchData:
     n_classes, weights, options = len(given.known.classes), given.sample_weight, params.options
-    rows, class_ids = counted_labels(given)
+    (rows, class_ids), pairs = counted_labels(given), counted_pairs(given)
     seed = int(run.rng.randint(2**31 - 1))
     counts = np.ones(len(rows)) if weights is None else weights[rows]
     n_repeats = params.n_repeats or (2 if counts.sum() < options.few_labels else 1)
@@ -286,7 +286,7 @@ def _search_data(
         options=options,
         report=report,
         sample_weights=weights,
-        pairs=counted_pairs(given),
+        pairs=pairs,
     )
 
 

@@ -17,7 +17,7 @@ from ..features.landmarks import check_landmarks
 from ..features.view_weights import ViewWeights, ViewWeightsChoice, read_view_weights, start_weights
 from ..readers.base import COMBINATIONS, OF_PRODUCTS
 from ..solver.registry import SOLVERS, Solver
-from ..solvers import SOLVER_RULE, SolverParameters, resolve_solver
+from ..solvers import SOLVER_RULE, ActiveSet, SolverParameters, resolve_solver
 from .cluster_count import USUAL
 from .given import FitInput
 
@@ -66,7 +66,7 @@ class Plan:
 
 def make_plan(params: FitParameters, given: FitInput) -> Plan:
     """Decide on scaling, solver, and the numbers of components and landmarks."""
-    how, readers = resolve_solver(params.solver), resolve_readers(params.readers)
+    how, readers = params.solver, resolve_readers(params.readers)
     if {"must_link", "smoothness"} <= set(how.omit):
         raise ValueError("solver.omit=('must_link', 'smoothness') leaves no distance to make small; keep one of them.")
     views, has_pairs = given.views, given.known.pairs is not None
@@ -199,14 +199,15 @@ class FitParameters:
     coupling: float | str = "auto"
     class_balance: str | None = None
     relabel: float | None = None
-    solver: str | SolverParameters = "active_set"
+    solver: SolverParameters = field(default_factory=ActiveSet)
     readers: str | Sequence[str] = "auto"
     n_neighbors: int | str = "auto"
 
     @classmethod
     def of(cls, estimator: object) -> FitParameters:
-        """Return those of an estimator."""
-        return cls(**{each.name: getattr(estimator, each.name) for each in fields(cls)})
+        """Return those of an estimator; a solver that is given by name has its defaults."""
+        given = {each.name: getattr(estimator, each.name) for each in fields(cls)}
+        return cls(**given | {"solver": resolve_solver(given["solver"])})
 
 
 @dataclass(frozen=True, eq=False)

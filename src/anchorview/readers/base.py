@@ -36,11 +36,6 @@ READ_LABELS = 20_000  # of which the regression learns; it has at most as many c
 READ_GRAPH = 5000
 
 
-def of_products(readers: Iterable[str]) -> tuple[str, ...]:
-    """Return the readers of products among these names."""
-    return tuple([name for name in readers if name in OF_PRODUCTS])
-
-
 class Reader(Protocol):
     """A fitted reader."""
 

@@ -16,6 +16,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from ..core.arrays import ClassIds, Mask, Matrix, Rows
+from ..features.neighbours import nearest_points
 from .base import HeldOutLabels
 from .label_walk import N_NEIGHBORS, LabelWalk
 from .scattered import ScatteredRows, fit_scattered, isolation
@@ -202,8 +203,6 @@ def _raw_signs(
     members: Matrix, mass: Matrix, labelled: Matrix, rows: Matrix, confidence: Matrix, n_threads: int = 1
 ) -> tuple[_Signs, Matrix]:
     """Return doubt, distance and lack of mass of rows, and how far they are from others."""
-    from ..features.neighbours import nearest_points  # loads numba
-
     points = np.ascontiguousarray(rows, dtype=np.float32)
     distance = nearest_points(labelled, points, 1, n_threads)[1][:, 0].astype(np.float64) ** 2 / 2
     index, far = nearest_points(members, points, min(N_NEIGHBORS + 1, len(members)), n_threads)

@@ -29,7 +29,6 @@ from .base import READ_GRAPH, READ_LABELS, class_probabilities
 from .graph import FittedRows, GraphSpace, PoissonReader, Products, join_rows, make_space
 from .graph_members import GraphMembers
 from .held_out import folds_to_judge, hold_out, rows_to_judge
-from .kept_neighbours import KeptNeighbours
 from .linear import FoldedReader, LinearReader, fit_linear
 from .temperature import Mistakes, choose_temperature, log_loss, usual_temperature
 
@@ -95,20 +94,13 @@ class ProductReaders:
 
     def votes(self, products: Matrix) -> Matrix:
         """Return the sum of the class probabilities that rows of E get."""
-        return self._sum(products, None if self.graph is None else self.graph.weights(products))
+        return self.votes_near(products, None if self.graph is None else self.graph.weights(products))
 
-    def _sum(self, products: Matrix, near: Any) -> Matrix:
+    def votes_near(self, products: Matrix, near: Any) -> Matrix:
+        """Return the same of rows whose weights in the graph are known."""
         shares = [class_probabilities(reader, near if reader.reads == "graph" else products) for reader in self.readers]
         result: Matrix = np.sum(shares, axis=0)
         return result
-
-    def votes_of_block(self, neighbours: KeptNeighbours | None, block: slice, products: Matrix) -> Matrix:
-        """Return the same of a block of rows of the fit, whose neighbours in the graph are known, or kept."""
-        if neighbours is None or self.graph is None:
-            return self.votes(products)
-        if not neighbours.has(block):
-            neighbours.fill(block, self.graph, products)
-        return self._sum(products, self.graph.weigh(*neighbours.read(block)))
 
 
 def fit_product_readers(

@@ -23,7 +23,7 @@ from ..data.validation import check_magnitude
 from ..data.views import Views
 from ..features.scaling import check_finite
 from ..features.view_weights import ViewWeights, describe_view_weights
-from ..readers.base import OF_PRODUCTS, of_products
+from ..readers.base import OF_PRODUCTS
 from ..solver.weights import DEFAULTS
 from ..supervision.pairs import ResolvedPairs
 from .judging import BESIDE, Joined, SearchData, join, judge
@@ -314,5 +314,5 @@ def describe(choice: Choice, asked: AutoRequest, names: Sequence[str]) -> str:
 def forms_of(readers: tuple[str, ...] | None, *, has_products: bool = True) -> tuple[tuple[str, ...], ...]:
     """Return the readers of E that may take part: any or none, unless they were asked for, or E is not at hand."""
     if readers is not None:
-        return (of_products(readers),)
+        return (tuple(name for name in readers if name in OF_PRODUCTS),)
     return ((), *READINGS) if has_products else ((),)

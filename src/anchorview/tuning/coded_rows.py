@@ -27,13 +27,12 @@ from ..solver.laplacian import Laplacian, quadratic_forms
 from ..solver.objective import CodeSums, embedding_matrices
 from ..solver.problem import Problem
 from ..solver.trace_ratio import solve_trace_ratio
-from ..solver.weights import DEFAULTS, DataUnits, for_codes, for_labels, measure_codes
+from ..solver.weights import DEFAULTS, DataUnits, for_codes, for_labels, measure_codes, measure_some
 from ..supervision.known import supervision_laplacians
 from ..supervision.pairs import ResolvedPairs
 from .links import joined_rows
 from .options import SearchOptions
 from .settings import Scaling, Setting
-from .units import measure_source
 
 _BLOCK_ROWS = 512  # of some rows, so that threads end together
 _KEPT = 6  # folds, of up to two rounds, whose sums are kept: a few MB each with 500 landmarks
@@ -263,7 +262,8 @@ class CodedRows:
     def _data_units(self, setting: Setting) -> DataUnits:
         key = setting.source
         if key not in self._units:
-            self._units[key] = measure_source(self.source(setting), self.weights)[0]
+            source = self.source(setting)
+            self._units[key] = measure_some(source.cross, source.grams.complete, self.weights)[0]
         return self._units[key]
 
     def completer(self, setting: Setting) -> ElasticNetEncoder:
