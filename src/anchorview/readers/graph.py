@@ -76,6 +76,7 @@ def make_graph(points: Matrix, n_threads: int = 1, row_weights: Weights = None) 
 
     w_ij = exp(−d_ij² / (σ_i σ_j)), σ_i being the distance to the last of the neighbours; the larger of w_ij and w_ji
     counts. With weights s > 0 a row speaks as often as s says: W diag(s) takes the place of W, and D of its row sums.
+    Where rows have more doubles than that, nearest means nearest places: one row of each is joined with all near ones.
     """
     n = len(points)
     index, distances = nearest_points(points, points, min(N_NEIGHBORS + 1, n), n_threads)
