@@ -31,7 +31,7 @@ from anchorview import FSSMSC, AnchorViewClassifier, Views, datasets
 from anchorview.bench.environment import environment_line
 from anchorview.bench.process import reset_peak, resident_bytes
 from anchorview.bench.worker import Worker
-from anchorview.core.free_memory import give_back
+from anchorview.cost.estimate import give_back
 from anchorview.report.tables import markdown_table
 
 BOTH = ("FSSMSC", "AnchorViewClassifier")

@@ -15,8 +15,7 @@ from scipy import sparse
 from sklearn.exceptions import NotFittedError
 
 from anchorview import ADMM, FSSMSC, AnchorViewClassifier, Views, datasets
-from anchorview.core.free_memory import available_memory
-from anchorview.cost.estimate import check_memory
+from anchorview.cost.estimate import available_memory, check_memory
 from support.processes import run
 from support.settled import CHOSEN, settle
 
@@ -223,7 +222,7 @@ MEASURED = """
 import numpy as np
 from anchorview import FSSMSC, AnchorViewClassifier, datasets
 from anchorview.bench.process import reset_peak, resident_bytes
-from anchorview.core.free_memory import give_back
+from anchorview.cost.estimate import give_back
 
 def make(n_rows, n_features):
     rng = np.random.default_rng(0)

@@ -130,8 +130,8 @@ class MultiViewClassifier(
     ) -> FitInput:
         return read_known(views, present, empty, y, sample_weight, constraints, self.unlabelled)
 
-    def _label_rows(self, given: FitInput, top: TopTwo) -> None:
-        """Set the labels and the confidence of the rows of the fit; labelled rows keep their labels."""
+    def _publish_rows(self, given: FitInput, top: TopTwo, held_out: HeldOutLabels | None) -> None:
+        """Set labels and confidence of the rows of the fit, labelled ones keeping their labels, and `held_out_`."""
         model, known = self._model, given.known
         is_labelled = known.class_ids >= 0
         class_ids = model.places(np.where(is_labelled, known.class_ids, top.class_ids))
@@ -147,12 +147,9 @@ class MultiViewClassifier(
         self._runner_up = top.renumbered(model.places).other_than(class_ids)
         self.constraint_conflicts_ = known.conflicts
         self.constraint_violations_ = None if known.pairs is None else count_violations(self.labels_, known.pairs)
-
-    def _publish_held_out(self, held_out: HeldOutLabels | None) -> None:
-        """Set `held_out_`, by places in `classes_`."""
-        if held_out is not None:
-            columns = self._model.by_class(held_out.probabilities)
-            held_out = replace(held_out, class_ids=self._model.places(held_out.class_ids), probabilities=columns)
+        if held_out is not None:  # by places in `classes_`
+            columns = model.by_class(held_out.probabilities)
+            held_out = replace(held_out, class_ids=model.places(held_out.class_ids), probabilities=columns)
         self.held_out_ = held_out
 
     def _keep_verdicts(self, known: Supervision, rows: Rows, verdicts: LabelVerdicts | None, n_rows: int) -> None:

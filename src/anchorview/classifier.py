@@ -289,6 +289,7 @@ class AnchorViewClassifier(TwoSpeeds):
 
     def _fit(self, X: Any, y: Any, sample_weight: Any, constraints: Constraints | None, label_source: Any) -> Self:
         check_parameters(self, _RULES)
+        rng = make_random_state(self.random_state)
         params = SearchParameters.of(self)
         if y is None:
             raise ValueError(
@@ -302,7 +303,7 @@ class AnchorViewClassifier(TwoSpeeds):
                 "AnchorViewClassifier searches in memory, and dask arrays stay on their cluster. Search on some rows, "
                 "search.fit(Views(X)[rows], y[rows]), and fit FSSMSC(**search.best_params_) on all of them."
             )
-        run = FitRun(make_random_state(self.random_state), count_threads(self.n_jobs), self, self.verbose)
+        run = FitRun(rng, count_threads(self.n_jobs), self, self.verbose)
         before = self._search if self.warm_start else None
         rows = sample_rows(given, params.options, run.rng, before)
         check_search_memory(params, given, rows, run.n_threads)
@@ -325,21 +326,20 @@ class AnchorViewClassifier(TwoSpeeds):
     def _publish(self, fitted: FittedAverage, search: Search) -> None:
         """Set the attributes of a fit, and warn if a good part of the labels could not be judged."""
         given, estimate = fitted.given, fitted.estimate
-        self._publish_model(fitted.model)
         self.status_, self._report, self.interrupted_ = fitted.report.describe(), fitted.report, fitted.was_interrupted
         self.codes_, self.embedding_ = fitted.codes, fitted.embedded
-        self._label_rows(given, fitted.top)
+        self._publish_model(fitted.model)
         self._keep_verdicts(given.known, fitted.judged_rows, fitted.verdicts, len(given.views))
-        self._publish_held_out(fitted.held_out)
+        self._publish_rows(given, fitted.top, fitted.held_out)
         weights, progress = search.view_weights, search.progress
         self.chosen_ = {"view_weights": None if weights is None else list(weights)}
         warn_unjudged(estimate, stacklevel=6)
         self.cv_results_ = cv_results(fitted.judgements)
         best = fitted.judgements[0]
         self.best_index_, self.best_setting_ = 0, best.setting.parameters()
-        ours = next((judgement for judgement in fitted.judgements if judgement.setting.head in FOR_FSSMSC), None)
-        self.best_params_ = (ours or best).setting.for_fssmsc()
-        self.best_params_score_ = float("nan") if ours is None else ours.accuracy
+        ours = [judgement for judgement in fitted.judgements if judgement.setting.head in FOR_FSSMSC]
+        self.best_params_ = (ours or [best])[0].setting.for_fssmsc()
+        self.best_params_score_ = ours[0].accuracy if ours else float("nan")
         self.averaged_ = [{**judgement.setting.parameters(), "weight": weight} for judgement, weight in fitted.chosen]
         self.best_score_, self.best_score_interval_ = estimate.score, estimate.interval
         progress.log(self.status_)

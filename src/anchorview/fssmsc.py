@@ -333,18 +333,17 @@ class FSSMSC(UpdatedLabels):
         prepared, given, result, settled = fitted.prepared, fitted.given, fitted.result, fitted.prepared.settled
         plan, on_cluster = prepared.plan, given.views.is_on_cluster
         report = fitted.report if workers is None else fitted.report.with_lost(workers.describe())
-        self._publish_model(fitted.model)
         report.warn(type(self).__name__, stacklevel + 1)
         self.status_, self._prepared, self._report, review = report.describe(), prepared, report, fitted.review
         self.codes_, self.relabelled_ = result.codes, review.relabelled
+        self._publish_model(fitted.model)
         self._keep_verdicts(review.known, review.known.labelled, review.verdicts, len(given.views))
-        self._label_rows(given, fitted.top)
-        self._publish_held_out(fitted.held_out)
+        self._publish_rows(given, fitted.top, fitted.held_out)
         self.embedding_ = fitted.embedded
         if on_cluster:
             self.embedding_ = fitted.embedded.to_dask() if plan.embedding_on_cluster else fitted.embedded[:]
         choice = prepared.choice
-        self.chosen_ = {"scaling": plan.scaling, **asdict(settled.asked), "readers": tuple(choice.inference.split("+"))}
+        self.chosen_ = {"scaling": plan.scaling, **asdict(settled.asked), "readers": choice.readers}
         self.chosen_["n_neighbors"] = choice.n_votes
         self.chosen_["view_weights"] = None if plan.view_weights is None else list(plan.view_weights)
         self.paper_weights_ = asdict(settled.weights)

@@ -16,7 +16,7 @@ from anchorview.app.cli import app
 from anchorview.app.doctor import examine
 from anchorview.app.doctor_command import sections
 from anchorview.app.extras import find_extras
-from anchorview.core.free_memory import memory_left
+from anchorview.cost.estimate import memory_left
 
 
 @pytest.fixture(scope="module")

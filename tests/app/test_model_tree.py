@@ -17,7 +17,7 @@ from scipy import sparse
 
 from anchorview.app.model_arrays import parse_array, parse_dtype
 from anchorview.app.model_tree import TreeReader, TreeWriter
-from anchorview.features.representation import landmark_gram
+from anchorview.features.products import landmark_gram
 from anchorview.supervision.conflicts import Conflict, Contradiction
 
 

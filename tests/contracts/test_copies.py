@@ -50,7 +50,7 @@ TRUSTED = (
     "anchorview.readers.graph.FittedRows",
     "anchorview.readers.graph.GraphSpace",
     "anchorview.features.directions.Directions",
-    "anchorview.tuning.search_data.Judgement",
+    "anchorview.tuning.judging.Judgement",
     "anchorview.tuning.settings.Setting",
     "numpy.dtype",
     "scipy.sparse._csr.csr_array",

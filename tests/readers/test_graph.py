@@ -46,11 +46,20 @@ def test_the_graph_is_symmetric_and_joins_near_rows(n_rows: int) -> None:
 
 
 def test_doubles_do_not_break_the_graph() -> None:
-    points = np.zeros((40, 2), np.float32)
-    points[30:] = 1.0
-    graph, _ = make_graph(points)
+    places = np.array([[0.0, 1.0], [0.0, 1.2], [3.0, 0.0], [3.0, 0.2]])
+    points = np.repeat(places, 15, axis=0).astype(np.float32)
+    graph, inverse_root = make_graph(points)
     assert np.isfinite(graph.data).all()
-    assert graph[:30, 30:].nnz == 0
+    assert abs(graph - graph.T).max() < 1e-6
+    labels = [(np.array([0, 30]), np.array([0, 1]))]  # the second and fourth place have no label of their own
+    potential = solve_potential(graph, inverse_root, labels, 2, 0.99)[0]
+    assert (potential.argmax(axis=1) == np.repeat([0, 0, 1, 1], 15)).all()
+
+
+def test_rows_that_are_all_the_same_have_a_graph() -> None:
+    graph, _ = make_graph(np.ones((40, 2), np.float32))
+    assert np.isfinite(graph.data).all()
+    assert graph.diagonal().max() == 0
 
 
 def test_spreading_is_the_sum_over_walks() -> None:

@@ -13,8 +13,7 @@ from anchorview import ADMM, FSSMSC, ActiveSet, Views
 from anchorview.datasets import hide_labels, make_multiview_subspaces
 from anchorview.features.representation import represent
 from anchorview.features.scaling import fit_scaling
-from anchorview.solver.weights import DEFAULTS, for_codes, for_labels, measure_codes, measure_units
-from anchorview.tuning.units import to_paper_weights
+from anchorview.solver.weights import DEFAULTS, for_codes, for_labels, measure_codes, measure_units, to_paper_weights
 
 CHOSEN: dict[str, Any] = {"scaling": "none", "ridge": 2.0, "must_link_weight": 3.0, "coupling": 0.0}
 CHOSEN["readers"] = "nearest"
@@ -119,7 +118,7 @@ def test_codes_have_some_tens_of_non_zeros_whatever_the_features(kind: str, n_fe
     views = Views([KINDS[kind](rng, rng.normal(size=(900, n_features)) + centres[target]) for _ in range(2)])
     for scaling in ("minmax", "symmetric", "standard", "l2"):
         source = represent(views, fit_scaling(views, scaling), "kmeans", 300, np.random.RandomState(0))
-        settled = to_paper_weights(source, DEFAULTS["data"], "data", is_free=True)
+        settled = to_paper_weights(source.cross, source.grams.complete, DEFAULTS["data"], "data", is_free=True)
         assert 5 <= settled.nonzeros <= 120, scaling
     model = FSSMSC(n_landmarks=100, readers="nearest", random_state=0)
     model.fit(views, hide_labels(target, 0.1, random_state=0))

@@ -12,7 +12,7 @@ from scipy import sparse
 from anchorview import Views
 from anchorview.engine.blocks import row_blocks
 from anchorview.features.landmarks import choose_landmarks
-from anchorview.features.representation import landmark_gram
+from anchorview.features.products import landmark_gram
 from anchorview.features.scaling import fit_scaling
 from anchorview.solver.codes import code_gram
 from anchorview.solver.grams import PatternGrams, row_grams

@@ -7,8 +7,8 @@ from typing import Any
 import numpy as np
 
 from anchorview.data.labels import split_labels
+from anchorview.tuning.judging import SearchData
 from anchorview.tuning.options import SearchOptions
-from anchorview.tuning.search_data import SearchData
 
 
 def search_data(some: Any, **changes: Any) -> SearchData:
@@ -29,6 +29,5 @@ def search_data(some: Any, **changes: Any) -> SearchData:
         "seed": 0,
         "n_threads": 1,
         "options": SearchOptions(),
-        "report": lambda judgement: None,
     }
     return SearchData(**values | changes)

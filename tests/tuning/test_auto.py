@@ -29,7 +29,7 @@ def units() -> Any:
 
 def asked(**changes: Any) -> AutoRequest:
     usual: dict[str, Any] = {"scaling": ["auto"], "l1": 0.1, "ridge": None, "must_link_weight": None}
-    return AutoRequest(**{**usual, "inference": None, "n_votes": None, "units": "data", **changes})
+    return AutoRequest(**{**usual, "readers": None, "n_votes": None, "units": "data", **changes})
 
 
 def rows_of(data: Any, **changes: Any) -> LabelledRows:
@@ -171,9 +171,9 @@ def test_labels_on_both_sides_of_a_plane_ask_for_a_linear_reading() -> None:
     rows[:, 0] += 2.5 * target
     y = hide_labels(target, 0.2, random_state=0)
     choice = choose(asked(), "standard", rows_of(Bunch(views=Views([rows]), y=y)), 0, 1)
-    assert "linear" in choice.inference.split("+")
-    given = choose(asked(inference="linear"), "standard", rows_of(Bunch(views=Views([rows]), y=y)), 0, 1)
-    assert given.inference == "linear" and (given.ridge, given.must_link_weight) == (3.0, 3.0)
+    assert "linear" in choice.readers
+    given = choose(asked(readers=("linear",)), "standard", rows_of(Bunch(views=Views([rows]), y=y)), 0, 1)
+    assert given.readers == ("linear",) and (given.ridge, given.must_link_weight) == (3.0, 3.0)
 
 
 def test_few_labels_keep_the_reading_of_the_embedding_in() -> None:
@@ -182,7 +182,7 @@ def test_few_labels_keep_the_reading_of_the_embedding_in() -> None:
     choice = choose(
         asked(), "minmax", rows_of(Bunch(views=Views([rows]), y=hide_labels(target, 0.05, random_state=1))), 0, 1
     )
-    assert choice.inference.split("+")[0] in ("nearest", "knn")
+    assert choice.readers[0] in ("nearest", "knn")
 
 
 def test_given_landmarks_are_in_the_space_that_the_features_suggest(units: Any) -> None:

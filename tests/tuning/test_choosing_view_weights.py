@@ -14,7 +14,7 @@ import pytest
 
 from anchorview import FSSMSC, ActiveSet, AnchorViewClassifier, Views, datasets, load, open_rows, save
 from anchorview.app.model_checks import check_model
-from anchorview.tuning import auto
+from anchorview.fitting import preparing
 from anchorview.tuning.auto import choose
 from anchorview.tuning.options import SearchOptions
 from anchorview.tuning.view_weights import is_clearly_better
@@ -207,7 +207,7 @@ def test_a_search_weighs_views_by_the_same_folds_as_the_plain_model(data: Any, m
         seeds.append(args[3])
         return choose(*args, **options)
 
-    monkeypatch.setattr(auto, "choose", spy)
+    monkeypatch.setattr(preparing, "choose", spy)
     build().fit(data.views, data.y)
     for random_state in (0, 7):
         search(random_state=random_state).fit(data.views, data.y)

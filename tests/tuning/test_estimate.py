@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 from anchorview import AnchorViewClassifier, datasets
-from anchorview.tuning.search_data import Judgement
+from anchorview.tuning.judging import Judgement
 from anchorview.tuning.settings import Setting
 from anchorview.tuning.summary import LEVEL, estimate_accuracy, judge_average
 from support.searches import search_data

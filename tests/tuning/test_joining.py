@@ -9,8 +9,7 @@ import pytest
 
 from anchorview import Views
 from anchorview.tuning.auto import LabelledRows, _sample, forms_of
-from anchorview.tuning.joining import join
-from anchorview.tuning.search_data import Judgement, SearchData
+from anchorview.tuning.judging import Judgement, SearchData, join
 from anchorview.tuning.settings import Setting
 
 
@@ -34,8 +33,8 @@ def add(data: SearchData, head: str, right: Any, scaling: str = "minmax", **chan
     return setting
 
 
-def losses(data: SearchData, *, with_rule: bool = True, inference: str | None = None) -> dict[str, float]:
-    joined = join(data, "minmax", forms_of(inference), with_rule=with_rule)
+def losses(data: SearchData, *, with_rule: bool = True, readers: tuple[str, ...] | None = None) -> dict[str, float]:
+    joined = join(data, ["minmax"], forms_of(readers), with_rule=with_rule)
     return {"+".join(setting.head for setting in each.parts): each.shrunk_loss for each in joined}
 
 
@@ -56,17 +55,17 @@ def test_the_best_of_each_kind_takes_part(data: SearchData) -> None:
     add(data, "features", 0.7, strength=1.0)
     strong = add(data, "features", 0.9, strength=100.0)
     add(data, "features", 0.99, scaling="standard")
-    best = join(data, "minmax", [("linear",)], with_rule=True)[0]
-    assert best.parts == (votes, strong) and best.main is votes and best.beside == ["linear"]
+    best = join(data, ["minmax"], [("linear",)], with_rule=True)[0]
+    assert best.parts == (votes, strong) and best.beside == ("linear",)
 
 
 def test_what_was_not_judged_takes_no_part(data: SearchData) -> None:
     add(data, "features", 0.8)
     assert losses(data) == {}
-    assert set(losses(data, with_rule=False, inference="linear")) == {"features"}
-    assert join(data, "standard", forms_of(None), with_rule=True) == []
+    assert set(losses(data, with_rule=False, readers=("linear",))) == {"features"}
+    assert join(data, ["standard"], forms_of(None), with_rule=True) == []
 
 
 def test_forms_are_those_asked_for() -> None:
     assert forms_of(None) == ((), ("linear",), ("poisson",), ("linear", "poisson"))
-    assert forms_of("knn+poisson") == (("poisson",),) and forms_of("paper") == ((),)
+    assert forms_of(("knn", "poisson")) == (("poisson",),) and forms_of(("paper",)) == ((),)

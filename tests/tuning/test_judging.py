@@ -9,10 +9,9 @@ import numpy as np
 import pytest
 
 from anchorview.readers.temperature import log_loss
-from anchorview.tuning.judging import judge, prior_doubt
+from anchorview.tuning.judging import Judgement, SearchData, judge, prior_doubt
 from anchorview.tuning.options import SearchOptions
 from anchorview.tuning.search import _best, best_on_codes
-from anchorview.tuning.search_data import Judgement, SearchData
 from anchorview.tuning.settings import Setting
 from support.searches import search_data
 

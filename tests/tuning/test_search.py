@@ -13,10 +13,9 @@ from anchorview import AnchorViewClassifier, Views
 from anchorview.data.labels import split_labels
 from anchorview.datasets import hide_labels
 from anchorview.fitting.ensemble import Ensemble
-from anchorview.tuning.judging import judge
+from anchorview.tuning.judging import Judgement, SearchData, judge
 from anchorview.tuning.options import SearchOptions
 from anchorview.tuning.search import choose_averaged, join_steady, steady_settings
-from anchorview.tuning.search_data import Judgement, SearchData
 from anchorview.tuning.settings import Setting
 from support.searches import search_data
 

@@ -16,10 +16,9 @@ from anchorview.readers.graph import make_graph, propagate
 from anchorview.readers.linear import fit_linear
 from anchorview.readers.plain_neighbours import fit_plain_neighbours
 from anchorview.readers.temperature import AnyClass, NearOne, average_temperature, choose_temperature
-from anchorview.tuning.judging import judge
+from anchorview.tuning.judging import SearchData, judge
 from anchorview.tuning.options import SearchOptions
 from anchorview.tuning.search import select
-from anchorview.tuning.search_data import SearchData
 from anchorview.tuning.settings import Setting
 
 HEADS = ("nearest", "knn", "embedding", "codes", "features", "spread")

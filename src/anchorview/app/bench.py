@@ -171,7 +171,7 @@ def _judge(runner: Runner) -> int:
 
 
 def _memory(limit: float | None) -> int:
-    from ..core.free_memory import available_memory
+    from ..cost.estimate import available_memory
 
     return int(limit * 1e9) if limit is not None else int(0.85 * (available_memory() or 8 * 2**30))
 

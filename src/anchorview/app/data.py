@@ -72,7 +72,7 @@ def _sources(path: Path) -> list[Source]:
 def _worker() -> Worker:
     """Return a child process to read in: a file too large for the memory that is free ends nothing but this."""
     from ..bench.worker import Worker
-    from ..core.free_memory import available_memory
+    from ..cost.estimate import available_memory
 
     free = available_memory()
     return Worker(memory_limit=None if free is None else int(0.85 * free))

@@ -7,7 +7,7 @@ import sys
 from typing import Any
 
 from ..bench.environment import describe_environment
-from ..core.free_memory import available_memory, memory_left
+from ..cost.estimate import available_memory, memory_left
 from ..engine.blocks import count_threads
 from ..fssmsc import FSSMSC
 from .extras import find_extras

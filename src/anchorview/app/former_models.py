@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from typing import Any
 
-from ..features.representation import landmark_gram
+from ..features.products import landmark_gram
 from ..fitting.searching import SearchState
 from ..model.model import Branch, Embedder, Member, Model
 from ..readers.graph import PoissonReader, SpreadReader

@@ -66,7 +66,7 @@ TABLE: dict[str, Storable] = {
         (*_PLACES, "_kept_plain", "_search"),
         times=("stage_seconds_", "cv_results_.mean_fit_time"),
     ),
-    "Judgement": Storable("anchorview.tuning.search_data", 2, times=("seconds",)),
+    "Judgement": Storable("anchorview.tuning.judging", 2, times=("seconds",)),
     "Pipeline": Storable("sklearn.pipeline", without=(*_NEVER, "memory")),  # a folder of pickles is not to be trusted
     # Encoders are named by the encoders of columns, with their fingerprints; folders are those of one machine.
     "TableViews": Storable("anchorview.data.table_views", without=(*_NEVER, *_OF_THIS_MACHINE)),

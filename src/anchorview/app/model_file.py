@@ -14,7 +14,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from ..core.checks import check_number, shorten
 from ..core.files import check_output, replacing
-from ..core.free_memory import available_memory
+from ..cost.estimate import available_memory
 from .model_arrays import describe_array, new_member, write_array
 from .model_checks import check_model
 from .model_classes import LAST_STEPS, RENAMED, TABLE, storable_name

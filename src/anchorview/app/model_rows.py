@@ -16,7 +16,7 @@ from ..readers.code_space import CodeSpace
 from ..readers.label_sources import SKIPPED, are_numbered, name_sources
 from ..readers.unlikeness import Unlikeness
 from ..supervision.conflicts import Conflict
-from ..tuning.search_data import Judgement
+from ..tuning.judging import Judgement
 from ..tuning.settings import Setting
 from .model_values import check_floats, is_number, require
 

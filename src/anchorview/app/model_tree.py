@@ -20,7 +20,7 @@ import numpy.typing as npt
 from scipy import sparse
 from sklearn.base import BaseEstimator
 
-from ..features.representation import landmark_gram
+from ..features.products import landmark_gram
 from ..model.model import OfProcess, OfRows, names_declared, values_of_rows
 from .former_models import FORMER, upgrade_fitted, upgrade_judgement
 from .former_names import translate_parameters, translate_setting

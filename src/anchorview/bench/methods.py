@@ -13,7 +13,7 @@ from itertools import product
 from typing import Any
 
 from ..baselines._graph_builder import GraphBuilder
-from ..readers.base import resolve_readers
+from ..fitting.spec import resolve_readers
 from ..solvers import resolve_solver
 
 _NOT_A_SETTING = ("n_clusters", "views", "random_state", "n_jobs", "verbose")

@@ -321,6 +321,22 @@ def _active_set(s: FitSizes) -> list[tuple[str, Items]]:
     ]
 
 
+@dataclass(frozen=True)
+class WorkBytes:
+    """What some kinds of work hold for a while."""
+
+    landmarks: float  # k-means, or directions of text: before there are any codes
+    blocks: float  # all that threads encode
+    distances: float  # to labelled rows
+    judging: float  # of labels
+
+
+def count_work(s: FitSizes) -> WorkBytes:
+    """Count the work that every estimator does."""
+    landmarks = max(sum(items.values()) for items in (scaling_items(s), landmark_items(s)))
+    return WorkBytes(landmarks, s.n_threads * block_bytes(s), distance_bytes(s), judge_bytes(s))
+
+
 def _admm(s: FitSizes) -> Items:
     """Five dense states (B⁰, B, Y, Z, Z⁺), more than both codes without any zero take after them.
 

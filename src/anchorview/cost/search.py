@@ -17,19 +17,12 @@ from ..data.views import Views
 from ..features.landmarks import ROWS_PER_LANDMARK
 from ..features.representation import represent
 from ..features.scaling import TextScalers, fit_scaling
+from ..solver.elastic_net import ElasticNetEncoder
+from ..solver.weights import for_codes, measure_units
 from ..tuning.options import SearchOptions
 from ..tuning.settings import Setting
 from .estimate import Items, MemoryEstimate, largest_stage
-from .fit import (
-    INDEX,
-    NONZEROS_PER_ROW,
-    FitSizes,
-    block_bytes,
-    distance_bytes,
-    judge_bytes,
-    landmark_items,
-    scaling_items,
-)
+from .fit import INDEX, NONZEROS_PER_ROW, FitSizes, WorkBytes, count_work
 
 _OF_CODES = ("codes", "sums over codes", "blocks")
 _N_SETTINGS = 60  # that are judged
@@ -81,13 +74,14 @@ class SearchSizes:
 def estimate_search(sizes: SearchSizes) -> MemoryEstimate:
     """Estimate the peak memory of a search and all that comes after it, beyond the input."""
     sizes = replace(sizes, fit=replace(sizes.fit, nonzeros=sizes.codes.nonzeros))
-    kept = _kept(sizes)
+    work = count_work(sizes.fit)
+    kept = _kept(sizes) | {"blocks": work.blocks}
     before_codes = {what: size for what, size in kept.items() if what not in _OF_CODES}
     stages = [
-        ("search", before_codes | {"work": _landmark_work(sizes)}),
+        ("search", before_codes | {"work": work.landmarks}),
         ("search", kept | {"work": _search_work(sizes)}),
-        ("fits", kept | _fits(sizes)),
-        ("labels", kept | _labels(sizes)),
+        ("fits", kept | _fits(sizes, work)),
+        ("labels", kept | _labels(sizes, work)),
     ]
     return largest_stage(sizes.n_all, stages)
 
@@ -113,13 +107,7 @@ def _kept(sizes: SearchSizes) -> Items:
         "codes": _n_coded(sizes) * codes.all_sets,
         "sums over codes": codes.n_sets * sums,
         "judgements": 8.0 * _N_SETTINGS * sizes.n_judging * s.n_components,
-        "blocks": s.n_threads * block_bytes(s),
     }
-
-
-def _landmark_work(sizes: SearchSizes) -> float:
-    """Return the most that is held for a while by k-means and directions of text: before there are any codes."""
-    return max(sum(items.values()) for items in (scaling_items(sizes.fit), landmark_items(sizes.fit)))
 
 
 def _search_work(sizes: SearchSizes) -> float:
@@ -153,24 +141,24 @@ def _ensemble(sizes: SearchSizes) -> Items:
     }
 
 
-def _fits(sizes: SearchSizes) -> Items:
+def _fits(sizes: SearchSizes, work: WorkBytes) -> Items:
     """Votes, and regressions with rows that the average is sure of, or distances to labelled rows."""
     s, options = sizes.fit, sizes.options
     n_sure = min(s.n_rows, s.n_labelled + (options.max_sure if options.second_fit else 0))
     return _ensemble(sizes) | {
         "votes": 2 * 8.0 * s.n_rows * s.n_components,
-        "work": max(_regression(sizes, n_sure), distance_bytes(s)),
+        "work": max(_regression(sizes, n_sure), work.distances),
     }
 
 
-def _labels(sizes: SearchSizes) -> Items:
+def _labels(sizes: SearchSizes, work: WorkBytes) -> Items:
     """Codes of all rows, votes and probabilities; or, of these, the labels that are judged."""
     s, n = sizes.fit, sizes.n_all
     read, found = 5 * 8.0 * n * s.n_components, n * (s.itemsize * s.n_components + 60.0)
     return _ensemble(sizes) | {
         "codes of all rows": n * sizes.codes.row if n > s.n_rows else 0.0,
         "votes": 8.0 * n * s.n_components + found,
-        "probabilities": max(read, distance_bytes(s), judge_bytes(s)),
+        "probabilities": max(read, work.distances, work.judging),
     }
 
 
@@ -225,9 +213,6 @@ def count_codes(
     views: Views, scalings: list[list[str]], n_landmarks: int, options: SearchOptions, n_threads: int
 ) -> CodeBytes:
     """Count them on some rows: in each scaling with the usual ridge, and in the two densest ones with the others."""
-    from ..solver.elastic_net import ElasticNetEncoder  # loads numba: not before a fit needs it
-    from ..solver.weights import for_codes, measure_units
-
     some = views[:: max(1, len(views) // (ROWS_PER_LANDMARK * n_landmarks))]
     usual = Setting(scaling="", n_landmarks=n_landmarks)
     counted: list[tuple[list[float], int]] = []  # of each scaling: non-zeros with each ridge, and bytes of a number

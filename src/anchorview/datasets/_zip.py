@@ -7,7 +7,7 @@ from pathlib import Path
 from zipfile import BadZipFile, ZipFile
 
 from ..core.archives import LARGE, is_bomb, packed_size, unpacked_size
-from ..core.free_memory import available_memory
+from ..cost.estimate import available_memory
 
 _LARGE = LARGE
 

@@ -14,7 +14,7 @@ import weakref
 from copy import copy
 from dataclasses import dataclass
 from functools import partial
-from typing import Any, Self
+from typing import Self
 
 import numpy as np
 from scipy import sparse
@@ -55,11 +55,6 @@ class _Prepared:
 _recent: dict[tuple[int, str], tuple[weakref.ref[Matrix], _Prepared]] = {}  # by identity of the landmarks
 
 
-def _forget(recent: dict[Any, Any], key: Any, _: Any) -> None:
-    """Drop what was prepared for landmarks that are gone; given all it needs, as modules may be gone too by then."""
-    recent.pop(key, None)
-
-
 def _prepare(landmarks: Matrix, dtype: np.dtype[np.floating]) -> _Prepared:
     """Prepare landmarks for products, once for each array of them while it lives: a single row takes less time."""
     key = id(landmarks), dtype.name
@@ -71,8 +66,19 @@ def _prepare(landmarks: Matrix, dtype: np.dtype[np.floating]) -> _Prepared:
     columns = np.ascontiguousarray(landmarks.T, dtype=np.float64 if is_double else dtype)
     prepared = _Prepared(columns, is_double)
     if columns.nbytes <= _KEPT_BYTES:
-        _recent[key] = weakref.ref(landmarks, partial(_forget, _recent, key)), prepared
+        _recent[key] = (
+            weakref.ref(landmarks, partial(_recent.pop, key)),
+            prepared,
+        )  # called with the reference, as default
     return prepared
+
+
+def landmark_gram(landmarks: Matrix) -> Matrix:
+    """Return G = U Uᵀ over all views, in double precision; with one thread, so that its rounding is always the same."""
+    wide = landmarks.astype(np.float64)
+    with one_blas_thread():
+        result: Matrix = wide @ wide.T
+    return result
 
 
 class ViewCrossProducts:
@@ -202,6 +208,11 @@ class ViewCrossProducts:
         squares *= 1.0 if self._present is None else self._shares(self._present[rows])
         squares *= 1.0 if self._weights is None else self._weights[rows]
         return float(squares.sum())
+
+    def features(self, index: slice | Rows) -> ScaledRows:
+        """Return the scaled features of some rows."""
+        read = self._scaler.read if isinstance(index, slice) else self._scaler.take
+        return read(self._views, index, self._present)  # type: ignore[arg-type]
 
     def present_in(self, index: slice | Rows) -> Presence:
         """Return which of some rows have which view; None, always, if every row has every view."""

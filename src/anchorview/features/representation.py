@@ -8,21 +8,13 @@ import numpy as np
 
 from ..core.arrays import Matrix, Presence, Weights, fewer_digits
 from ..data.views import Views
-from ..engine.blocks import one_blas_thread
 from ..solver.grams import PatternGrams
 from .cluster_products import ClusterCrossProducts
 from .directions import LANDMARK_BITS
 from .landmarks import choose_landmarks
-from .products import CACHE_BYTES, ViewCrossProducts
+from .products import CACHE_BYTES, ViewCrossProducts, landmark_gram
+from .projected import Coordinates, project_texts
 from .scaled import ViewsScaler
-
-
-def landmark_gram(landmarks: Matrix) -> Matrix:
-    """Return G = U Uᵀ over all views, in double precision; with one thread, so that its rounding is always the same."""
-    wide = landmarks.astype(np.float64)
-    with one_blas_thread():
-        result: Matrix = wide @ wide.T
-    return result
 
 
 @dataclass(frozen=True)
@@ -47,17 +39,22 @@ def represent(
     weights: Weights = None,
     least: int = 1,
     cache_bytes: int = CACHE_BYTES,
+    coordinates: Coordinates | None = None,
 ) -> Representation:
     """Choose landmarks among the scaled rows, and give access to the products of the two.
 
-    Parameters are those of `choose_landmarks` and `ViewCrossProducts`.
+    Parameters are those of `choose_landmarks` and `ViewCrossProducts`. With `coordinates`, those of texts are computed
+    once and kept there for other scalings of the same rows.
     """
+    reader = scaler
+    if coordinates is not None:
+        views, (reader,) = project_texts(views, [scaler], present, n_threads, coordinates)
     chosen = choose_landmarks(
-        views, scaler, landmarks, n_landmarks, rng, n_threads, present=present, weights=weights, least=least
+        views, reader, landmarks, n_landmarks, rng, n_threads, present=present, weights=weights, least=least
     )
     if isinstance(landmarks, str) and landmarks == "kmeans" and scaler.has_directions:
         chosen = fewer_digits(chosen, LANDMARK_BITS)
     kind = ClusterCrossProducts if views.is_on_cluster else ViewCrossProducts
-    cross = kind(views, scaler, chosen, present=present, weights=weights, cache_bytes=cache_bytes)
+    cross = kind(views, reader, chosen, present=present, weights=weights, cache_bytes=cache_bytes)
     grams = PatternGrams(chosen, scaler.sizes, landmark_gram(chosen), scaler.view_weights)
     return Representation(scaler, chosen, grams, cross)

@@ -9,8 +9,7 @@ from typing import Any
 import numpy as np
 
 from ..core.arrays import Matrix, Rows
-from ..engine.blocks import one_blas_thread, row_blocks
-from ..features.representation import Representation
+from ..engine.blocks import row_blocks
 from ..features.view_weights import describe_view_weights
 from ..model.model import Branch, Embedder, Model, sort_classes
 from ..model.predicting import KeptCodes, add_votes, empty_votes, votes_to_probabilities
@@ -18,14 +17,14 @@ from ..readers.base import HeldOutLabels, TopTwo
 from ..readers.temperature import average_temperature
 from ..readers.wrong_labels import LabelVerdicts
 from ..solver.codes import CodeStack
-from ..tuning.label_quality import make_label_judge
+from ..tuning.judging import Judgement
 from ..tuning.links import apply_pairs
 from ..tuning.search import affordable, averaged_hidden, best_among, best_on_codes, choose_averaged
-from ..tuning.search_data import Judgement
 from ..tuning.summary import Estimate, describe_search, judge_average
 from .ensemble import Ensemble
 from .given import FitInput
 from .report import FitReport
+from .reviewing import review_labels
 from .searching import Search, counted_labels, counted_pairs, run_search
 
 _EMBED_ROWS = 4096  # SciPy would hold a copy of all codes in double precision
@@ -58,6 +57,8 @@ def fit_average(search: Search, n_threads: int, stacklevel: int) -> FittedAverag
     judgements = sorted(data.judged.values(), key=attrgetter("shrunk_loss"))
     usable = judgements if search.rows is None else affordable(judgements, params.options)
     chosen = choose_averaged(data, usable, params.n_averaged)
+    hidden = data.class_ids[data.judged_rows], data.judged_weights
+    temperature = average_temperature(averaged_hidden(chosen), *hidden)
     progress.stage("fits", f"averaging {len(chosen)} of {len(judgements)} settings")
     ensemble = Ensemble(search.whole_data())
     with progress.watch():
@@ -66,8 +67,6 @@ def fit_average(search: Search, n_threads: int, stacklevel: int) -> FittedAverag
             ensemble.add_sure_rows(chosen)
     progress.stage("labels", "reading labels off the average")
     shown = best_on_codes(data, search.base) if search.rows is None else best_among(usable, search.base)
-    hidden = data.class_ids[data.judged_rows], data.judged_weights
-    temperature = average_temperature(averaged_hidden(chosen), *hidden)
     with progress.watch():
         embedder = ensemble.embedder(shown)
         model = Model(ensemble.branches(), temperature, *sort_classes(given.known.classes), embedder)
@@ -77,8 +76,8 @@ def fit_average(search: Search, n_threads: int, stacklevel: int) -> FittedAverag
         else:
             codes, embedded, votes = _read_all(model, given, n_threads)
     top = TopTwo.of(_heed_pairs(given, votes_to_probabilities(votes, temperature)))
-    with one_blas_thread(), progress.watch():
-        verdicts = _judge_labels(search.fitted, ensemble.data.source(chosen[0][0].setting), n_threads)
+    with progress.watch():
+        review = review_labels(search.fitted, ensemble.data.source(chosen[0][0].setting), n_threads)
     labelled = search.fitted.known.labelled
     estimate, held_out = judge_average(data, usable, params.n_averaged)
     for taken in (search.judging, search.rows):
@@ -91,7 +90,7 @@ def fit_average(search: Search, n_threads: int, stacklevel: int) -> FittedAverag
         top,
         held_out,
         labelled if search.rows is None else search.rows[labelled],
-        verdicts,
+        review.verdicts,
         judgements,
         chosen,
         estimate,
@@ -126,14 +125,6 @@ def _heed_pairs(given: FitInput, probabilities: Matrix) -> Matrix:
     labels = np.full(len(given.views), -1, dtype=np.intp)
     labels[rows] = class_ids
     return apply_pairs(probabilities, labels, pairs, given.sample_weight)
-
-
-def _judge_labels(fitted: FitInput, source: Representation, n_threads: int) -> LabelVerdicts | None:
-    """Judge every label by models that have not seen it, on the rows that were fitted."""
-    labelled = fitted.known.labelled
-    class_ids = fitted.known.class_ids[labelled]
-    judge = make_label_judge(source, labelled, class_ids, fitted.weights, n_threads)
-    return None if judge is None else judge.judge(class_ids)
 
 
 def _report(search: Search, chosen: Chosen, model: Model, estimate: Estimate) -> FitReport:

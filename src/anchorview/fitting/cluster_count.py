@@ -18,7 +18,6 @@ from typing import Any
 
 import numpy as np
 from scipy import sparse
-from sklearn.cluster import KMeans
 from sklearn.metrics import adjusted_rand_score, silhouette_score
 from threadpoolctl import threadpool_limits
 
@@ -137,7 +136,9 @@ def _places(vectors: Matrix, n_clusters: int) -> Matrix:
     return unit_rows(vectors[:, :n_clusters])
 
 
-def _cluster(rows: Matrix, n_clusters: int, rng: np.random.RandomState) -> KMeans:
+def _cluster(rows: Matrix, n_clusters: int, rng: np.random.RandomState) -> Any:
+    from sklearn.cluster import KMeans  # loads a tenth of a second's worth of modules, and fits with labels need none
+
     return KMeans(n_clusters, n_init=5, random_state=rng).fit(rows)
 
 

@@ -17,10 +17,9 @@ from ..model.predicting import add_vote, empty_votes
 from ..readers.base import Reader, to_space
 from ..readers.graph import FittedRows, PoissonReader, SpreadReader
 from ..solver.elastic_net import ElasticNetEncoder
-from ..tuning.judging import SPACES, fit_reader
+from ..tuning.coded_rows import VisibleLabels, embed_code_set
+from ..tuning.judging import SPACES, Judgement, SearchData, fit_reader
 from ..tuning.links import apply_pairs
-from ..tuning.representation import VisibleLabels, embed_code_set
-from ..tuning.search_data import Judgement, SearchData
 from ..tuning.settings import ON_FEATURES, ON_GRAPH, Setting
 
 _BLOCK_ROWS = 4096
@@ -103,7 +102,7 @@ class Ensemble:
             return PoissonReader(fewer_digits(potential, _GRAPH_BITS)), None
         embedding = None
         if setting.head in ON_FEATURES:
-            rows = data.source(setting).scaler.take(data.views, visible.rows, data.present).stacked()
+            rows = data.source(setting).cross.features(visible.rows).stacked()
         else:
             if setting.head != "codes":
                 key = replace(setting, head="", strength=0.0)  # whatever reads it
@@ -173,7 +172,7 @@ class Ensemble:
                 for fits in part.on_codes.values():
                     _add_by_codes(fits, data.code_set(fits[0][0]).codes[block], votes[:, block])
                 if part.on_features:
-                    features = part.source.scaler.read(data.views, block, data.present).stacked()
+                    features = part.source.cross.features(block).stacked()
                     for _, member in part.on_features:
                         add_vote(member, features, votes[:, block])
                 for setting, member in part.on_graph:

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from copy import deepcopy
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
@@ -15,19 +15,18 @@ from scipy import sparse
 
 from ..core.arrays import Mask, Matrix, Presence, Rows, Weights
 from ..data.views import Views
-from ..features.representation import Representation, landmark_gram
+from ..features.products import landmark_gram
+from ..features.representation import Representation
+from ..features.scaled import ViewsScaler
 from ..features.stored_products import StoredProducts
 from ..readers.graph_members import GraphMembers
 from ..solver.codes import Reduction
 from ..solver.grams import PatternGrams
-from ..solver.weights import ModelWeights
-from ..tuning.units import PaperWeights
+from ..solver.weights import ModelWeights, PaperWeights
+from ..tuning.auto import Choice
 from .given import FitInput
 from .preparing import Prepared
 from .spec import FitParameters, make_plan
-
-if TYPE_CHECKING:
-    from ..features.scaled import ViewsScaler
 
 
 @dataclass(frozen=True, eq=False)
@@ -124,8 +123,6 @@ def restore_fit(
     landmarks : ndarray
         Of the model.
     """
-    from ..tuning.auto import Choice  # loads numba
-
     chosen = kept.chosen
     plan = make_plan(replace(params, scaling=list(chosen["scaling"])), given)
     plan.scaling, plan.notes = list(chosen["scaling"]), []
@@ -133,7 +130,7 @@ def restore_fit(
     asked = ModelWeights(*(float(chosen[name]) for name in names))
     weights = ModelWeights(*(float(kept.paper_weights[name]) for name in names))
     choice = Choice(
-        chosen["scaling"], asked.ridge, asked.must_link_weight, "+".join(chosen["readers"]), chosen["n_neighbors"]
+        chosen["scaling"], asked.ridge, asked.must_link_weight, tuple(chosen["readers"]), chosen["n_neighbors"]
     )
     cross: Any = StoredProducts(kept.products, kept.squared_norm, kept.present)
     grams = PatternGrams(landmarks, scaler.sizes, landmark_gram(landmarks))

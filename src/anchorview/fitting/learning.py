@@ -2,24 +2,22 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from functools import partial
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 from scipy import sparse
 
-from ..core.arrays import Matrix, Presence, Rows, Weights, temper
+from ..core.arrays import Matrix, Rows, Weights, temper
 from ..core.draws import subsample_classes
 from ..core.progress import Progress
 from ..engine.blocks import even_size, iter_blocks, map_blocks, row_blocks, rows_of
 from ..engine.sources.dask_rows import DaskRows
-from ..features.products import ViewCrossProducts
-from ..features.representation import Representation
 from ..model.model import Branch, Embedder, Member, Model, sort_classes
-from ..readers.base import HeldOutLabels, TopTwo, class_probabilities
+from ..readers.base import OF_PRODUCTS, HeldOutLabels, TopTwo, class_probabilities
 from ..readers.clusters import ClusterCentres, fit_clusters
 from ..readers.held_out import (
     average_readers,
@@ -31,6 +29,14 @@ from ..readers.held_out import (
     set_confidence,
 )
 from ..readers.nearest import READ_ROWS, LabelledNeighbours, keep_labelled, likeliest
+from ..readers.product_readers import ProductReaders, fit_product_readers, keep_labels
+from ..readers.watched_products import (
+    KeptNeighbours,
+    WatchedProducts,
+    keep_neighbours,
+    votes_of_block,
+    watch_votes,
+)
 from ..solver.codes import Codes, map_codes
 from ..solver.coverage import cover_result
 from ..solver.disk_codes import DiskCodeStack
@@ -39,13 +45,8 @@ from ..solver.problem import CrossProducts, Problem
 from ..solver.result import Encoder, SolverResult
 from ..solver.trace_ratio import not_embedded
 from ..supervision.known import Supervision, supervision_laplacians
-from ..tuning.settings import split_inference
 from .given import FitInput
 from .preparing import Prepared, vote_bytes
-
-if TYPE_CHECKING:
-    from ..readers.kept_neighbours import KeptNeighbours
-    from ..readers.product_readers import ProductReaders
 
 # Labelled rows that other rows are compared with, at most. Where classes overlap no labelled row can be left out, and
 # time is rows times labels. In the k dimensions of an embedding neighbours come nearer by the k-th root of their number
@@ -63,10 +64,10 @@ def reference_rows(known: Supervision, weights: Weights) -> Rows:
     return kept
 
 
-def note_on_compared(known: Supervision, weights: Weights, inference: str) -> list[str]:
+def note_on_compared(known: Supervision, weights: Weights, readers: Sequence[str]) -> list[str]:
     """Say that rows are compared with some of the labelled ones, if there are too many."""
     n_rows = len(reference_rows(known, weights))
-    if n_rows <= MAX_READ or split_inference(inference)[0] is None:
+    if n_rows <= MAX_READ or readers[0] in OF_PRODUCTS:
         return []
     return [f"Rows are compared with about {MAX_READ:,} of {n_rows:,} labelled ones."]
 
@@ -75,10 +76,9 @@ def read_products(
     prepared: Prepared, given: FitInput, rng: np.random.RandomState, n_threads: int
 ) -> ProductReaders | None:
     """Fit the readers of E, which need no codes; None if there are none."""
-    names = split_inference(prepared.choice.inference)[1]
+    names = [name for name in prepared.choice.readers if name in OF_PRODUCTS]
     if not names or len(given.known.classes) < 2:  # nothing to tell apart
         return None
-    from ..readers.product_readers import fit_product_readers, keep_labels  # loads numba
 
     rows, source, weights = reference_rows(given.known, given.weights), prepared.source, prepared.settled.weights
     if prepared.encoded is not None:  # as a fit would, which has read no block yet
@@ -90,62 +90,23 @@ def read_products(
     return fit_product_readers(names, source, labelled, rng, n_threads, encoder=encoder, members=prepared.members)
 
 
-def keep_neighbours(
-    prepared: Prepared, product_readers: ProductReaders | None, given: FitInput, n_threads: int
-) -> KeptNeighbours | None:
-    """Return the rows' neighbours in the graph, or room for them; None if there is no graph, or none can be kept."""
-    graph = None if product_readers is None else product_readers.graph
-    if graph is None or product_readers is None or given.present is not None or given.views.is_on_cluster:
-        return None
-    from ..readers.kept_neighbours import KeptNeighbours
-
-    members, before = product_readers.members, prepared.neighbours
-    assert members is not None
-    is_part = before is not None and before.is_whole and np.isin(before.members.rows, members.rows).all()
-    if before is not None and is_part:
-        return before.moved_to(members, graph, n_threads)
-    return KeptNeighbours.empty(len(given.views), members, graph.points.shape[1])
-
-
-class WatchedProducts:
-    """E by rows, as `ViewCrossProducts` has it.
-
-    What `note` returns of a block and its rows of E, in the thread reading it, is kept.
-    """
-
-    def __init__(self, cross: ViewCrossProducts, note: Callable[[slice, Matrix], Any]) -> None:
-        self._cross, self._note = cross, note
-        self._noted: dict[int, Any] = {}  # by the first row of the block
-        self.n_rows, self.blocks, self.dtype = cross.n_rows, cross.blocks, cross.dtype
-        self.take, self.present_in, self.squared_norm = cross.take, cross.present_in, cross.squared_norm
-
-    def read(self, block: slice) -> Matrix:
-        """Return the rows of one of the `blocks` of E."""
-        products = self._cross.read(block)
-        if block.start not in self._noted:
-            self._noted[block.start] = self._note(block, products)
-        return products
-
-    def noted(self, block: slice) -> Any:
-        """Return what was noted of one of the `blocks`; it is read if it was not yet."""
-        if block.start not in self._noted:
-            self.read(block)
-        return self._noted[block.start]
-
-
 def watch_products(
-    source: Representation,
-    product_readers: ProductReaders | None,
-    present: Presence,
-    neighbours: KeptNeighbours | None = None,
-) -> CrossProducts:
+    prepared: Prepared, product_readers: ProductReaders | None, given: FitInput, n_threads: int
+) -> tuple[CrossProducts, KeptNeighbours | None]:
     """Let readers see the rows of E as the solver reads them, if that takes no more memory than the codes.
 
-    Not where rows lack views: these are read once their codes are known.
+    Not where rows lack views: these are read once their codes are known. Returned too are the rows' neighbours in the
+    graph, or room for them, if there is one and they can be kept.
     """
-    if product_readers is None or present is not None or not vote_bytes("linear", product_readers.labelled.n_classes):
-        return source.cross
-    return WatchedProducts(source.cross, partial(product_readers.votes_of_block, neighbours))
+    cross = prepared.source.cross
+    if product_readers is None or given.present is not None:
+        return cross, None
+    neighbours = None
+    if not given.views.is_on_cluster:
+        neighbours = keep_neighbours(product_readers, len(given.views), prepared.neighbours, n_threads)
+    if not vote_bytes(OF_PRODUCTS, product_readers.labelled.n_classes):
+        return cross, neighbours
+    return watch_votes(cross, product_readers, neighbours), neighbours
 
 
 def solve(
@@ -233,7 +194,7 @@ def fit_readers(
     problem: Problem,
     result: SolverResult,
     embedded: Any,
-    of_products: ProductReaders | None,
+    product_readers: ProductReaders | None,
     rng: np.random.RandomState,
 ) -> tuple[FittedReaders, HeldOutLabels | None]:
     """Return what reads the labels, its confidence set on held-out labels, and these labels."""
@@ -241,24 +202,24 @@ def fit_readers(
     if len(known.classes) == 0:
         return FittedReaders(fit_clusters(embedded, problem.n_components, rng, weights)), None
     rows = reference_rows(known, weights)
-    name = split_inference(choice.inference)[0]
-    if of_products is None:
+    name = None if choice.readers[0] in OF_PRODUCTS else choice.readers[0]
+    if product_readers is None:
         name = name or "nearest"
     of_embedding, shares = None, None
     if name is not None:
         read = rows[subsample_classes(known.class_ids[rows], MAX_READ)]
         votes = keep_labelled(rows_of(embedded, read), known.class_ids[read], name, choice.n_votes)
-        if of_products is None:
+        if product_readers is None:
             calibrated, held_out = calibrate(votes, problem, result, known, rows, balance)
             return FittedReaders(calibrated), held_out
         logits, judged = held_out_logits(votes, problem, result, known, rows, balance)
         of_embedding = set_confidence(votes, logits, known.class_ids[judged])
         shares = held_out_shares(of_embedding, logits)
-    assert of_products is not None
-    of_each = [*([] if shares is None else [shares]), *of_products.held_out]
-    temperature, shares = average_readers(of_each, of_products.labelled.class_ids)
+    assert product_readers is not None
+    of_each = [*([] if shares is None else [shares]), *product_readers.held_out]
+    temperature, shares = average_readers(of_each, product_readers.labelled.class_ids)
     judged = rows[rows_to_judge(known.class_ids[rows])]
-    return FittedReaders(of_embedding, of_products, temperature), held_out_labels(judged, known, shares)
+    return FittedReaders(of_embedding, product_readers, temperature), held_out_labels(judged, known, shares)
 
 
 def build_model(prepared: Prepared, given: FitInput, result: SolverResult, readers: FittedReaders) -> Model:
@@ -306,7 +267,7 @@ def label_rows(
             return votes
         present = cross.present_in(block)
         if neighbours is not None:
-            return of_products.votes_of_block(neighbours, block, cross.read(block))
+            return votes_of_block(of_products, neighbours, block, cross.read(block))
         known = None if present is None else rows_of(codes, block)
         return of_products.votes(complete_products(cross.read(block), present, encoder, known))
 

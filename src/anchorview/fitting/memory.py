@@ -6,10 +6,8 @@ from dataclasses import replace
 
 import numpy as np
 
-from ..core.free_memory import available_memory
-from ..cost.estimate import MemoryEstimate
+from ..cost.estimate import MemoryEstimate, available_memory
 from ..cost.fit import FitSizes, estimate_memory, may_move, state_itemsize
-from ..solvers import resolve_solver
 from .given import FitInput
 from .preparing import (
     choose_settings,
@@ -27,7 +25,7 @@ def estimate_from_sizes(params: FitParameters, sizes: FitSizes) -> MemoryEstimat
     """Estimate from sizes, of which those that depend on parameters are still to be set."""
     by_name = isinstance(params.landmarks, str)
     is_auto = params.scaling == "auto" if isinstance(params.scaling, str) else True
-    how = resolve_solver(params.solver)
+    how = params.solver
     sizes = replace(
         sizes,
         n_landmarks=min(params.n_landmarks, sizes.n_rows) if by_name else len(np.asarray(params.landmarks)),

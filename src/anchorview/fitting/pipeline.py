@@ -8,9 +8,8 @@ from typing import Any
 
 import numpy as np
 
-from ..core.free_memory import available_memory
 from ..core.progress import Progress
-from ..cost.estimate import check_memory
+from ..cost.estimate import available_memory, check_memory
 from ..cost.fit import estimate_memory
 from ..engine.blocks import one_blas_thread
 from ..model.model import Model
@@ -22,7 +21,6 @@ from .learning import (
     build_model,
     embed_all,
     fit_readers,
-    keep_neighbours,
     label_rows,
     note_on_compared,
     read_products,
@@ -71,10 +69,10 @@ def fit_model(params: FitParameters, given: FitInput, run: FitRun) -> Fitted:
     params, notes = _choose_clusters(params, given, run)
     plan = make_plan(params, given)
     plan.notes += notes
-    available = available_memory(run.n_threads)
     sizes = replace(fit_sizes(params, given, plan, run.n_threads, count_tried(params, given, plan)), nonzeros=1)
     least = replace(sizes, n_components=0) if given.views.is_on_cluster else sizes
-    check_memory(estimate_memory(least), available)  # whatever the codes will be
+    needed, available = estimate_memory(least), available_memory(run.n_threads)
+    check_memory(needed, available)  # whatever the codes will be
     progress = Progress(run.estimator, run.verbose, plan.how.max_iter, plan.how.tol)
     review = None
     with progress.watch():
@@ -135,14 +133,12 @@ def _learn(prepared: Prepared, given: FitInput, review: LabelReview | None, run:
     given.views.check_unchanged()
     with one_blas_thread(), progress.watch():
         product_readers = read_products(prepared, given, rng, n_threads)
-        neighbours = keep_neighbours(prepared, product_readers, given, n_threads)
-        cross = watch_products(source, product_readers, given.present, neighbours)
+        cross, neighbours = watch_products(prepared, product_readers, given, n_threads)
         problem, result = solve(prepared, given, cross, n_threads, progress)
     given.views.check_unchanged()
     progress.stage("labels", "reading labels from the embedding")
-    inference = prepared.choice.inference
-    plan.notes += note_on_compared(given.known, given.weights, inference)
-    codes = result.codes if inference == "paper" else result.encoded
+    plan.notes += note_on_compared(given.known, given.weights, prepared.choice.readers)
+    codes = result.codes if prepared.choice.readers == ("paper",) else result.encoded
     # Block by block: SciPy would hold a copy of all codes in double precision.
     embedded = embed_all(codes, result.embedding, source.scaler.dtype, source.cross.blocks, n_threads)
     with one_blas_thread(), progress.watch():

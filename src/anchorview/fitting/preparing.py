@@ -11,33 +11,29 @@ import warnings
 from collections.abc import Sequence
 from copy import deepcopy
 from dataclasses import asdict, dataclass, replace
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
-from ..core.free_memory import give_back
 from ..core.progress import Outcome, Progress
-from ..cost.estimate import MemoryEstimate, check_memory
+from ..cost.estimate import MemoryEstimate, check_memory, give_back
 from ..cost.fit import FitSizes, estimate_memory, input_sizes, may_move, state_itemsize
 from ..features.representation import Representation, represent
 from ..features.scaled import ViewsScaler
 from ..features.scaling import fit_scaling
 from ..features.view_weights import ViewWeights, ViewWeightsChoice, read_view_weights, start_weights
-from ..readers.base import resolve_readers
+from ..readers.base import OF_PRODUCTS
+from ..readers.graph_members import GraphMembers
+from ..readers.watched_products import KeptNeighbours
+from ..solver.codes import Codes, Reduction
 from ..solver.grams import patterns
-from ..solver.weights import DEFAULTS, ModelWeights
+from ..solver.weights import DEFAULTS, DENSE, ModelWeights, PaperWeights, to_paper_weights
 from ..solvers import SolverParameters
+from ..tuning.auto import AutoRequest, Choice, LabelledRows, choose, describe
 from ..tuning.options import POWERS, SearchOptions
-from ..tuning.settings import SPARSE_SCALINGS, Scaling, one_name, split_inference
-from ..tuning.units import DENSE, PaperWeights, to_paper_weights
+from ..tuning.settings import SPARSE_SCALINGS, Scaling, one_name
 from .given import FitInput
-from .spec import FitParameters, Plan
-
-if TYPE_CHECKING:
-    from ..readers.graph_members import GraphMembers
-    from ..readers.kept_neighbours import KeptNeighbours
-    from ..solver.codes import Codes, Reduction
-    from ..tuning.auto import Choice
+from .spec import FitParameters, Plan, resolve_readers
 
 _VOTE_BYTES = 512  # of a row, as its code takes: what readers of E say of more classes is computed again
 _COMPILED = "anchorview.solver.kernels"  # loaded, and on the first run of a machine compiled, by the first fit
@@ -84,7 +80,7 @@ def prepare(
     scaler = fit_planned_scaling(given, plan, rng, n_threads)
     progress.stage("landmarks", f"choosing {plan.n_landmarks} landmarks")
     source = represent_rows(params, given, plan, scaler, rng, n_threads)
-    if "linear" in split_inference(choice.inference)[1]:
+    if "linear" in choice.readers:
         source.cross.keep_blocks()
     if len(source.landmarks) < plan.n_landmarks:
         plan.outcomes.append(Outcome.FEW_DIFFERENT_ROWS)
@@ -106,7 +102,7 @@ def fit_sizes(params: FitParameters, given: FitInput, plan: Plan, n_threads: int
         n_threads=n_threads,
         n_patterns=1 if given.present is None else len(patterns(given.present)[0]),
         moves=may_move(plan.how, params.coupling),
-        nearest_only=plan.inference in ("nearest", "paper"),
+        nearest_only=plan.readers in (("nearest",), ("paper",)),
     )
 
 
@@ -143,15 +139,15 @@ def measure(
         feature_itemsize=sizes.itemsize,
         state_itemsize=state_itemsize(plan.how, cross.is_double),
         nonzeros=settled.nonzeros,
-        vote_bytes=vote_bytes(choice.inference, len(given.known.classes)),
-        reads_products=bool(split_inference(choice.inference)[1]),
+        vote_bytes=vote_bytes(choice.readers, len(given.known.classes)),
+        reads_products=not set(OF_PRODUCTS).isdisjoint(choice.readers),
     )
     return settled, _reserve(sizes, available, plan)
 
 
-def vote_bytes(inference: str, n_classes: int) -> int:
+def vote_bytes(readers: Sequence[str], n_classes: int) -> int:
     """Return what is kept of a row while readers of E wait for that of the embedding: nothing if it would be much."""
-    n_bytes = 8 * n_classes if split_inference(inference)[1] else 0
+    n_bytes = 0 if set(OF_PRODUCTS).isdisjoint(readers) else 8 * n_classes
     return n_bytes if n_bytes <= _VOTE_BYTES else 0
 
 
@@ -162,7 +158,7 @@ def _weigh(
     how = plan.how
     is_free = how.units == "data" and params.l1 == "auto" and params.ridge == "auto" and "l1" not in how.omit
     counted = replace(asked, l1=0.0) if "l1" in how.omit else asked
-    settled = to_paper_weights(source, counted, how.units, given.weights, is_free=is_free)
+    settled = to_paper_weights(source.cross, source.grams.complete, counted, how.units, given.weights, is_free=is_free)
     if settled.was_dense and is_free:
         plan.outcomes.append(Outcome.DENSE_CODES_MENDED)
     elif settled.was_dense:
@@ -216,8 +212,6 @@ def count_scalings(params: FitParameters, how: SolverParameters, is_auto: bool, 
 
 def choose_settings(params: FitParameters, given: FitInput, plan: Plan, n_threads: int) -> tuple[ModelWeights, Choice]:
     """Choose what is "auto": the scaling, which goes into the plan, the weights, and what reads the labels."""
-    from ..tuning.auto import AutoRequest, LabelledRows, choose, describe  # loads numba: not before a fit needs it
-
     how = plan.how
     usual, is_auto = DEFAULTS[how.units], how.units == "data"
     l1, ridge, must, coupling = (
@@ -230,7 +224,7 @@ def choose_settings(params: FitParameters, given: FitInput, plan: Plan, n_thread
         0.0 if "l1" in how.omit else l1,
         None if is_auto and params.ridge == "auto" else ridge,
         None if is_auto and params.must_link_weight == "auto" else must,
-        plan.inference,
+        plan.readers,
         None if isinstance(params.n_neighbors, str) else int(params.n_neighbors),
         how.units,
         not given.views.is_on_cluster,
@@ -249,8 +243,6 @@ def choose_settings(params: FitParameters, given: FitInput, plan: Plan, n_thread
 
 def weigh_views(asked: ViewWeightsChoice, given: FitInput, scalings: Sequence[Scaling], n_threads: int) -> ViewWeights:
     """Return how much each view counts in a search: as given, or chosen as `FSSMSC` chooses it, by the same folds."""
-    from ..tuning.auto import AutoRequest, LabelledRows, choose  # loads numba: not before a fit needs it
-
     views, known = given.views, given.known
     if asked is None or not isinstance(asked, str):
         return read_view_weights(views.names, asked)

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -14,12 +13,10 @@ from ..engine.blocks import one_blas_thread
 from ..features.representation import Representation
 from ..readers.wrong_labels import LabelVerdicts
 from ..supervision.known import Supervision
+from ..tuning.label_quality import LabelJudge, make_label_judge
 from .given import FitInput
 from .preparing import choose_settings, fit_planned_scaling, represent_rows
 from .spec import FitParameters, make_plan
-
-if TYPE_CHECKING:
-    from ..tuning.label_quality import LabelJudge
 
 
 @dataclass(frozen=True, eq=False)
@@ -36,7 +33,6 @@ def judge_labels(given: FitInput, source: Representation, n_threads: int) -> Lab
     known = given.known
     if len(known.classes) < 2:
         return None
-    from ..tuning.label_quality import make_label_judge  # loads numba
 
     class_ids, on_cluster = known.class_ids[known.labelled], given.views.is_on_cluster
     return make_label_judge(source, known.labelled, class_ids, given.weights, n_threads, on_cluster=on_cluster)

@@ -9,11 +9,10 @@ from typing import Any
 
 import numpy as np
 
-from ..core.arrays import ClassIds, Rows
-from ..core.draws import subsample_classes
-from ..core.free_memory import available_memory
+from ..core.arrays import ClassIds, Mask, Rows
+from ..core.draws import subsample, subsample_classes
 from ..core.progress import Outcome, Progress, as_interrupt
-from ..cost.estimate import SEARCH_REMEDY, MemoryEstimate, check_memory
+from ..cost.estimate import SEARCH_REMEDY, MemoryEstimate, available_memory, check_memory
 from ..cost.fit import FitSizes, input_sizes
 from ..cost.search import SearchSizes, count_codes, estimate_search, usual_codes
 from ..data.labels import split_labels
@@ -22,9 +21,9 @@ from ..features.auto import resolve_scaling
 from ..features.scaling import check_finite
 from ..features.view_weights import ViewWeights, ViewWeightsChoice
 from ..supervision.pairs import ResolvedPairs
-from ..tuning.options import SearchOptions, draw_rows, make_options
+from ..tuning.judging import Judgement, SearchData
+from ..tuning.options import SearchOptions, make_options
 from ..tuning.search import StopSearch, search
-from ..tuning.search_data import Judgement, SearchData
 from ..tuning.settings import Scaling, Setting, one_name, scalings_to_try
 from ..tuning.summary import data_fingerprint
 from ..tuning.tally import progress_line
@@ -204,6 +203,40 @@ def sample_rows(
     return known if np.isin(given.known.labelled, known).all() else rows
 
 
+def draw_rows(
+    is_labelled: Mask, usable: Mask, touched: Mask | None, options: SearchOptions, rng: np.random.RandomState
+) -> Rows | None:
+    """Return the labelled rows and some usable others, ascending; None if there are few enough to take all.
+
+    Parameters
+    ----------
+    is_labelled, usable : ndarray of bool of shape (n_rows,)
+        Rows with a label; rows that count.
+    touched : ndarray of bool of shape (n_rows,), optional
+        Rows that pairs name: they come before others, since a pair is heard of only if both its rows are there.
+    options : SearchOptions
+        How many are few enough, and how many are drawn of more.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> is_labelled, usable = np.arange(10) < 2, np.ones(10, bool)
+    >>> options = SearchOptions(max_search_rows=7, n_sampled=3)
+    >>> draw_rows(is_labelled, usable, np.arange(10) == 9, options, np.random.RandomState(0))
+    array([0, 1, 4, 8, 9])
+    >>> draw_rows(is_labelled, np.arange(10) < 9, None, options, np.random.RandomState(0)) is None
+    True
+    """
+    others = usable & ~is_labelled
+    most = options.n_sampled
+    if np.count_nonzero(others) <= max(options.max_search_rows, most):
+        return None
+    first = np.zeros_like(others) if touched is None else others & touched
+    chosen = subsample(np.flatnonzero(first), most, rng)
+    rest = subsample(np.flatnonzero(others & ~first), most - len(chosen), rng)
+    return np.sort(np.concatenate([np.flatnonzero(is_labelled), chosen, rest]))
+
+
 def _judging_rows(given: FitInput, options: SearchOptions) -> Rows | None:
     """Return the rows by which settings are judged: all but labelled ones above a number of labels; None if all.
 
@@ -225,7 +258,7 @@ def _search_data(
     report: Callable[[Judgement], None],
 ) -> SearchData:
     n_classes, weights, options = len(given.known.classes), given.sample_weight, params.options
-    rows, class_ids = counted_labels(given)
+    (rows, class_ids), pairs = counted_labels(given), counted_pairs(given)
     seed = int(run.rng.randint(2**31 - 1))
     counts = np.ones(len(rows)) if weights is None else weights[rows]
     n_repeats = params.n_repeats or (2 if counts.sum() < options.few_labels else 1)
@@ -253,7 +286,7 @@ def _search_data(
         options=options,
         report=report,
         sample_weights=weights,
-        pairs=counted_pairs(given),
+        pairs=pairs,
     )
 
 
@@ -300,8 +333,7 @@ def estimate_search_sizes(params: SearchParameters, sizes: FitSizes) -> MemoryEs
 
 def check_search_memory(params: SearchParameters, given: FitInput, rows: Rows | None, n_threads: int) -> None:
     """Refuse a search for which there is too little memory; codes are looked at only where they could matter."""
-    available = available_memory(n_threads)
-    needed = estimate_search_data(params, given, rows, n_threads, count=False)
+    needed, available = estimate_search_data(params, given, rows, n_threads, count=False), available_memory(n_threads)
     if available is not None and _CLEARLY_ENOUGH * needed.total > available >= needed.total:
         needed = estimate_search_data(params, given, rows, n_threads, count=True)
     check_memory(needed, available, SEARCH_REMEDY)

@@ -4,22 +4,26 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field, fields
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 from sklearn.base import BaseEstimator
 
-from ..core.checks import COUNT, SHARED, WEIGHT_OR_AUTO, Mark, Names, Number, OneOf, Rule, ViewWeightsRule
+from ..core.checks import COUNT, SHARED, WEIGHT_OR_AUTO, Mark, Names, Number, OneOf, Rule, Together, ViewWeightsRule
 from ..core.progress import Outcome
 from ..features.auto import ScalingChoice, read_scaling, suit_views
 from ..features.landmarks import check_landmarks
 from ..features.view_weights import ViewWeights, ViewWeightsChoice, read_view_weights, start_weights
-from ..readers.base import OF_PRODUCTS, READERS_RULE, resolve_readers
+from ..readers.base import COMBINATIONS, OF_PRODUCTS
 from ..solver.registry import SOLVERS, Solver
-from ..solvers import SOLVER_RULE, SolverParameters, resolve_solver
+from ..solvers import SOLVER_RULE, ActiveSet, SolverParameters, resolve_solver
 from .cluster_count import USUAL
 from .given import FitInput
 
+READERS_RULE = Together(
+    COMBINATIONS, "several: 'nearest' or 'knn' with 'linear', 'poisson' or both, or 'linear' with 'poisson'"
+)
 RULES_OF_FIT: dict[str, Rule] = {  # what the parameters of `FSSMSC` may be
     "view_weights": ViewWeightsRule(),
     "solver": SOLVER_RULE,
@@ -51,7 +55,7 @@ class Plan:
     weighs_views: bool  # whether labels may choose them
     solver: Solver
     how: SolverParameters  # of the solver: rounds, tolerance, units, what is left out
-    inference: str | None  # readers, joined by "+"; None if they may be chosen
+    readers: tuple[str, ...] | None  # that of the embedding first; None if they may be chosen
     n_components: int
     n_landmarks: int
     outcomes: list[Outcome] = field(default_factory=list)
@@ -62,7 +66,7 @@ class Plan:
 
 def make_plan(params: FitParameters, given: FitInput) -> Plan:
     """Decide on scaling, solver, and the numbers of components and landmarks."""
-    how, readers = resolve_solver(params.solver), resolve_readers(params.readers)
+    how, readers = params.solver, resolve_readers(params.readers)
     if {"must_link", "smoothness"} <= set(how.omit):
         raise ValueError("solver.omit=('must_link', 'smoothness') leaves no distance to make small; keep one of them.")
     views, has_pairs = given.views, given.known.pairs is not None
@@ -93,9 +97,22 @@ def make_plan(params: FitParameters, given: FitInput) -> Plan:
     view_weights = start_weights(views, given.present) if weighs_views else None
     if params.view_weights is not None and not isinstance(params.view_weights, str):
         view_weights = read_view_weights(views.names, params.view_weights)
-    inference = None if readers is None else "+".join(readers)
     weights = view_weights, weighs_views
-    return Plan(scaling, asked, *weights, solver, how, inference, n_components, n_landmarks, outcomes)
+    return Plan(scaling, asked, *weights, solver, how, readers, n_components, n_landmarks, outcomes)
+
+
+def resolve_readers(readers: Any) -> tuple[str, ...] | None:
+    """Return the readers that a parameter names, that of the embedding first; None for "auto", an error for nonsense.
+
+    Examples
+    --------
+    >>> resolve_readers("nearest"), resolve_readers(["poisson", "knn"]), resolve_readers("auto")
+    (('nearest',), ('knn', 'poisson'), None)
+    """
+    READERS_RULE.check("readers", readers)
+    if isinstance(readers, str):
+        return None if readers == "auto" else (str(readers),)
+    return READERS_RULE.ordered(list(readers))
 
 
 def _choose_solver(name: str, has_missing: bool, has_weights: bool) -> Solver:
@@ -182,14 +199,15 @@ class FitParameters:
     coupling: float | str = "auto"
     class_balance: str | None = None
     relabel: float | None = None
-    solver: str | SolverParameters = "active_set"
+    solver: SolverParameters = field(default_factory=ActiveSet)
     readers: str | Sequence[str] = "auto"
     n_neighbors: int | str = "auto"
 
     @classmethod
     def of(cls, estimator: object) -> FitParameters:
-        """Return those of an estimator."""
-        return cls(**{each.name: getattr(estimator, each.name) for each in fields(cls)})
+        """Return those of an estimator; a solver that is given by name has its defaults."""
+        given = {each.name: getattr(estimator, each.name) for each in fields(cls)}
+        return cls(**given | {"solver": resolve_solver(given["solver"])})
 
 
 @dataclass(frozen=True, eq=False)

@@ -18,7 +18,7 @@ from ..model.model import OfAnswer, OfRows
 from ..readers.audit import AUDITED, audit_order, next_audit_rows
 from ..readers.code_space import CodeSpace, fit_code_space
 from ..readers.group_tree import GroupTree, make_group_tree
-from ..readers.label_sources import IMPORT, RANDOM, SKIPPED, SUGGESTED, UNKNOWN, name_sources, rows_from
+from ..readers.label_sources import IMPORT, RANDOM, SUGGESTED, UNKNOWN, name_sources, rows_from
 from ..readers.novel_features import distinguishing_features, draw_some
 from ..readers.novel_groups import NEW, NovelGroup, group_novel_rows
 from ..readers.novelty import NoveltyModel, fit_novelty
@@ -109,9 +109,9 @@ class ExploredRows(MultiViewClassifier):
         return class_ids
 
     def _labelled_rows(self) -> Rows:
-        if "_label_source" not in self.__dict__:
+        if "_label_source" not in (self.__dict__.get("_rows") or ()):  # of an older file
             return np.flatnonzero(self.label_source_ != "")
-        return np.flatnonzero(~rows_from(self._label_source, "", SKIPPED))
+        return np.flatnonzero(~rows_from(self._label_source, ""))
 
     def _audit_order(self) -> Rows:
         usable = self._can_be_labelled | (self.label_source_ != "")

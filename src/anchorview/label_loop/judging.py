@@ -27,6 +27,7 @@ from ..readers.label_sources import RANDOM, rows_from
 from ..readers.learning_curve import LabelsNeeded, LearningCurve, draw_shares, fit_learning_curve
 from ..readers.trusted import TrustedRows, find_trusted
 from ..readers.unseen_classes import can_be_corrected, correct_confidence
+from ..tuning.summary import estimate_accuracy
 from .exploring import ExploredRows
 from .notebook import LabelledInNotebook
 
@@ -133,7 +134,6 @@ class LabelLoop(ExploredRows, LabelledInNotebook):
         total = float(len(held_out) if held_out.weights is None else held_out.weights.sum())
         if total <= 0:
             return None
-        from ..tuning.summary import estimate_accuracy  # loads numba
 
         estimate = estimate_accuracy(held_out.right, held_out.weights, n_alone, total * share)
         return accuracy_by_hidden_labels(estimate.score, estimate.interval, len(held_out), self.label_source_)

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, Generic, TypeVar, overload
+from typing import Any, Generic, TypeVar, overload
 
 import numpy as np
 import numpy.typing as npt
@@ -16,10 +16,8 @@ from scipy import sparse
 from ..core.arrays import ClassIds, Mask, Matrix, Rows
 from ..features.scaled import ViewsScaler
 from ..readers.base import Reader, TopTwo
+from ..readers.graph import FittedRows
 from ..solver.result import Encoder
-
-if TYPE_CHECKING:
-    from ..readers.graph import FittedRows  # loads numba: not before a fit needs it
 
 
 @dataclass(frozen=True, eq=False)

@@ -15,7 +15,6 @@ from typing import Any, Literal, Protocol
 import numpy as np
 
 from ..core.arrays import ClassIds, Mask, Matrix, Rows, Weights, is_sparse, softmax_at, unit_rows, unit_sparse_rows
-from ..core.checks import Together
 from ..engine.blocks import row_blocks
 
 # What readers read of a row: its embedding, as `transform` gives it, or at unit length; its code at unit length; its
@@ -30,27 +29,11 @@ COMBINATIONS: tuple[tuple[str, ...], ...] = (
     OF_PRODUCTS,
     *((first, *others) for first in JOINABLE for others in (("linear",), ("poisson",), OF_PRODUCTS)),
 )
+
 READ_LABELS = 20_000  # of which the regression learns; it has at most as many coefficients a class as landmarks
 # Rows of a graph that reads labels: their neighbours cost half a second, and any other row 5,000 short distances; half
 # of them may be labelled, the others show where the rows are.
 READ_GRAPH = 5000
-READERS_RULE = Together(
-    COMBINATIONS, "several: 'nearest' or 'knn' with 'linear', 'poisson' or both, or 'linear' with 'poisson'"
-)
-
-
-def resolve_readers(readers: Any) -> tuple[str, ...] | None:
-    """Return the readers that a parameter names, that of the embedding first; None for "auto", an error for nonsense.
-
-    Examples
-    --------
-    >>> resolve_readers("nearest"), resolve_readers(["poisson", "knn"]), resolve_readers("auto")
-    (('nearest',), ('knn', 'poisson'), None)
-    """
-    READERS_RULE.check("readers", readers)
-    if isinstance(readers, str):
-        return None if readers == "auto" else (str(readers),)
-    return READERS_RULE.ordered(list(readers))
 
 
 class Reader(Protocol):

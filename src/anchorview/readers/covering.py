@@ -10,6 +10,7 @@ from __future__ import annotations
 import numpy as np
 
 from ..core.arrays import Matrix, Rows, squared_norms
+from ..features.neighbours import nearest_points
 from .group_tree import GroupTree, group_centres
 
 _NO_WIDTH = 1e-12
@@ -78,8 +79,6 @@ class CoveredDoubt:
 
 def _squared_to_nearest(rows: Matrix, points: Matrix) -> Matrix:
     """Return the squared distance of each point to the nearest of some rows."""
-    from ..features.neighbours import nearest_points  # loads numba
-
     known, asked = (np.ascontiguousarray(part, dtype=np.float32) for part in (rows, points))
     result: Matrix = nearest_points(known, asked, 1)[1][:, 0].astype(np.float64) ** 2
     return result

@@ -30,9 +30,12 @@ import numpy.typing as npt
 from scipy import sparse
 
 from ..core.arrays import ClassIds, Matrix, Rows, Weights, squared_norms
+from ..engine.blocks import map_blocks
 from ..features.neighbours import nearest_points
+from ..features.products import CompletedProducts, ViewCrossProducts
 from .base import Space
 
+Products = ViewCrossProducts | CompletedProducts  # E by rows
 N_NEIGHBORS = 10
 N_DIRECTIONS = 50
 _SAME = 1e-3  # distances below this part of the longest row are rounding: squares of float32 lose half the digits
@@ -63,6 +66,11 @@ def make_space(landmarks: Matrix, n_directions: int = N_DIRECTIONS) -> GraphSpac
     return GraphSpace((vectors[:, kept] / np.sqrt(values[kept])).astype(landmarks.dtype))
 
 
+def rounding_of(points: Matrix) -> float:
+    """Return the distance below which points are the same to rounding."""
+    return _SAME * max(float(np.sqrt(squared_norms(points).max(initial=0.0))), 1e-30)
+
+
 def make_graph(points: Matrix, n_threads: int = 1, row_weights: Weights = None) -> tuple[sparse.csr_array, Matrix]:
     """Return D^-½ W D^-½ of the graph that joins each row with its nearest ones, and the diagonal of D^-½.
 
@@ -71,6 +79,11 @@ def make_graph(points: Matrix, n_threads: int = 1, row_weights: Weights = None) 
     """
     n = len(points)
     index, distances = nearest_points(points, points, min(N_NEIGHBORS + 1, n), n_threads)
+    rounding = rounding_of(points)
+    if (distances[:, -1] <= rounding).any():  # rows with so many doubles would be joined with these alone
+        first = np.unique(np.round(points / rounding), axis=0, return_index=True)[1]
+        index, distances = nearest_points(points[first], points, N_NEIGHBORS + 1, n_threads)
+        index = first[index]
     other = index != np.arange(n)[:, None]
     other[other.all(axis=1), -1] = False  # a row with many doubles may not be among its own neighbours
     width = index.shape[1] - 1
@@ -100,8 +113,7 @@ class FittedRows:
     @cached_property
     def _lengths(self) -> tuple[Matrix, float]:
         """Half the squares of the points, and what counts as no distance: computed once for many single rows."""
-        squares = squared_norms(self.points)
-        return squares / 2, _SAME * max(float(np.sqrt(squares.max(initial=0.0))), 1e-30)
+        return squared_norms(self.points) / 2, rounding_of(self.points)
 
     def __getstate__(self) -> dict[str, Any]:
         """Leave out what can be computed again."""
@@ -172,6 +184,13 @@ def join_rows(points: npt.NDArray[np.float32], space: GraphSpace, weights: Weigh
     both = sparse.vstack([alone, fitted.weights_at(points[others])], format="csr")
     every = sparse.csr_array(both[np.argsort(np.concatenate([members, others]))])
     return Graph(fitted, *make_graph(fitted.points, n_threads, weights[members]), members, every)
+
+
+def join_all_rows(landmarks: Matrix, products: Products, weights: Weights, n_threads: int) -> Graph:
+    """Make the graph of all rows of E, read block by block."""
+    space = make_space(landmarks)
+    parts = map_blocks(lambda block: space.coordinates(products.read(block)), products.blocks, n_threads)
+    return join_rows(np.concatenate(parts), space, weights, n_threads)
 
 
 def propagate(

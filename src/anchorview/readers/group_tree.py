@@ -16,6 +16,7 @@ from scipy.cluster.hierarchy import ward
 from ..core.arrays import Matrix, Rows, squared_norms
 from ..engine.blocks import one_blas_thread
 from ..features.landmarks import kmeans_labels
+from ..features.neighbours import nearest_points
 
 _MAX_ROWS = 10_000  # rows that are grouped; with more, a random sample
 _MAX_GROUPS = 1000
@@ -77,8 +78,6 @@ class GroupTree:
 
     def nearest(self, points: Matrix) -> Rows:
         """Return the fine group of other rows, by their coordinates."""
-        from ..features.neighbours import nearest_points  # loads numba
-
         with one_blas_thread():
             found = nearest_points(self.centres, np.ascontiguousarray(points, dtype=np.float32), 1)[0]
         result: Rows = found[:, 0]

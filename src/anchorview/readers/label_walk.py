@@ -6,6 +6,7 @@ import numpy as np
 from scipy import sparse
 
 from ..core.arrays import ClassIds, Matrix, Rows
+from ..features.neighbours import nearest_points
 
 N_NEIGHBORS = 10
 _DAMPING, _STEPS = 0.97, 60
@@ -24,8 +25,6 @@ class LabelWalk:
     """
 
     def __init__(self, points: Matrix, class_ids: ClassIds, n_threads: int = 1, n_neighbors: int = N_NEIGHBORS) -> None:
-        from ..features.neighbours import nearest_points  # loads numba
-
         n = len(points)
         width = min(n_neighbors + 1, n)
         index, far = nearest_points(points, points, width, n_threads)

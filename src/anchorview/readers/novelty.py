@@ -16,6 +16,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from ..core.arrays import ClassIds, Mask, Matrix, Rows
+from ..features.neighbours import nearest_points
 from .base import HeldOutLabels
 from .label_walk import N_NEIGHBORS, LabelWalk
 from .scattered import NONE_SCATTERED, ScatteredRows, fit_scattered
@@ -147,8 +148,6 @@ def fit_novelty(
 
 def _raw_signs(members: Matrix, mass: Matrix, rows: Matrix, confidence: Matrix, n_threads: int = 1) -> _Signs:
     """Return doubt and lack of mass of rows."""
-    from ..features.neighbours import nearest_points  # loads numba
-
     points = np.ascontiguousarray(rows, dtype=np.float32)
     index, far = nearest_points(members, points, min(N_NEIGHBORS, len(members)), n_threads)
     same = far <= 1e-3  # a member is at no distance, to rounding, of itself, and decides alone

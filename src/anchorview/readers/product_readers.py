@@ -22,14 +22,13 @@ import numpy.typing as npt
 from scipy.special import softmax
 
 from ..core.arrays import ClassIds, Matrix, Rows, Weights, squared_norms
-from ..features.products import CompletedProducts, ViewCrossProducts
+from ..features.products import CompletedProducts
 from ..features.representation import Representation
 from ..solver.elastic_net import ElasticNetEncoder
 from .base import READ_GRAPH, READ_LABELS, class_probabilities
-from .graph import FittedRows, GraphSpace, PoissonReader, join_rows, make_space
+from .graph import FittedRows, GraphSpace, PoissonReader, Products, join_rows, make_space
 from .graph_members import GraphMembers
 from .held_out import folds_to_judge, hold_out, rows_to_judge
-from .kept_neighbours import KeptNeighbours
 from .linear import FoldedReader, LinearReader, fit_linear
 from .temperature import Mistakes, choose_temperature, log_loss, usual_temperature
 
@@ -38,7 +37,6 @@ _STRENGTHS = (1.0, 10.0, 100.0)  # C of the regression, of which hidden labels c
 _USUAL_STRENGTH = 10.0
 _MOST_GROWN = 2  # times the usual number of rows, to which labels that come later may enlarge the graph
 _ALPHA = 0.99  # how little the potential is damped: walks of some 100 edges count
-Products = ViewCrossProducts | CompletedProducts
 _EXACT: dict[str, Any] = {"tol": 1e-6, "max_iter": 2000}  # the labels must not hang on where a solver stopped
 
 
@@ -96,20 +94,13 @@ class ProductReaders:
 
     def votes(self, products: Matrix) -> Matrix:
         """Return the sum of the class probabilities that rows of E get."""
-        return self._sum(products, None if self.graph is None else self.graph.weights(products))
+        return self.votes_near(products, None if self.graph is None else self.graph.weights(products))
 
-    def _sum(self, products: Matrix, near: Any) -> Matrix:
+    def votes_near(self, products: Matrix, near: Any) -> Matrix:
+        """Return the same of rows whose weights in the graph are known."""
         shares = [class_probabilities(reader, near if reader.reads == "graph" else products) for reader in self.readers]
         result: Matrix = np.sum(shares, axis=0)
         return result
-
-    def votes_of_block(self, neighbours: KeptNeighbours | None, block: slice, products: Matrix) -> Matrix:
-        """Return the same of a block of rows of the fit, whose neighbours in the graph are known, or kept."""
-        if neighbours is None or self.graph is None:
-            return self.votes(products)
-        if not neighbours.has(block):
-            neighbours.fill(block, self.graph, products)
-        return self._sum(products, self.graph.weigh(*neighbours.read(block)))
 
 
 def fit_product_readers(

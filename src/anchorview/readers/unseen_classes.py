@@ -13,6 +13,7 @@ import numpy as np
 from scipy.special import expit, log_expit
 
 from ..core.arrays import ClassIds, Mask, Matrix, Rows
+from ..features.neighbours import nearest_points
 from .base import HeldOutLabels
 
 # How strongly the sign tells new rows from known ones, before a look at the labels: exp(8) from its least to its most.
@@ -120,8 +121,6 @@ def nearest_label_distances(coordinates: Matrix, labelled: Rows, n_threads: int 
     >>> nearest_label_distances(np.eye(3), np.array([0, 1])).round(4).tolist()
     [0.0, 0.0, 1.0]
     """
-    from ..features.neighbours import nearest_points  # loads numba
-
     points = np.ascontiguousarray(coordinates, dtype=np.float32)
     distances = nearest_points(points[labelled], points, 1, n_threads)[1][:, 0].astype(np.float64)
     result: Matrix = distances**2 / 2  # of unit rows

@@ -141,6 +141,8 @@ class ElasticNetEncoder:
         """Return the codes for some rows of E, in their precision; the code of a row does not depend on the others."""
         if present is None or len(present) == 0:
             return self._encode(cross)
+        if (present == present[0]).all():
+            return self._encode(cross, present[0])
         groups = pattern_groups(present)
         return gather_rows([self._encode(cross[rows], p) for p, rows in groups], [rows for _, rows in groups])
 

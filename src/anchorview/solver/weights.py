@@ -1,4 +1,4 @@
-"""The weights of the model: as the paper has them, and in units of the data.
+"""The weights of the model: as the paper has them, in units of the data, and turned from these; codes kept sparse.
 
 λ_Z, μ, λ_M and β stand beside a data term whose size depends on the number of views, on their scaling and on how alike
 rows are, so the same numbers mean something else for one view than for six. In units of the data they do not:
@@ -18,14 +18,22 @@ features are (docs/method.md).
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 from scipy import sparse
 
 from ..core.arrays import Matrix, Weights
+from .elastic_net import hessian_of, optimality_tol, solve_codes
+from .problem import CrossProducts
 
 UNITS = ("data", "paper")
+_SOME_ROWS = 500  # that units are measured on: sizes of codes are then right to a few per cent
+_FIRST_ROWS = 50  # of those, whose codes are counted first
+DENSE = 120  # non-zeros above which codes are too dense: a row costs by their cube, fifteen times as much as with 50
+_LIGHTER = 3.0  # by how much weights change at a time to make codes sparser
+_LEAST_RIDGE = 0.1  # below this the ridge does nothing
+_MOST_L1 = 0.8  # of the best correlation: fewer landmarks than one in ten come so near
 
 
 @dataclass(frozen=True)
@@ -88,3 +96,93 @@ def for_labels(must_link_weight: float, coupling: float, n_landmarks: int, squar
     """Return λ_M and β as the paper has them; of codes that are all zero, as if they had length 1."""
     share = (squares if squares > 0 else 1.0) / n_landmarks
     return must_link_weight / share, coupling * share / max(1.0, must_link_weight)
+
+
+@dataclass(frozen=True)
+class PaperWeights:
+    """The weights of a fit.
+
+    Parameters
+    ----------
+    weights : ModelWeights
+        As the paper has them.
+    nonzeros : float
+        Mean number of non-zeros of a code, counted on some rows.
+    asked : ModelWeights
+        In the units that were asked for; changed if codes would have been too dense and weights were free.
+    was_dense : bool
+        Whether they would have been.
+    """
+
+    weights: ModelWeights
+    nonzeros: float
+    asked: ModelWeights
+    was_dense: bool
+
+
+def measure_some(cross: CrossProducts, gram: Matrix, weights: Weights = None) -> tuple[DataUnits, Matrix, Weights]:
+    """Return the units of all rows, measured on some, and these rows of E with their weights."""
+    usable = np.arange(cross.n_rows) if weights is None else np.flatnonzero(weights > 0)
+    places = np.unique(np.linspace(0, len(usable) - 1, _SOME_ROWS).astype(np.intp)) if len(usable) else usable
+    rows = usable[places]
+    products, some = cross.take(rows), None if weights is None else weights[rows]
+    return measure_units(gram, products, some), products, some
+
+
+def to_paper_weights(
+    cross: CrossProducts,
+    gram: Matrix,
+    asked: ModelWeights,
+    units: str,
+    weights: Weights = None,
+    *,
+    is_free: bool = False,
+) -> PaperWeights:
+    """Turn weights into the paper's, and count the non-zeros of codes.
+
+    Parameters
+    ----------
+    cross : CrossProducts
+        E.
+    gram : ndarray of shape (m, m)
+        G, of the landmarks.
+    asked : ModelWeights
+        The weights that were asked for.
+    units : {"data", "paper"}
+        Their units.
+    weights : ndarray of shape (n_rows,), optional
+        Weights of the rows.
+    is_free : bool
+        Whether l1 and ridge, in units of the data, may be changed where codes would be dense. Rows that are nearly
+        parallel want a smaller ridge, others a larger l1.
+    """
+    measured, products, some = measure_some(cross, gram, weights)
+    first = products[:: max(1, len(products) // _FIRST_ROWS)]
+
+    def count(now: ModelWeights, rows: Matrix, of_rows: Weights = None) -> CodeSizes:
+        l1, ridge = (now.l1, now.ridge) if units == "paper" else for_codes(now.l1, now.ridge, measured)
+        return measure_codes(encode_some(gram, rows, l1, ridge), of_rows)
+
+    sizes = count(asked, first)
+    was_dense = sizes.nonzeros > DENSE
+    while was_dense and is_free and sizes.nonzeros > DENSE:
+        if asked.ridge > _LEAST_RIDGE:
+            asked = replace(asked, ridge=max(asked.ridge / _LIGHTER, _LEAST_RIDGE))
+        elif asked.l1 < _MOST_L1:
+            asked = replace(asked, l1=min(max(asked.l1, 0.01) * _LIGHTER, _MOST_L1))
+        else:
+            break
+        sizes = count(asked, first)
+    if units == "paper":
+        return PaperWeights(asked, sizes.nonzeros, asked, was_dense)
+    if sizes.nonzeros <= DENSE:
+        sizes = count(asked, products, some)
+    l1, ridge = for_codes(asked.l1, asked.ridge, measured)
+    must, coupling = for_labels(asked.must_link_weight, asked.coupling, len(gram), sizes.squares)
+    return PaperWeights(ModelWeights(l1, ridge, must, coupling), sizes.nonzeros, asked, was_dense)
+
+
+def encode_some(gram: Matrix, cross: Matrix, l1: float, ridge: float) -> sparse.csr_array:
+    """Return the codes of a few rows of E; without what is worth preparing for many."""
+    hessian = hessian_of(gram, ridge, cross.dtype)
+    return solve_codes(hessian, cross - cross.dtype.type(l1), optimality_tol(gram, cross.dtype))

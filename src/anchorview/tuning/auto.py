@@ -11,7 +11,8 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from typing import Any
+from functools import partial
+from operator import attrgetter
 
 import numpy as np
 
@@ -22,13 +23,12 @@ from ..data.validation import check_magnitude
 from ..data.views import Views
 from ..features.scaling import check_finite
 from ..features.view_weights import ViewWeights, describe_view_weights
+from ..readers.base import OF_PRODUCTS
 from ..solver.weights import DEFAULTS
 from ..supervision.pairs import ResolvedPairs
-from .joining import BESIDE, Joined, join
-from .judging import judge
+from .judging import BESIDE, Joined, SearchData, join, judge
 from .options import MOST_LABELLED, SAMPLE_LANDMARKS, SAMPLE_ROWS, SearchOptions
-from .search_data import SearchData
-from .settings import FOR_FSSMSC, N_VOTES, READINGS, Scaling, Setting, one_name, scalings_to_try, split_inference
+from .settings import FOR_FSSMSC, N_VOTES, READINGS, Scaling, Setting, one_name, scalings_to_try
 from .view_weights import choose_view_weights
 
 _N_FOLDS = 3
@@ -46,7 +46,7 @@ _SPARSE = 5  # non-zeros below which a code over 100 landmarks ties its row to n
 
 @dataclass(frozen=True)
 class AutoRequest:
-    """What a fit asks for; weights and inference that may be chosen are None.
+    """What a fit asks for; weights and readers that may be chosen are None.
 
     Parameters
     ----------
@@ -54,8 +54,8 @@ class AutoRequest:
         Of each view, perhaps "auto".
     l1, ridge, must_link_weight : float
         Weights, in `units`.
-    inference : str or None
-        What reads the labels.
+    readers : tuple of str or None
+        What reads the labels, that of the embedding first.
     n_votes : int or None
         Labelled rows that vote, where they do.
     units : {"data", "paper"}
@@ -72,7 +72,7 @@ class AutoRequest:
     l1: float
     ridge: float | None
     must_link_weight: float | None
-    inference: str | None
+    readers: tuple[str, ...] | None
     n_votes: int | None
     units: str
     has_products: bool = True  # whether readers of E may be chosen
@@ -83,15 +83,15 @@ class AutoRequest:
     def is_complete(self) -> bool:
         """Whether there is nothing to choose."""
         is_open = self.weighs_views or "auto" in self.scaling
-        return not is_open and None not in (self.ridge, self.must_link_weight, self.inference)
+        return not is_open and None not in (self.ridge, self.must_link_weight, self.readers)
 
     def rules(self) -> list[tuple[str, int]]:
         """Return what may read the embedding: head and number of votes; nothing if it is not to be read."""
         votes = N_VOTES if self.n_votes is None else self.n_votes
-        if self.inference is not None:
+        if self.readers is not None:
             # The nearest by plain distance, and the paper's rule, are judged as what they are most like.
-            rule = split_inference(self.inference)[0]
-            return [] if rule is None else [(rule if rule in FOR_FSSMSC else "nearest", votes)]
+            rule = self.readers[0]
+            return [] if rule in OF_PRODUCTS else [(rule if rule in FOR_FSSMSC else "nearest", votes)]
         numbers = (N_VOTES, _MANY_VOTES) if self.n_votes is None else (votes,)
         return [("nearest", votes), *(("knn", number) for number in numbers)]
 
@@ -103,7 +103,7 @@ class Choice:
     scaling: Scaling
     ridge: float
     must_link_weight: float
-    inference: str
+    readers: tuple[str, ...]
     n_votes: int
     view_weights: ViewWeights = None
     n_judged: int = 0  # hidden labels that decided; 0 if the features' nature did
@@ -151,7 +151,7 @@ def choose(
         default,
         usual.ridge if asked.ridge is None else asked.ridge,
         usual.must_link_weight if asked.must_link_weight is None else asked.must_link_weight,
-        asked.inference or "nearest",
+        asked.readers or ("nearest",),
         N_VOTES if asked.n_votes is None else asked.n_votes,
         asked.view_weights,
     )
@@ -159,25 +159,23 @@ def choose(
     if data is None:
         return start
     weights, rules = (asked.l1, start.ridge, start.must_link_weight), asked.rules()
-    forms = forms_of(asked.inference, has_products=asked.has_products)
+    forms = forms_of(asked.readers, has_products=asked.has_products)
     first = Setting(default, data.n_landmarks, *weights, units=asked.units, view_weights=asked.view_weights)
     beside = {name for form in forms for name in form}
-
-    def best_of(scalings: Sequence[Scaling], weights: ViewWeights) -> list[Joined]:
-        how: dict[str, Any] = {"with_rule": bool(rules), "view_weights": weights}
-        found = [each for scaling in scalings for each in join(data, scaling, forms, **how)]
-        return sorted(found, key=lambda joined: joined.shrunk_loss)
+    best_of = partial(join, data, forms=forms, with_rule=bool(rules))
 
     def judge_all(near: Setting) -> Joined | None:
         _judge(data, near, rules)
         judge(data, [replace(near, head=BESIDE[name], strength=_STRENGTHS[name]) for name in sorted(beside)])
-        return next(iter(best_of([near.scaling], near.view_weights)), None)
+        return next(
+            iter(join(data, [near.scaling], forms, with_rule=bool(rules), view_weights=near.view_weights)), None
+        )
 
     scalings = _scalings(data, default, asked.scaling) if scalings is None else scalings
     for scaling in scalings:
         judge_all(replace(first, scaling=scaling))
-    ranked = best_of(scalings, first.view_weights)
-    finalists = list(dict.fromkeys(joined.main.scaling for joined in ranked))[:_FINALISTS]
+    ranked = best_of(scalings, view_weights=first.view_weights)
+    finalists = list(dict.fromkeys([joined.parts[0].scaling for joined in ranked]))[:_FINALISTS]
     if asked.weighs_views and finalists:
         view_weights = choose_view_weights(data, replace(first, scaling=finalists[0]), judge_all)
         first = replace(first, view_weights=view_weights)
@@ -198,11 +196,11 @@ def choose(
             _judge(data, replace(best, must_link_weight=weight), rules)
     if not finalists:  # codes of every one were too sparse
         return start
-    joined = best_of(finalists, first.view_weights)[0]
-    main = joined.main if rules else replace(first, scaling=joined.main.scaling)
-    inference = asked.inference or "+".join([main.head, *joined.beside])
+    joined = best_of(finalists, view_weights=first.view_weights)[0]
+    main = joined.parts[0] if rules else replace(first, scaling=joined.parts[0].scaling)
+    readers = asked.readers or (main.head, *joined.beside)
     sizes = len(data.judged_rows), len(data.judged)
-    settings = main.scaling, main.ridge, main.must_link_weight, inference, main.n_votes, main.view_weights
+    settings = main.scaling, main.ridge, main.must_link_weight, readers, main.n_votes, main.view_weights
     return Choice(*settings, *sizes)
 
 
@@ -218,7 +216,7 @@ def _judge(data: SearchData, setting: Setting, rules: Sequence[tuple[str, int]])
 def _best_rule(data: SearchData, near: Setting) -> Setting:
     """Return the best setting with the landmarks of another whose embedding is read."""
     judged = [j for setting, j in data.judged.items() if setting.source == near.source and setting.head in FOR_FSSMSC]
-    return min(judged, key=lambda judgement: judgement.shrunk_loss).setting
+    return min(judged, key=attrgetter("shrunk_loss")).setting
 
 
 def _scalings(data: SearchData, default: Scaling, asked: Sequence[str]) -> list[Scaling]:
@@ -278,7 +276,6 @@ def _sample(rows: LabelledRows, default: Scaling, seed: int, n_threads: int) -> 
         seed=seed,
         n_threads=n_threads,
         options=options,
-        report=lambda _: None,
         sample_weights=sample_weights,
         pairs=None if rows.pairs is None else rows.pairs.take(chosen),
         completes_features=True,
@@ -291,7 +288,7 @@ def _draw(rows: Rows, most: int, rng: np.random.RandomState, weights: Weights) -
 
 
 def _reading(choice: Choice) -> str:
-    return choice.inference.replace("knn", f"knn of {choice.n_votes}").replace("+", ", ")
+    return ", ".join(choice.readers).replace("knn", f"knn of {choice.n_votes}")
 
 
 def describe(choice: Choice, asked: AutoRequest, names: Sequence[str]) -> str:
@@ -305,17 +302,17 @@ def describe(choice: Choice, asked: AutoRequest, names: Sequence[str]) -> str:
         "scaling": scaling if "auto" in asked.scaling else None,
         "ridge": f"{choice.ridge:g}" if asked.ridge is None else None,
         "must_link_weight": f"{choice.must_link_weight:g}" if asked.must_link_weight is None else None,
-        "readers": _reading(choice) if asked.inference is None else None,
+        "readers": _reading(choice) if asked.readers is None else None,
         "view_weights": describe_view_weights(names, choice.view_weights) if asked.weighs_views else None,
     }
-    what = ", ".join(f"{name} ({value})" for name, value in chosen.items() if value is not None)
+    what = ", ".join([f"{name} ({value})" for name, value in chosen.items() if value is not None])
     if not choice.n_judged:
         return f"chosen by the kind of features, since no labels could be held out: {what}."
     return f"chosen on {choice.n_judged} hidden labels, of {choice.n_settings} settings: {what}."
 
 
-def forms_of(inference: str | None, *, has_products: bool = True) -> tuple[tuple[str, ...], ...]:
+def forms_of(readers: tuple[str, ...] | None, *, has_products: bool = True) -> tuple[tuple[str, ...], ...]:
     """Return the readers of E that may take part: any or none, unless they were asked for, or E is not at hand."""
-    if inference is not None:
-        return (split_inference(inference)[1],)
+    if readers is not None:
+        return (tuple(name for name in readers if name in OF_PRODUCTS),)
     return ((), *READINGS) if has_products else ((),)

@@ -6,32 +6,19 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field, fields
 from typing import Any
 
-import numpy as np
-
-from ..core.arrays import Mask, Rows
 from ..core.checks import Number, check_choice, check_number
-from ..core.draws import subsample
 from ..features.auto import SCALINGS
 
 POWERS = (1.0, 2.0)  # of how much better than chance a view is that may be its weight; above 2 one view is all there is
 
 
-def _prior_losses() -> dict[str, float]:
-    """With next to no labels the nearest row and the graph are hard to beat, and regressions have little to go by."""
-    return {"nearest": 0.0, "spread": 0.0, "poisson": 0.0, "embedding": 0.1, "knn": 0.2} | {
-        "features": 0.4,
-        "views": 0.4,
-        "codes": 0.5,
-    }
-
-
-def _steady_rows() -> dict[str, float]:
-    """Labels choose by chance until there are two for each setting compared: till then the nearest row is steadier.
-
-    Poisson learning is as good with a label or two per class, but gains less by more of them (it has half of this, and
-    less and less); late fusion is best where views tell different things, and poor where they do not.
-    """
-    return {"nearest": 80.0, "poisson": 40.0, "views": 20.0}
+# With next to no labels the nearest row and the graph are hard to beat, and regressions have little to go by.
+_PRIOR_LOSSES = {"nearest": 0.0, "spread": 0.0, "poisson": 0.0, "embedding": 0.1, "knn": 0.2}
+_PRIOR_LOSSES |= {"features": 0.4, "views": 0.4, "codes": 0.5}
+# Labels choose by chance until there are two for each setting compared: till then the nearest row is steadier. Poisson
+# learning is as good with a label or two per class, but gains less by more of them (it has half of this, and less and
+# less); late fusion is best where views tell different things, and poor where they do not.
+_STEADY_ROWS = {"nearest": 80.0, "poisson": 40.0, "views": 20.0}
 
 
 @dataclass(frozen=True)
@@ -74,12 +61,12 @@ class SearchOptions:
 
     # how settings are judged
     prior_rows: float = 20.0  # judged rows at which evidence and prior weigh the same
-    prior_losses: Mapping[str, float] = field(default_factory=_prior_losses)  # of each head, in units of log loss
+    prior_losses: Mapping[str, float] = field(default_factory=_PRIOR_LOSSES.copy)  # of each head, in units of log loss
     change_loss: float = 0.1  # prior doubt for each value that is not the default's
 
     # what is averaged
     max_compared: int = 40  # settings that the average is put together from
-    steady_rows: Mapping[str, float] = field(default_factory=_steady_rows)  # judged labels that steady heads weigh
+    steady_rows: Mapping[str, float] = field(default_factory=_STEADY_ROWS.copy)  # judged labels that steady heads weigh
     picks_per_setting: int = 2  # half of the picks go to the best settings of different kinds
     second_fit: bool = True  # fit once more with the rows that the average is sure of
     sure_share: float = 0.8  # of the rows that are given a class, those it is surest of count as labelled
@@ -170,37 +157,3 @@ JUDGED_LABELS = 10_000  # of which the regression learns that judges labels
 JUDGED_GRAPH = 2000  # rows of its graph, fewer: labels are judged in every fit, and neighbours cost their square
 JUDGED_TOGETHER = 4096  # labels
 JUDGED_FOLDS = 5  # that hide them
-
-
-def draw_rows(
-    is_labelled: Mask, usable: Mask, touched: Mask | None, options: SearchOptions, rng: np.random.RandomState
-) -> Rows | None:
-    """Return the labelled rows and some usable others, ascending; None if there are few enough to take all.
-
-    Parameters
-    ----------
-    is_labelled, usable : ndarray of bool of shape (n_rows,)
-        Rows with a label; rows that count.
-    touched : ndarray of bool of shape (n_rows,), optional
-        Rows that pairs name: they come before others, since a pair is heard of only if both its rows are there.
-    options : SearchOptions
-        How many are few enough, and how many are drawn of more.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> is_labelled, usable = np.arange(10) < 2, np.ones(10, bool)
-    >>> options = SearchOptions(max_search_rows=7, n_sampled=3)
-    >>> draw_rows(is_labelled, usable, np.arange(10) == 9, options, np.random.RandomState(0))
-    array([0, 1, 4, 8, 9])
-    >>> draw_rows(is_labelled, np.arange(10) < 9, None, options, np.random.RandomState(0)) is None
-    True
-    """
-    others = usable & ~is_labelled
-    most = options.n_sampled
-    if np.count_nonzero(others) <= max(options.max_search_rows, most):
-        return None
-    first = np.zeros_like(others) if touched is None else others & touched
-    chosen = subsample(np.flatnonzero(first), most, rng)
-    rest = subsample(np.flatnonzero(others & ~first), most - len(chosen), rng)
-    return np.sort(np.concatenate([np.flatnonzero(is_labelled), chosen, rest]))

@@ -11,9 +11,8 @@ import numpy as np
 
 from ..core.arrays import ClassIds, Mask, Matrix, Weights
 from ..readers.temperature import log_loss, mean_of
-from .judging import evidence_weight, judge, prior_doubt
+from .judging import Judgement, SearchData, evidence_weight, judge, prior_doubt
 from .options import SearchOptions
-from .search_data import Judgement, SearchData
 from .settings import ON_GRAPH, WITHOUT_CODES, Scaling, Setting, count_changes
 
 Batch = list[Setting]  # settings that share most of the work

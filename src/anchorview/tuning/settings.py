@@ -6,9 +6,9 @@ from dataclasses import asdict, dataclass
 from typing import Any
 
 from ..data.views import Views
-from ..features.auto import resolve_scaling, zero_share
+from ..features.auto import suit_views, zero_share
 from ..features.view_weights import ViewWeights
-from ..readers.base import JOINABLE, OF_PRODUCTS, RULES
+from ..readers.base import JOINABLE, OF_PRODUCTS
 from ..solver.weights import DEFAULTS
 from ..solvers import ActiveSet
 from .options import SearchOptions
@@ -98,7 +98,7 @@ def scalings_to_try(views: Views, options: SearchOptions) -> list[Scaling]:
     is_sparse_view = views.is_sparse_view
     if all(is_sparse_view):
         return list(SPARSE_SCALINGS)
-    default = resolve_scaling(views, "auto")
+    default = suit_views(views, ["auto"] * len(views.names))
     # Where the default centres, rows scaled to 0 … 1 are nearly parallel: nothing to be learned from them.
     centred = {kind for kind, known in zip(default, is_sparse_view, strict=True) if not known} == {"standard"}
     dense = [kind for kind in options.dense_scalings if not (kind == "minmax" and centred)]
@@ -110,18 +110,6 @@ def scalings_to_try(views: Views, options: SearchOptions) -> list[Scaling]:
     if counts != is_sparse_view:
         tried.append(["lsa" if count else dense[0] for count in counts])
     return list(dict.fromkeys(map(one_name, [default, *tried])))
-
-
-def split_inference(inference: str) -> tuple[str | None, tuple[str, ...]]:
-    """Return what reads the embedding, if anything does, and the readers of E.
-
-    Examples
-    --------
-    >>> split_inference("knn+linear"), split_inference("poisson")
-    (('knn', ('linear',)), (None, ('poisson',)))
-    """
-    names = inference.split("+")
-    return (names[0], tuple(names[1:])) if names[0] in RULES else (None, tuple(names))
 
 
 def one_name(kinds: list[str]) -> Scaling:

@@ -33,9 +33,8 @@ from ..readers.linear import LinearReader
 from ..readers.temperature import average_temperature, log_loss, mean_of
 from ..readers.view_regressions import ViewRegressions
 from ..supervision.pairs import ResolvedPairs
-from .judging import shrink_loss
+from .judging import Judgement, SearchData, shrink_loss
 from .search import averaged_hidden, choose_averaged
-from .search_data import Judgement, SearchData
 from .settings import WITHOUT_CODES, Scaling
 
 _WRITTEN = ("scaling", "view_weights")  # parameters that are shown as text: one name, or one value for each view

@@ -8,7 +8,7 @@ from collections.abc import Collection, Iterable, Mapping
 import numpy as np
 
 from ..core.progress import time_left
-from .search_data import Judgement
+from .judging import Judgement
 from .settings import WITHOUT_CODES, Setting
 
 

@@ -19,9 +19,8 @@ from ..engine.blocks import one_blas_thread
 from ..features.view_weights import ViewWeights, all_joined, normalise
 from ..readers.linear import fit_linear
 from ..readers.temperature import mean_of
-from .joining import Joined
+from .judging import Joined, SearchData
 from .options import POWERS
-from .search_data import SearchData
 from .settings import Setting
 
 _STRENGTH = 10.0  # C of the regressions: that of the search, for rows of unit length

@@ -13,7 +13,7 @@ from anchorview.features.products import ViewCrossProducts
 from anchorview.features.representation import represent
 from anchorview.features.scaling import fit_scaling
 from anchorview.fitting import preparing
-from anchorview.fitting.learning import WatchedProducts
+from anchorview.readers.watched_products import WatchedProducts
 from support.stores import CountingRows
 
 GIVEN: dict[str, Any] = {

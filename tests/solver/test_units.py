@@ -10,8 +10,7 @@ import pytest
 from anchorview import FSSMSC, ActiveSet, Views
 from anchorview.features.representation import represent
 from anchorview.features.scaling import fit_scaling
-from anchorview.solver.weights import DEFAULTS, ModelWeights
-from anchorview.tuning.units import DENSE, to_paper_weights
+from anchorview.solver.weights import DEFAULTS, DENSE, ModelWeights, to_paper_weights
 
 
 @pytest.fixture(scope="module")
@@ -24,15 +23,15 @@ def dense() -> Any:
 
 def test_free_weights_are_changed_until_codes_are_sparse(dense: Any) -> None:
     asked = ModelWeights(0.0, 1e3, 3.0, 0.1)
-    kept = to_paper_weights(dense, asked, "data")
+    kept = to_paper_weights(dense.cross, dense.grams.complete, asked, "data")
     assert kept.was_dense and kept.nonzeros > DENSE and kept.asked == asked
-    changed = to_paper_weights(dense, asked, "data", is_free=True)
+    changed = to_paper_weights(dense.cross, dense.grams.complete, asked, "data", is_free=True)
     assert changed.was_dense and changed.nonzeros <= DENSE
     assert changed.asked.ridge < 1e3 and changed.weights.ridge < kept.weights.ridge
 
 
 def test_sparse_codes_are_left_alone(dense: Any) -> None:
-    settled = to_paper_weights(dense, DEFAULTS["data"], "data", is_free=True)
+    settled = to_paper_weights(dense.cross, dense.grams.complete, DEFAULTS["data"], "data", is_free=True)
     assert not settled.was_dense and settled.asked == DEFAULTS["data"]
 
 
@@ -46,8 +45,8 @@ def test_rows_of_weight_zero_do_not_count(dense: Any) -> None:
         np.random.RandomState(0),
     )
     found, expected = (
-        to_paper_weights(dense, DEFAULTS["data"], "data", weights),
-        to_paper_weights(half, DEFAULTS["data"], "data"),
+        to_paper_weights(dense.cross, dense.grams.complete, DEFAULTS["data"], "data", weights),
+        to_paper_weights(half.cross, half.grams.complete, DEFAULTS["data"], "data"),
     )
     assert found.weights.l1 == pytest.approx(expected.weights.l1, rel=1e-5)
     assert found.weights.must_link_weight == pytest.approx(expected.weights.must_link_weight, rel=1e-4)

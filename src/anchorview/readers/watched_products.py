@@ -1,11 +1,13 @@
-"""Which rows of a graph are nearest to each row of a fit: kept, so that further rows of the graph cost only themselves.
+"""Rows of E that are watched while the solver reads them: what readers say of them, and their neighbours in a graph.
 
-Labels that come later bring new rows into the graph. Those that were there stay, so the neighbours of a row are the
-nearest of the old ones and of the new ones.
+Both are kept: a later look would compute E again. Labels that come later bring new rows into the graph. Those that were
+there stay, so the neighbours of a row are the nearest of the old ones and of the new ones, and cost only these.
 """
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -14,8 +16,10 @@ import numpy.typing as npt
 from ..core.arrays import Matrix, Rows, keep_array, squared_norms
 from ..engine.blocks import map_blocks, row_blocks
 from ..features.neighbours import nearest_points
+from ..features.products import ViewCrossProducts
 from .graph import N_NEIGHBORS, FittedRows
 from .graph_members import GraphMembers
+from .product_readers import ProductReaders
 
 _BLOCK = 16_384
 _ROUNDING = 1e-5  # of squared distances in single precision, in parts of the squares
@@ -105,3 +109,59 @@ class KeptNeighbours:
         map_blocks(move, row_blocks(len(self._index), _BLOCK), n_threads)
         moved._coordinates, moved._is_filled = self._coordinates, self._is_filled
         return moved
+
+
+def keep_neighbours(
+    readers: ProductReaders, n_rows: int, before: KeptNeighbours | None, n_threads: int
+) -> KeptNeighbours | None:
+    """Return the rows' neighbours in the graph, or room for them; None if there is no graph, or none can be kept."""
+    graph, members = readers.graph, readers.members
+    if graph is None or members is None:
+        return None
+    if before is not None and before.is_whole and np.isin(before.members.rows, members.rows).all():
+        return before.moved_to(members, graph, n_threads)
+    return KeptNeighbours.empty(n_rows, members, graph.points.shape[1])
+
+
+def votes_of_block(
+    readers: ProductReaders, neighbours: KeptNeighbours | None, block: slice, products: Matrix
+) -> Matrix:
+    """Return the votes for a block of rows of the fit, whose neighbours in the graph are known, or kept."""
+    if neighbours is None or readers.graph is None:
+        return readers.votes(products)
+    if not neighbours.has(block):
+        neighbours.fill(block, readers.graph, products)
+    return readers.votes_near(products, readers.graph.weigh(*neighbours.read(block)))
+
+
+class WatchedProducts:
+    """E by rows, as `ViewCrossProducts` has it.
+
+    What `note` returns of a block and its rows of E, in the thread reading it, is kept.
+    """
+
+    def __init__(self, cross: ViewCrossProducts, note: Callable[[slice, Matrix], Any]) -> None:
+        self._cross, self._note = cross, note
+        self._noted: dict[int, Any] = {}  # by the first row of the block
+        self.n_rows, self.blocks, self.dtype = cross.n_rows, cross.blocks, cross.dtype
+        self.take, self.present_in, self.squared_norm = cross.take, cross.present_in, cross.squared_norm
+
+    def read(self, block: slice) -> Matrix:
+        """Return the rows of one of the `blocks` of E."""
+        products = self._cross.read(block)
+        if block.start not in self._noted:
+            self._noted[block.start] = self._note(block, products)
+        return products
+
+    def noted(self, block: slice) -> Any:
+        """Return what was noted of one of the `blocks`; it is read if it was not yet."""
+        if block.start not in self._noted:
+            self.read(block)
+        return self._noted[block.start]
+
+
+def watch_votes(
+    cross: ViewCrossProducts, readers: ProductReaders, neighbours: KeptNeighbours | None = None
+) -> WatchedProducts:
+    """Let readers see the rows of E as the solver reads them."""
+    return WatchedProducts(cross, partial(votes_of_block, readers, neighbours))
