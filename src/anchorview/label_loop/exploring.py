@@ -23,7 +23,7 @@ from ..readers.novel_features import distinguishing_features, draw_some
 from ..readers.novel_groups import NEW, NovelGroup, group_novel_rows
 from ..readers.novelty import NoveltyModel, fit_novelty
 from ..readers.suggest import LabelQueue, Suggestion, check_request, make_queue, restrict
-from ..readers.unlikeness import Unlikeness, fit_unlikeness
+from ..readers.unlikeness import Unlikeness, drawn_rows, fit_unlikeness
 
 _UNSURE = 0.8  # a label with a smaller probability is in doubt for itself, not only as one of many
 
@@ -91,9 +91,11 @@ class ExploredRows(MultiViewClassifier):
         """Return how unlike all others rows are; None if their features are not here, or on a cluster."""
         views = self._views_of_fit()
         if self._unlikeness is None and views is not None and not views.is_on_cluster:
-            chunks = list(self._iter_rows(views, "products"))
-            empty = [np.zeros(len(products), dtype=bool) if each is None else each for _, products, each in chunks]
-            self._unlikeness = fit_unlikeness([products for _, products, _ in chunks], np.concatenate(empty))
+            usable = self._can_be_labelled | (self.label_source_ != "")
+            rows = drawn_rows(usable)
+            drawn = np.concatenate([each for _, each, _ in self._iter_rows(views[rows], "products")])
+            products = (each for _, each, _ in self._iter_rows(views, "products"))
+            self._unlikeness = fit_unlikeness(drawn, rows, products, usable)
         return self._unlikeness
 
     def _groups_of_rows(self) -> GroupTree:

@@ -7,12 +7,12 @@ knows no label.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable
 from dataclasses import dataclass
 
 import numpy as np
 
-from ..core.arrays import Mask, Matrix
+from ..core.arrays import Mask, Matrix, Rows
 from ..engine.blocks import one_blas_thread, row_blocks
 
 _MOST_ROWS = 20_000  # by which is known how rows vary
@@ -45,43 +45,46 @@ class Unlikeness:
         return _logarithm(_squares(products, self.middle, self.directions))
 
 
-def fit_unlikeness(products: Sequence[Matrix], empty: Mask | None = None) -> Unlikeness:
+def drawn_rows(usable: Mask) -> Rows:
+    """Return rows, spread over all that something is known of, by which is known how rows vary."""
+    rows = np.flatnonzero(usable)
+    return rows[:: max(-(-len(rows) // _MOST_ROWS), 1)]
+
+
+def fit_unlikeness(drawn: Matrix, rows: Rows, products: Iterable[Matrix], usable: Mask) -> Unlikeness:
     """Learn how rows vary.
 
     Parameters
     ----------
-    products : sequence of ndarray
-        Of all rows with the landmarks, some rows after the other.
-    empty : ndarray of bool of shape (n_rows,), optional
-        Rows of which nothing is known: they are as the others are.
+    drawn : ndarray of shape (n_drawn, n_landmarks)
+        Products with the landmarks of some rows.
+    rows : ndarray of shape (n_drawn,)
+        Their numbers: `drawn_rows`.
+    products : iterable of ndarray
+        Of all rows, some rows after the other.
+    usable : ndarray of bool of shape (n_rows,)
+        Rows of which something is known; the others are as these usually are.
 
     Examples
     --------
     >>> rng = np.random.default_rng(0)
     >>> both = rng.normal(size=(200, 1)) + 0.1 * rng.normal(size=(200, 2))
     >>> both[0] = 1.5, -1.5  # neither is unusual
-    >>> int(fit_unlikeness([both]).of_rows.argmax())
+    >>> int(fit_unlikeness(both, np.arange(200), [both], np.full(200, True)).of_rows.argmax())
     0
     """
-    n_rows = sum(map(len, products))
-    is_used = np.arange(n_rows) % -(-n_rows // _MOST_ROWS) == 0
-    if empty is not None:
-        is_used &= ~empty
-    stops = np.cumsum([len(part) for part in products])
-    some = [part[is_used[stop - len(part) : stop]] for part, stop in zip(products, stops, strict=True)]
-    used = np.concatenate(some).astype(np.float64)
+    used = drawn.astype(np.float64)
     middle = used.mean(axis=0)
     used -= middle
     with one_blas_thread():  # several round otherwise
         variances, vectors = np.linalg.eigh(used.T @ used / len(used))
-        floor = max(_LEAST_VARIANCE * float(variances.mean()), _LEAST)
-        directions = vectors / np.sqrt(np.maximum(variances, 0.0) + floor)
-        squares = np.concatenate([_squares(part, middle, directions) for part in products])
+    floor = max(_LEAST_VARIANCE * float(variances.mean()), _LEAST)
+    directions = vectors / np.sqrt(np.maximum(variances, 0.0) + floor)
+    squares = np.concatenate([_squares(part, middle, directions) for part in products])
     # What a row adds to the variances makes it less far; without it, it would be as far as this.
-    squares[is_used] /= np.maximum(1 - squares[is_used] / len(used), 1 / len(used))
+    squares[rows] /= np.maximum(1 - squares[rows] / len(rows), 1 / len(rows))
     of_rows = _logarithm(squares)
-    if empty is not None and empty.any():
-        of_rows[empty] = np.median(of_rows[~empty]) if not empty.all() else 0.0
+    of_rows[~usable] = np.median(of_rows[usable])
     return Unlikeness(middle.astype(np.float32), directions.astype(np.float32), of_rows.astype(np.float32))
 
 
