@@ -22,13 +22,13 @@ from .data.reading import ColumnGroups
 from .data.validation import RowChecks, column_of, read_views
 from .data.views import Views
 from .features.auto import FOR_SPARSE
-from .fitting.given import FitInput, read_known
 from .fitting.report import FitReport
 from .model.model import Later, Model, OfProcess, OfRows, names_declared, values_of_rows
 from .model.predicting import Chunk, Wanted, predict_chunks
 from .readers.base import HeldOutLabels, TopTwo
 from .readers.wrong_labels import LabelVerdicts
 from .supervision.conflicts import Conflict, ConstraintViolations, count_violations
+from .supervision.given import FitInput, read_known
 from .supervision.known import Supervision
 
 

@@ -11,11 +11,11 @@ import numpy.typing as npt
 from anchorview import Views
 from anchorview.features.representation import represent
 from anchorview.features.scaling import fit_scaling
-from anchorview.fitting.given import read_known
 from anchorview.readers.nearest import LabelledNeighbours, keep_labelled
 from anchorview.solver.active_set import solve_active_set
 from anchorview.solver.problem import Problem
 from anchorview.solver.result import SolverResult
+from anchorview.supervision.given import read_known
 from anchorview.supervision.known import Supervision, supervision_laplacians
 
 

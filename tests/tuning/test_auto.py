@@ -10,7 +10,8 @@ from sklearn.utils import Bunch
 
 from anchorview import FSSMSC, Constraints, Views
 from anchorview.datasets import hide_labels
-from anchorview.tuning.auto import SAMPLE_LANDMARKS, SAMPLE_ROWS, AutoRequest, LabelledRows, _sample, _scalings, choose
+from anchorview.supervision.given import FitInput, read_known
+from anchorview.tuning.auto import SAMPLE_LANDMARKS, SAMPLE_ROWS, AutoRequest, _sample, _scalings, choose
 
 
 def blobs(n_rows: int = 400, n_classes: int = 4, seed: int = 0) -> tuple[np.ndarray, np.ndarray]:
@@ -32,9 +33,8 @@ def asked(**changes: Any) -> AutoRequest:
     return AutoRequest(**{**usual, "readers": None, "n_votes": None, "units": "data", **changes})
 
 
-def rows_of(data: Any, **changes: Any) -> LabelledRows:
-    usual: dict[str, Any] = {"present": None, "weights": None, "sample_weight": None, "pairs": None}
-    return LabelledRows(data.views, class_ids=data.y, **{**usual, **changes})
+def rows_of(data: Any, sample_weight: Any = None) -> FitInput:
+    return read_known(data.views, None, None, data.y, sample_weight, None, None)
 
 
 def test_labels_overrule_a_scaling_that_hides_the_classes(units: Any) -> None:
@@ -126,9 +126,10 @@ def test_the_sample_is_small_and_has_labelled_rows_first() -> None:
 
 def test_rows_of_weight_zero_are_not_in_the_sample(units: Any) -> None:
     weights = np.where(np.arange(400) < 100, 0.0, 1.0)
-    data = _sample(rows_of(units, weights=weights, sample_weight=weights), "minmax", 0, 1)
+    given = rows_of(units, weights)
+    data = _sample(given, "minmax", 0, 1)
     assert data is not None and len(data.views) == 300
-    np.testing.assert_array_equal(data.class_ids, units.y[100:][units.y[100:] >= 0])
+    np.testing.assert_array_equal(given.known.classes[data.class_ids], units.y[100:][units.y[100:] >= 0])
 
 
 def test_pairs_weights_and_missing_views_go_along(units: Any) -> None:

@@ -8,7 +8,8 @@ import numpy as np
 import pytest
 
 from anchorview import Views
-from anchorview.tuning.auto import LabelledRows, _sample, forms_of
+from anchorview.supervision.given import read_known
+from anchorview.tuning.auto import _sample, forms_of
 from anchorview.tuning.judging import Judgement, SearchData, join
 from anchorview.tuning.settings import Setting
 
@@ -17,7 +18,7 @@ from anchorview.tuning.settings import Setting
 def data() -> SearchData:
     rng = np.random.default_rng(0)
     target = np.arange(300) % 2
-    made = _sample(LabelledRows(Views([rng.normal(size=(300, 3))]), None, None, None, target, None), "minmax", 0, 1)
+    made = _sample(read_known(Views([rng.normal(size=(300, 3))]), None, None, target, None, None, None), "minmax", 0, 1)
     assert made is not None
     return made
 

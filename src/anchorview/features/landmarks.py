@@ -15,7 +15,7 @@ from dataclasses import dataclass
 import numpy as np
 from scipy import sparse
 
-from ..core.arrays import ClassIds, Matrix, Presence, Rows, Weights, column_slices, group_equal
+from ..core.arrays import ClassIds, Matrix, Presence, Rows, Weights, column_slices, group_equal, is_sparse
 from ..core.draws import draw_weighted
 from ..core.progress import Ticker
 from ..data.views import Views
@@ -194,7 +194,7 @@ class _Source:
         def sum_block(part: slice) -> tuple[ClassIds, Matrix]:
             clusters, local = np.unique(labels[part], return_inverse=True)
             scaled = self._scaled(rows[part])
-            return clusters, scaled.sum_by(local, len(clusters), None if weights is None else weights[part])
+            return clusters, _sum_by(scaled, local, len(clusters), None if weights is None else weights[part])
 
         sums = np.zeros((n_clusters, sum(self.scaler.sizes)), dtype=self.scaler.dtype)
         for clusters, part in iter_blocks(sum_block, row_blocks(len(rows), BLOCK_ROWS), self.n_threads):
@@ -202,6 +202,17 @@ class _Source:
         present = None if self.present is None else self.present[rows]
         columns = () if present is None else column_slices(self.scaler.sizes)
         return divide_by_counts(sums, present, columns, labels, weights)
+
+
+def _sum_by(rows: ScaledRows, labels: ClassIds, n_groups: int, weights: Weights) -> Matrix:
+    """Sum the rows of each group, as a product with a sparse indicator: many times faster than ``np.add.at``."""
+    entries = np.ones(rows.n_rows, dtype=rows.dtype) if weights is None else weights.astype(rows.dtype)
+    indicator = sparse.csr_array((entries, (labels, np.arange(rows.n_rows))), shape=(n_groups, rows.n_rows))
+    sums = np.empty((n_groups, rows.n_features), dtype=rows.dtype)
+    for columns, values in rows.parts:
+        part = indicator @ values
+        sums[:, columns] = part.toarray() if is_sparse(part) else part
+    return sums
 
 
 def _random_projection(n_features: int, width: int, dtype: np.dtype[np.floating], rng: np.random.RandomState) -> Matrix:

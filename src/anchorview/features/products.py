@@ -190,7 +190,7 @@ class ViewCrossProducts:
             scaled.product(self._landmarks, out=out[part])
             if not self._for_prediction:
                 plain = self._present is None and self._weights is None
-                squares += scaled.squared_norm() if plain else self._sum_squares(scaled, rows)
+                squares += _squared_norm(scaled) if plain else self._sum_squares(scaled, rows)
         if self._present is not None:
             out *= self._shares(self._present[block])[:, None]
         self._squares[block.start] = squares
@@ -204,7 +204,10 @@ class ViewCrossProducts:
 
     def _sum_squares(self, scaled: ScaledRows, rows: slice) -> float:
         """Return the squares of some rows, times their shares and weights."""
-        squares = scaled.squared_norms().astype(np.float64)
+        lengths = np.zeros(scaled.n_rows, dtype=scaled.dtype)
+        for _, values in scaled.parts:
+            lengths += squared_norms(values)
+        squares = lengths.astype(np.float64)
         squares *= 1.0 if self._present is None else self._shares(self._present[rows])
         squares *= 1.0 if self._weights is None else self._weights[rows]
         return float(squares.sum())
@@ -225,6 +228,13 @@ class ViewCrossProducts:
                 with one_blas_thread():
                     self._compute_block(block)
         return float(sum(self._squares[block.start] for block in self.blocks))
+
+
+def _squared_norm(rows: ScaledRows) -> float:
+    """Sum the squares of all entries."""
+    parts = [values.data if is_sparse(values) else values for _, values in rows.parts]
+    with np.errstate(invalid="ignore", over="ignore"):
+        return float(sum(np.vdot(part, part) for part in parts))
 
 
 class CompletedProducts:

@@ -15,6 +15,7 @@ from .landmarks import choose_landmarks
 from .products import CACHE_BYTES, ViewCrossProducts, landmark_gram
 from .projected import Coordinates, project_texts
 from .scaled import ViewsScaler
+from .text import TextScaler
 
 
 @dataclass(frozen=True)
@@ -52,7 +53,9 @@ def represent(
     chosen = choose_landmarks(
         views, reader, landmarks, n_landmarks, rng, n_threads, present=present, weights=weights, least=least
     )
-    if isinstance(landmarks, str) and landmarks == "kmeans" and scaler.has_directions:
+    # Views that are scaled to directions of a latent semantic analysis.
+    projected = [one for one in scaler.scalers if isinstance(one, TextScaler) and one.components is not None]
+    if isinstance(landmarks, str) and landmarks == "kmeans" and projected:
         chosen = fewer_digits(chosen, LANDMARK_BITS)
     kind = ClusterCrossProducts if views.is_on_cluster else ViewCrossProducts
     cross = kind(views, reader, chosen, present=present, weights=weights, cache_bytes=cache_bytes)

@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 from scipy import sparse
 
-from ..core.arrays import ClassIds, Mask, Matrix, Presence, Rows, Weights, is_sparse, squared_norms
+from ..core.arrays import Mask, Matrix, Presence, Rows, is_sparse
 from ..data.views import Views
 from ..engine.blocks import rows_of
 from .text import TextScaler
@@ -93,29 +93,6 @@ class ScaledRows:
                 return dense
         raise IndexError(f"{columns} are not the columns of a view")
 
-    def squared_norm(self) -> float:
-        """Sum of the squares of all entries."""
-        parts = [values.data if is_sparse(values) else values for _, values in self.parts]
-        with np.errstate(invalid="ignore", over="ignore"):
-            return float(sum(np.vdot(part, part) for part in parts))
-
-    def squared_norms(self) -> Matrix:
-        """Squared length of each row."""
-        total = np.zeros(self.n_rows, dtype=self.dtype)
-        for _, values in self.parts:
-            total += squared_norms(values)
-        return total
-
-    def sum_by(self, labels: ClassIds, n_groups: int, weights: Weights = None) -> Matrix:
-        """Sum the rows of each group, as a product with a sparse indicator: many times faster than ``np.add.at``."""
-        entries = np.ones(self.n_rows, dtype=self.dtype) if weights is None else weights.astype(self.dtype)
-        indicator = sparse.csr_array((entries, (labels, np.arange(self.n_rows))), shape=(n_groups, self.n_rows))
-        sums = np.empty((n_groups, self.n_features), dtype=self.dtype)
-        for columns, values in self.parts:
-            part = indicator @ values
-            sums[:, columns] = part.toarray() if is_sparse(part) else part
-        return sums
-
     def dense(self) -> Matrix:
         """All columns as one array; only for a few rows when views are sparse."""
         if len(self.parts) == 1 and not is_sparse(self.parts[0][1]):
@@ -135,11 +112,6 @@ class ViewsScaler:
     dtype: np.dtype[np.floating]
     sizes: tuple[int, ...]  # number of scaled features of each view
     view_weights: ViewWeights = None  # how much each view counts; None if all do the same
-
-    @property
-    def has_directions(self) -> bool:
-        """Whether views are scaled to directions of a latent semantic analysis."""
-        return any(isinstance(one, TextScaler) and one.components is not None for one in self.scalers)
 
     def of_view(self, number: int) -> ViewsScaler:
         """Return what scales one view alone, as it is scaled beside the others."""

@@ -17,12 +17,12 @@ from ..readers.base import HeldOutLabels, TopTwo
 from ..readers.temperature import average_temperature
 from ..readers.wrong_labels import LabelVerdicts
 from ..solver.codes import CodeStack
+from ..supervision.given import FitInput
 from ..tuning.judging import Judgement
 from ..tuning.links import apply_pairs
 from ..tuning.search import affordable, averaged_hidden, best_among, best_on_codes, choose_averaged
 from ..tuning.summary import Estimate, describe_search, judge_average
 from .ensemble import Ensemble
-from .given import FitInput
 from .report import FitReport
 from .reviewing import review_labels
 from .searching import Search, counted_labels, counted_pairs, run_search

@@ -23,8 +23,8 @@ from ..readers.graph_members import GraphMembers
 from ..solver.codes import Reduction
 from ..solver.grams import PatternGrams
 from ..solver.weights import ModelWeights, PaperWeights
+from ..supervision.given import FitInput
 from ..tuning.auto import Choice
-from .given import FitInput
 from .preparing import Prepared
 from .spec import FitParameters, make_plan
 

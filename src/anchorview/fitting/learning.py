@@ -44,8 +44,8 @@ from ..solver.elastic_net import ElasticNetEncoder, complete_products
 from ..solver.problem import CrossProducts, Problem
 from ..solver.result import Encoder, SolverResult
 from ..solver.trace_ratio import not_embedded
+from ..supervision.given import FitInput
 from ..supervision.known import Supervision, supervision_laplacians
-from .given import FitInput
 from .preparing import Prepared, vote_bytes
 
 # Labelled rows that other rows are compared with, at most. Where classes overlap no labelled row can be left out, and

@@ -8,7 +8,7 @@ import numpy as np
 
 from ..cost.estimate import MemoryEstimate, available_memory
 from ..cost.fit import FitSizes, estimate_memory, may_move, state_itemsize
-from .given import FitInput
+from ..supervision.given import FitInput
 from .preparing import (
     choose_settings,
     count_scalings,

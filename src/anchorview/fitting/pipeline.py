@@ -15,8 +15,8 @@ from ..engine.blocks import one_blas_thread
 from ..model.model import Model
 from ..readers.base import HeldOutLabels, TopTwo
 from ..solver.result import SolverResult
+from ..supervision.given import FitInput
 from .cluster_count import USUAL, count_clusters
-from .given import FitInput
 from .learning import (
     build_model,
     embed_all,
@@ -58,7 +58,7 @@ def fit_model(params: FitParameters, given: FitInput, run: FitRun) -> Fitted:
     Examples
     --------
     >>> from anchorview import datasets
-    >>> from anchorview.fitting.given import read_known
+    >>> from anchorview.supervision.given import read_known
     >>> made = datasets.make_multiview_subspaces(120, 3, (8, 6), random_state=0)
     >>> y = datasets.hide_labels(made.target, 0.3, random_state=0)
     >>> given = read_known(made.views, None, None, y, None, None, None)

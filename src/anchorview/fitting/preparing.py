@@ -29,10 +29,10 @@ from ..solver.codes import Codes, Reduction
 from ..solver.grams import patterns
 from ..solver.weights import DEFAULTS, DENSE, ModelWeights, PaperWeights, to_paper_weights
 from ..solvers import SolverParameters
-from ..tuning.auto import AutoRequest, Choice, LabelledRows, choose, describe
+from ..supervision.given import FitInput
+from ..tuning.auto import AutoRequest, Choice, choose, describe
 from ..tuning.options import POWERS, SearchOptions
 from ..tuning.settings import SPARSE_SCALINGS, Scaling, one_name
-from .given import FitInput
 from .spec import FitParameters, Plan, resolve_readers
 
 _VOTE_BYTES = 512  # of a row, as its code takes: what readers of E say of more classes is computed again
@@ -231,9 +231,7 @@ def choose_settings(params: FitParameters, given: FitInput, plan: Plan, n_thread
         plan.view_weights,
         plan.weighs_views,
     )
-    known = given.known
-    rows = LabelledRows(given.views, given.present, given.weights, given.sample_weight, known.class_ids, known.pairs)
-    choice = choose(asked, default, rows, _CHOICE_SEED, n_threads)
+    choice = choose(asked, default, given, _CHOICE_SEED, n_threads)
     kinds = choice.scaling
     plan.view_weights = choice.view_weights
     plan.scaling = [kinds] * len(plan.scaling) if isinstance(kinds, str) else list(kinds)
@@ -243,7 +241,7 @@ def choose_settings(params: FitParameters, given: FitInput, plan: Plan, n_thread
 
 def weigh_views(asked: ViewWeightsChoice, given: FitInput, scalings: Sequence[Scaling], n_threads: int) -> ViewWeights:
     """Return how much each view counts in a search: as given, or chosen as `FSSMSC` chooses it, by the same folds."""
-    views, known = given.views, given.known
+    views = given.views
     if asked is None or not isinstance(asked, str):
         return read_view_weights(views.names, asked)
     if len(views.names) == 1 or any("none" in scaling for scaling in scalings):
@@ -254,5 +252,4 @@ def weigh_views(asked: ViewWeightsChoice, given: FitInput, scalings: Sequence[Sc
     wanted = AutoRequest(
         ["auto"] * len(views.names), *weights, None, None, "data", view_weights=start, weighs_views=True
     )
-    rows = LabelledRows(views, given.present, given.weights, given.sample_weight, known.class_ids, known.pairs)
-    return choose(wanted, scalings[0], rows, _CHOICE_SEED, n_threads, scalings).view_weights
+    return choose(wanted, scalings[0], given, _CHOICE_SEED, n_threads, scalings).view_weights

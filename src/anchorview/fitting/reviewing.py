@@ -12,9 +12,9 @@ from ..data.labels import number_by_appearance
 from ..engine.blocks import one_blas_thread
 from ..features.representation import Representation
 from ..readers.wrong_labels import LabelVerdicts
+from ..supervision.given import FitInput
 from ..supervision.known import Supervision
 from ..tuning.label_quality import LabelJudge, make_label_judge
-from .given import FitInput
 from .preparing import choose_settings, fit_planned_scaling, represent_rows
 from .spec import FitParameters, make_plan
 

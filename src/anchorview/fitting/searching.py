@@ -20,6 +20,7 @@ from ..data.views import Views
 from ..features.auto import resolve_scaling
 from ..features.scaling import check_finite
 from ..features.view_weights import ViewWeights, ViewWeightsChoice
+from ..supervision.given import FitInput
 from ..supervision.pairs import ResolvedPairs
 from ..tuning.judging import Judgement, SearchData
 from ..tuning.options import SearchOptions, make_options
@@ -27,7 +28,6 @@ from ..tuning.search import StopSearch, search
 from ..tuning.settings import Scaling, Setting, one_name, scalings_to_try
 from ..tuning.summary import data_fingerprint
 from ..tuning.tally import progress_line
-from .given import FitInput
 from .preparing import weigh_views
 from .spec import FitRun, count_landmarks
 

@@ -18,8 +18,8 @@ from ..features.view_weights import ViewWeights, ViewWeightsChoice, read_view_we
 from ..readers.base import COMBINATIONS, OF_PRODUCTS
 from ..solver.registry import SOLVERS, Solver
 from ..solvers import SOLVER_RULE, ActiveSet, SolverParameters, resolve_solver
+from ..supervision.given import FitInput
 from .cluster_count import USUAL
-from .given import FitInput
 
 READERS_RULE = Together(
     COMBINATIONS, "several: 'nearest' or 'knn' with 'linear', 'poisson' or both, or 'linear' with 'poisson'"

@@ -19,11 +19,11 @@ from sklearn.utils.validation import check_is_fitted
 from ..core.arrays import Matrix, Rows
 from ..core.progress import as_interrupt
 from ..data.views import Views
-from ..fitting.given import FitInput
 from ..model.model import OfAnswer, OfProcess, names_declared
 from ..readers.audit import ExpectedAccuracy, JudgedAudit, accuracy_by_hidden_labels
 from ..readers.label_sources import read_label_sources
 from ..supervision.constraints import Constraints, RowConstraints
+from ..supervision.given import FitInput
 from .judging import LabelLoop
 from .updating import UpdatedLabels
 

@@ -16,16 +16,15 @@ from operator import attrgetter
 
 import numpy as np
 
-from ..core.arrays import ClassIds, Presence, Rows, Weights
+from ..core.arrays import Rows, Weights
 from ..core.draws import draw_weighted
 from ..data.labels import split_labels
 from ..data.validation import check_magnitude
-from ..data.views import Views
 from ..features.scaling import check_finite
 from ..features.view_weights import ViewWeights, describe_view_weights
 from ..readers.base import OF_PRODUCTS
 from ..solver.weights import DEFAULTS
-from ..supervision.pairs import ResolvedPairs
+from ..supervision.given import FitInput
 from .judging import BESIDE, Joined, SearchData, join, judge
 from .options import MOST_LABELLED, SAMPLE_LANDMARKS, SAMPLE_ROWS, SearchOptions
 from .settings import FOR_FSSMSC, N_VOTES, READINGS, Scaling, Setting, one_name, scalings_to_try
@@ -110,22 +109,10 @@ class Choice:
     n_settings: int = 0
 
 
-@dataclass(frozen=True)
-class LabelledRows:
-    """The rows of a fit and what is known of them, as the choice needs it."""
-
-    views: Views
-    present: Presence
-    weights: Weights  # in sums over rows
-    sample_weight: Weights  # as given
-    class_ids: ClassIds  # of all rows, −1 without a label
-    pairs: ResolvedPairs | None
-
-
 def choose(
     asked: AutoRequest,
     default: Scaling,
-    rows: LabelledRows,
+    rows: FitInput,
     seed: int,
     n_threads: int,
     scalings: Sequence[Scaling] | None = None,
@@ -139,8 +126,8 @@ def choose(
     default : str or tuple of str
         Scaling that suits the features by their nature: to prefer unless labels speak for another, and to take without
         labels.
-    rows : LabelledRows
-        The data.
+    rows : FitInput
+        The data, with its labels.
     seed : int
         Of the sample, its landmarks and folds.
     scalings : sequence, optional
@@ -229,15 +216,15 @@ def _scalings(data: SearchData, default: Scaling, asked: Sequence[str]) -> list[
     return list(dict.fromkeys(result))
 
 
-def _sample(rows: LabelledRows, default: Scaling, seed: int, n_threads: int) -> SearchData | None:
+def _sample(rows: FitInput, default: Scaling, seed: int, n_threads: int) -> SearchData | None:
     """Return labelled rows, and some others, as the data of a search; None if no label can be hidden."""
     rng = np.random.RandomState(seed)
     counted = np.ones(len(rows.views), dtype=bool) if rows.weights is None else rows.weights > 0
-    labelled = np.flatnonzero(counted & (rows.class_ids >= 0))
-    if len(np.unique(rows.class_ids[labelled])) < 2:
+    labelled = np.flatnonzero(counted & (rows.known.class_ids >= 0))
+    if len(np.unique(rows.known.class_ids[labelled])) < 2:
         return None
     labelled, labelled_counts = _draw(labelled, MOST_LABELLED, rng, rows.sample_weight)
-    others = np.flatnonzero(counted & (rows.class_ids < 0))
+    others = np.flatnonzero(counted & (rows.known.class_ids < 0))
     others, other_counts = _draw(others, SAMPLE_ROWS - len(labelled), rng, rows.sample_weight)
     order = np.argsort(np.concatenate([labelled, others]))
     chosen = np.concatenate([labelled, others])[order]
@@ -246,7 +233,7 @@ def _sample(rows: LabelledRows, default: Scaling, seed: int, n_threads: int) -> 
     if rows.sample_weight is not None and labelled_counts is not None and other_counts is not None:
         sample_weights = np.concatenate([labelled_counts, other_counts])[order]
         weights = sample_weights if weights is None else weights * (sample_weights / rows.sample_weight[chosen])
-    given = rows.class_ids[chosen]
+    given = rows.known.class_ids[chosen]
     class_ids = np.unique(given[given >= 0], return_inverse=True)[1]
     n_classes, options = int(class_ids.max()) + 1, SearchOptions()
     n_repeats, n_folds = (2, _FEW_FOLDS) if len(class_ids) < options.few_labels else (1, _N_FOLDS)
@@ -277,7 +264,7 @@ def _sample(rows: LabelledRows, default: Scaling, seed: int, n_threads: int) -> 
         n_threads=n_threads,
         options=options,
         sample_weights=sample_weights,
-        pairs=None if rows.pairs is None else rows.pairs.take(chosen),
+        pairs=None if rows.known.pairs is None else rows.known.pairs.take(chosen),
         completes_features=True,
     )
 

@@ -13,10 +13,10 @@ from ..core.arrays import ClassIds, Mask, Matrix, Presence, Rows, Weights
 from ..data.labels import check_weights, encode_labels, number_by_appearance
 from ..data.view_errors import check_no_empty_view
 from ..data.views import Views
-from ..supervision.conflicts import Conflict, conflict_message, find_conflicts
-from ..supervision.constraints import Constraints
-from ..supervision.known import Supervision
-from ..supervision.pairs import ResolvedPairs
+from .conflicts import Conflict, conflict_message, find_conflicts
+from .constraints import Constraints
+from .known import Supervision
+from .pairs import ResolvedPairs
 
 
 @dataclass(frozen=True)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from anchorview import Constraints, Views
-from anchorview.fitting.given import read_known
+from anchorview.supervision.given import read_known
 
 
 def test_hidden_labels_are_not_told_by_pairs_and_a_class_without_labels_is_gone() -> None:
