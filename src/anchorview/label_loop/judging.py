@@ -205,7 +205,7 @@ class LabelLoop(ExploredRows, LabelledInNotebook):
     def learning_curve(self) -> LearningCurve | None:
         """Return how accuracy grows with the number of labels: models that see parts of them are judged on the rest.
 
-        Takes about a dozen updates when it is first asked for.
+        Takes about a dozen updates when it is first asked for, and ten more to judge the audit if there is one.
 
         Returns
         -------
