@@ -5,7 +5,8 @@
 Unnamed: 20 or 40 % of the classes have no label (at least one), 5 % of the other rows have one, at least two of each
 class. Scattered: 5 % of the rows have their features shuffled among all rows, each feature by itself, and no label. Of
 sets with more than 3,000 rows a random 3,000 are taken in each draw. AUROC of rows without a label, new ones against
-the others. k-means: semi-supervised, in the coordinates of the codes, with the true number of classes, started from the
+the others. Doubt, walk and unlikeness are what `novelty_` is made of; the distance to the nearest label is shown beside
+them. k-means: semi-supervised, in the coordinates of the codes, with the true number of classes, started from the
 labelled means; a row is as new as it is nearer to a centre without a label. Logistic regression: on the standardised
 features side by side, its strength chosen by cross-validation; 1 − its largest probability. ACC: over all unlabelled
 rows, labels where the novelty is at most 0.5 and else the groups of `novel_groups_`, matched with the unnamed classes.
@@ -27,11 +28,12 @@ from sklearn.preprocessing import MaxAbsScaler, StandardScaler
 from anchorview import FSSMSC, Views
 from anchorview.bench.records import Records
 from anchorview.bench.scripts import DataSets, Result, Runs, add_draws, make_parser, write_report
+from anchorview.readers.unseen_classes import nearest_label_distances
 from anchorview.report.tables import markdown_table
 
 SETS = ("hw", "hdigit", "leaves100", "caltech101_20_re", "scene15", "ng20", "agnews_emb", "banking77_emb")
 KINDS = ("20 % unnamed", "40 % unnamed", "scattered")
-SCORES = ("novelty", "doubt", "distance", "walk", "k-means", "regression")
+SCORES = ("novelty", "doubt", "distance", "walk", "unlikeness", "k-means", "regression")
 MOST_ROWS = 3000
 
 
@@ -84,7 +86,10 @@ def run(data: Any, seed: int, kind: str) -> Result:
     assert fitted is not None
     signs = fitted.signs(places, model.confidence_)
     n_classes = len(np.unique(target))
-    named = {"doubt": signs[:, 0], "distance": signs[:, 1], "walk": signs[:, 2], "novelty": novelty}
+    distance, unlike = nearest_label_distances(places, np.flatnonzero(y >= 0)), model._unlikeness_of_rows()
+    assert unlike is not None
+    named = {"doubt": signs[:, 0], "walk": signs[:, 1], "distance": distance, "unlikeness": unlike.of_rows}
+    named["novelty"] = novelty
     clusters, apart = semi_supervised_kmeans(places, y, n_classes, seed)
     named["k-means"], named["regression"] = apart, 1 - regression(views, y)
     result = {name: float(roc_auc_score(is_new[hidden], scores[hidden])) for name, scores in named.items()}

@@ -262,4 +262,4 @@ def test_the_time_of_a_fit_is_told_from_two_small_ones(tmp_path: Path, monkeypat
     path = write_csv(tmp_path / "reviews.csv", reviews(600))
     done = invoke("fit", path, "--label", "topic", "--check", "--json")
     assert done.exit_code == 0, done.output
-    assert sizes == [100, 400]
+    assert sizes == [100, 250]

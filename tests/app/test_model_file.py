@@ -70,7 +70,8 @@ def test_rows_are_kept_on_demand(kind: str, tmp_path: Path) -> None:
     model = fitted(kind)[0]
     save(model, tmp_path / "model", rows=True)
     back = load(tmp_path / "model")
-    assert back.__dict__.keys() == model.__getstate__().keys() - {"_sklearn_version"} | {"_coordinates", "_code_space"}
+    of_rows = {"_coordinates", "_code_space", "_unlikeness"}
+    assert back.__dict__.keys() == model.__getstate__().keys() - {"_sklearn_version"} | of_rows
     for name in ("labels_", "confidence_", "embedding_"):
         assert same(getattr(back, name), getattr(model, name))
     assert (back.codes_ != model.codes_).nnz == 0

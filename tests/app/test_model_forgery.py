@@ -32,7 +32,13 @@ from support.models import fitted, quick
 RECORDS = ("objective_history_", "residual_history_", "random_state", "cv_results_")
 PARAMETERS = (".landmarks",)
 OF_ROWS = names_declared(FSSMSC, OfRows)
-PLACES = {"_coordinates", "_code_space", "_kept", "_kept_plain"}  # rows by their codes, and what other labels need
+PLACES = {
+    "_coordinates",
+    "_code_space",
+    "_unlikeness",
+    "_kept",
+    "_kept_plain",
+}  # what other labels need too
 KINDS = ("text", "admm", "clusters", "gaps", "frame", "pairs", "auto", "pipeline", "weighted search", "text search")
 
 

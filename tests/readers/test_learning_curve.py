@@ -40,3 +40,13 @@ def test_bad_targets(target: Any) -> None:
 def test_one_number_of_labels_makes_no_curve() -> None:
     with pytest.raises(ValueError, match="two different numbers"):
         fit_learning_curve(np.full(3, 50.0), np.full(3, 0.9), JUDGED, 200)
+
+
+def test_the_present_accuracy_moves_the_curve_and_not_its_slope() -> None:
+    hidden = 1 - 2 * SEEN**-0.5
+    plain, higher = (fit_learning_curve(SEEN, hidden, JUDGED, 200, now) for now in (None, 0.95))
+    assert plain.power == higher.power
+    assert plain.accuracy(200) < higher.accuracy(200) < 0.95
+    # both weigh the same: the error lies between those of the two
+    assert 1 - higher.accuracy(200) == pytest.approx((1 - plain.accuracy(200)) / 2 + 0.025, abs=0.01)
+    assert fit_learning_curve(SEEN, np.ones(3), JUDGED, 200, 1.0).labels_needed(0.98).more == 0

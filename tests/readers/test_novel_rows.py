@@ -12,6 +12,7 @@ from anchorview.core.arrays import unit_rows
 from anchorview.readers.base import HeldOutLabels
 from anchorview.readers.novel_groups import group_novel_rows
 from anchorview.readers.novelty import fit_novelty
+from anchorview.readers.scattered import fit_scattered
 
 
 @pytest.fixture(scope="module")
@@ -86,23 +87,37 @@ def test_rows_whose_novelty_leaves_it_open_go_to_the_nearer_centre(part: Any) ->
     assert sum(group.size for group in moved) == 160
 
 
+def test_a_row_between_two_known_classes_is_in_doubt_but_not_new(part: Any) -> None:
+    rows, class_ids, confidence, held_out, target = part
+    between = unit_rows(np.concatenate([rows, rows[10:40] + rows[90:120]]))
+    class_ids, confidence = np.append(class_ids, np.full(30, -1)), np.append(confidence, np.full(30, 0.7))
+    model = fit_novelty(between, class_ids, confidence, held_out)
+    assert model is not None
+    novelty = model.novelty(between, confidence)
+    assert np.median(novelty[480:]) < np.median(novelty[:480][target >= 4])
+
+
 def test_scattered_rows_are_novel_where_there_are_some(part: Any) -> None:
-    rows, class_ids, target = part[0], part[1], part[4]
+    rows, class_ids, confidence, held_out, target = part
     rng = np.random.default_rng(1)
-    away = np.flatnonzero((class_ids < 0) & (target < 4))[::16]
-    mixed, doubted = rows.copy(), np.where(class_ids >= 0, 1.0, 0.97)
-    mixed[away], doubted[away] = unit_rows(rng.normal(size=(len(away), 8))), 0.4
-    kept = target < 4  # all classes have labels
-    class_ids = np.where(kept, np.where(np.arange(480) % 3 == 0, target, -1), -1)
-    class_ids[away] = -1
-    labelled = np.flatnonzero(class_ids[kept] >= 0)
-    shares = np.full((len(labelled), 4), 0.01)
-    shares[np.arange(len(labelled)), class_ids[labelled]] = 0.97
-    about = HeldOutLabels(labelled, class_ids[labelled], shares)
-    model = fit_novelty(mixed[kept], class_ids[kept], doubted[kept], about)
-    assert model is not None and model.scattered.odds > 0
-    novelty = model.novelty(mixed[kept], doubted[kept])
-    others = class_ids[kept] < 0
-    assert roc_auc_score(np.isin(np.arange(480), away)[kept][others], novelty[others]) > 0.95
-    chosen = fit_novelty(mixed[kept], class_ids[kept], doubted[kept], about, drawn_at_random=np.zeros(320, dtype=bool))
-    assert chosen is not None and chosen.scattered.odds == 0  # rows that the model chose tell nothing of others
+    class_ids = np.where((target < 4) & (np.arange(480) % 8 == 0), target, -1)
+    usual, is_odd = rng.normal(size=480), (class_ids < 0) & (np.arange(480) % 20 == 1)
+    unlike = np.where(is_odd, usual + 8, usual)
+    model = fit_novelty(rows, class_ids, confidence, held_out, unlikeness=unlike)
+    assert model is not None and model.scattered.odds.max() > 10
+    novelty = model.novelty(rows, confidence, unlike)
+    assert (novelty[is_odd] > 0.9).all()
+    none = fit_novelty(rows, class_ids, confidence, held_out, unlikeness=usual)
+    assert none is not None
+    assert ((none.novelty(rows, confidence, usual) > 0.5) != (none.novelty(rows, confidence) > 0.5)).mean() < 0.01
+    chosen = fit_novelty(
+        rows, class_ids, confidence, held_out, unlikeness=unlike, drawn_at_random=np.zeros(480, dtype=bool)
+    )
+    assert chosen is not None and not len(chosen.scattered.odds)  # rows that the model chose tell nothing of others
+
+
+def test_where_labelled_rows_are_as_odd_nothing_is_scattered() -> None:
+    values = np.random.default_rng(0).normal(size=2100)
+    values[::20] += 8
+    assert np.quantile(fit_scattered(values[:100], values[100:]).odds, 0.99) < 1
+    assert not len(fit_scattered(values[:19], values[19:]).odds)  # too few to tell

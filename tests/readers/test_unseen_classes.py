@@ -85,6 +85,11 @@ def test_the_ratio_is_the_least_of_its_loss() -> None:
     np.testing.assert_allclose([found.offset, found.slope], minimize(loss, [0.0, 8.0]).x, atol=1e-4)
 
 
+def test_without_known_rows_half_of_the_new_ones_are_told() -> None:
+    ratio = fit_density_ratio(np.empty(0), np.array([0.6, 0.8, 1.0]))
+    assert ratio.log(np.array([0.8]))[0] == pytest.approx(0) and ratio.slope > 0
+
+
 def test_left_out_distances() -> None:
     rows = unit_rows(np.array([[1.0, 0.0], [1.0, 0.1], [0.0, 1.0]]))
     found = left_out_distances(rows, np.array([0, 0, 1]))

@@ -14,7 +14,12 @@ from typing import Any
 LAST_STEPS = ("FSSMSC", "AnchorViewClassifier")
 
 _OF_THIS_MACHINE = ("text_encoder", "text_cache", "image_encoder", "image_folder", "unreadable_")
-_PLACES = ("_coordinates", "_code_space", "_kept")  # rows by their codes, and what other labels need of them
+_PLACES = (
+    "_coordinates",
+    "_code_space",
+    "_unlikeness",
+    "_kept",
+)  # of rows, and what other labels need
 _NEVER = ("_metadata_request", "_stop_words_id")
 
 
@@ -101,6 +106,7 @@ TABLE: dict[str, Storable] = {
         GraphSpace="readers.graph",
         HeldOutLabels="readers.base",
         CodeSpace="readers.code_space",
+        Unlikeness="readers.unlikeness",
         KeptFit="fitting.kept_fit",
         Conflict="supervision.conflicts",
         Contradiction="supervision.conflicts",

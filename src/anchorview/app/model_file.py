@@ -92,6 +92,7 @@ def save(
     last = _last_step(model)
     if rows:  # what is computed when it is first asked for belongs to the rows too
         last._places_of_rows()
+        last._unlikeness_of_rows()
     if updates:
         last._keep_rows()
     writer = TreeWriter(rows)

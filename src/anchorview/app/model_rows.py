@@ -14,6 +14,7 @@ from ..fssmsc import FSSMSC
 from ..readers.base import COMBINATIONS, HeldOutLabels
 from ..readers.code_space import CodeSpace
 from ..readers.label_sources import SKIPPED, are_numbered, name_sources
+from ..readers.unlikeness import Unlikeness
 from ..supervision.conflicts import Conflict
 from ..tuning.judging import Judgement
 from ..tuning.settings import Setting
@@ -143,6 +144,13 @@ def _code_space(space: Any, model: Any, n_rows: int) -> None:
     check_floats(space.directions, (len(model.landmarks_), None), "_code_space")
 
 
+def _unlikeness(unlike: Any, model: Any, n_rows: int) -> None:
+    require(isinstance(unlike, Unlikeness), "_unlikeness")
+    m = len(model.landmarks_)
+    for array, shape in ((unlike.middle, (m,)), (unlike.directions, (m, m)), (unlike.of_rows, (n_rows,))):
+        check_floats(array, shape, "_unlikeness")
+
+
 def _kept(kept: Any, model: Any, n_rows: int) -> None:
     """Check what other labels need of the rows."""
     require(isinstance(kept, KeptFit), "_kept")
@@ -197,6 +205,7 @@ CHECKS: dict[str, Callable[[Any, Any, int], None]] = {
     "_label_source": _label_source,
     "_coordinates": _coordinates,
     "_code_space": _code_space,
+    "_unlikeness": _unlikeness,
     "_kept": _kept,
     "_kept_plain": _kept_plain,
 }

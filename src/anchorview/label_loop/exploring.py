@@ -23,6 +23,7 @@ from ..readers.novel_features import distinguishing_features, draw_some
 from ..readers.novel_groups import NEW, NovelGroup, group_novel_rows
 from ..readers.novelty import NoveltyModel, fit_novelty
 from ..readers.suggest import LabelQueue, Suggestion, check_request, make_queue, restrict
+from ..readers.unlikeness import Unlikeness, drawn_rows, fit_unlikeness
 
 _UNSURE = 0.8  # a label with a smaller probability is in doubt for itself, not only as one of many
 
@@ -38,6 +39,7 @@ class ExploredRows(MultiViewClassifier):
     _coordinates = OfAnswer[Matrix | None](None)  # of the rows of the fit, in `_code_space`
     _code_space = OfAnswer[CodeSpace | None](None)
     _row_groups = OfAnswer[GroupTree | None](None)
+    _unlikeness = OfAnswer[Unlikeness | None](None)
     _novelty = OfAnswer[tuple[NoveltyModel | None, Matrix | None] | None](None)  # of these labels
 
     @property
@@ -62,7 +64,7 @@ class ExploredRows(MultiViewClassifier):
 
     def _forget_places(self) -> None:
         """Forget what is known of rows that are no longer those of the fit."""
-        del self._coordinates, self._code_space, self._row_groups
+        del self._coordinates, self._code_space, self._row_groups, self._unlikeness
 
     def _keep_rows(self) -> None:
         """Keep what other labels need of the rows of the fit, for a file."""
@@ -84,6 +86,17 @@ class ExploredRows(MultiViewClassifier):
             self._code_space = fit_code_space(self.codes_)
             self._coordinates = self._code_space.coordinates(self.codes_).astype(np.float32)
         return self._coordinates
+
+    def _unlikeness_of_rows(self) -> Unlikeness | None:
+        """Return how unlike all others rows are; None if their features are not here, or on a cluster."""
+        views = self._views_of_fit()
+        if self._unlikeness is None and views is not None and not views.is_on_cluster:
+            usable = self._can_be_labelled | (self.label_source_ != "")
+            rows = drawn_rows(usable)
+            drawn = np.concatenate([each for _, each, _ in self._iter_rows(views[rows], "products")])
+            products = (each for _, each, _ in self._iter_rows(views, "products"))
+            self._unlikeness = fit_unlikeness(drawn, rows, products, usable)
+        return self._unlikeness
 
     def _groups_of_rows(self) -> GroupTree:
         if self._row_groups is None:
@@ -234,20 +247,21 @@ class ExploredRows(MultiViewClassifier):
         if self._novelty is None:
             class_ids, places = self._given_class_ids(), self._places_of_rows()
             n_threads = count_threads(self.n_jobs)
-            second = self._runner_up[1].astype(np.float64)
             drawn = np.isin(self.label_source_, [RANDOM, UNKNOWN, IMPORT])
+            unlike = self._unlikeness_of_rows()
+            of_rows = None if unlike is None else unlike.of_rows
             model = fit_novelty(
                 places,
                 class_ids,
                 self.confidence_,
                 self.held_out_,
                 n_threads,
-                second=second,
                 drawn_at_random=drawn,
+                unlikeness=of_rows,
             )
             novelty = None
             if model is not None:
-                novelty = model.novelty(places, self.confidence_, n_threads)
+                novelty = model.novelty(places, self.confidence_, of_rows, n_threads)
                 novelty[~self._can_be_labelled] = 0.0
             self._novelty = model, novelty
         return self._novelty
@@ -288,7 +302,10 @@ class ExploredRows(MultiViewClassifier):
         assert space is not None  # set with the coordinates of the rows
         views = self._read_new(X)
         placed = np.concatenate([space.coordinates(codes) for _, codes, _ in self._iter_rows(views, "codes")])
-        return model.novelty(placed.astype(np.float32), confidence, count_threads(self.n_jobs))
+        unlike, how_unlike = self._unlikeness_of_rows(), None
+        if unlike is not None:
+            how_unlike = np.concatenate([unlike.of(each) for _, each, _ in self._iter_rows(views, "products")])
+        return model.novelty(placed.astype(np.float32), confidence, how_unlike, count_threads(self.n_jobs))
 
     @property
     def novel_groups_(self) -> list[NovelGroup]:

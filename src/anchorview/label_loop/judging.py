@@ -238,8 +238,15 @@ class LabelLoop(ExploredRows, LabelledInNotebook):
             if len(set(n_seen)) < 2:
                 return None
             seen = [np.array(each, dtype=np.float64) for each in (n_seen, accuracy, n_judged)]
-            self._curve = fit_learning_curve(seen[0], seen[1], seen[2], len(labelled))
+            self._curve = fit_learning_curve(seen[0], seen[1], seen[2], len(labelled), self._accuracy_now())
         return self._curve
+
+    def _accuracy_now(self) -> float | None:
+        """Return the accuracy on rows without a label, by the audit, or else by the confidence."""
+        stated = self.expected_accuracy_
+        if stated is not None and stated.rests_on == "audit":
+            return stated.value
+        return float(self.confidence_[self._can_be_labelled].mean()) if self._can_be_labelled.any() else None
 
     def labels_needed(self, target: float) -> LabelsNeeded:
         """Return how many more labels are needed to reach an accuracy, with an interval, if this can be estimated.

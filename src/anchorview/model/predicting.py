@@ -30,7 +30,7 @@ from .model import Branch, Embedder, Member, Model
 _FEW_ROWS = 8  # whose codes are read dense: a sparse product of one row takes ten times as long as its arithmetic
 
 CHUNK_ROWS = 65_536  # predicted at a time: rows that are read once, and a bound on memory
-Wanted = Literal["class_ids", "probabilities", "embedding", "codes"]
+Wanted = Literal["class_ids", "probabilities", "embedding", "codes", "products"]
 Chunk = tuple[slice, Any, Mask | None]  # rows, what was wanted of them, and which have no view; None if all have one
 
 
@@ -82,12 +82,14 @@ class _OfBlock:
 
 
 def predict_rows(model: Model, views: Views, present: Presence, wanted: Wanted, n_threads: int) -> Any:
-    """Return class numbers (places in `classes`), probabilities (a column for each of them), embedding or codes."""
+    """Return class numbers (places in `classes`), probabilities (a column for each), or what comes before them."""
     if wanted == "embedding":
         return embed_rows(model.embedder, views, present, n_threads)
     if wanted == "codes":
         codes = encode_rows(model.embedder, views, present, n_threads, lambda part: part)
         return stack_codes(codes, len(model.embedder.landmarks))
+    if wanted == "products":
+        return read_products(model.embedder, views, present, n_threads)
     probabilities = average_members(model, views, present, n_threads)
     if wanted == "class_ids":
         return model.places(probabilities.argmax(axis=1))
@@ -109,6 +111,18 @@ def encode_rows(
         return use(embedder.encoder.encode(*_read_block(cross, block, partial(check_finite, views, present=present))))
 
     return map_blocks(of_block, cross.blocks, n_threads, "encoding")
+
+
+def read_products(embedder: Embedder, views: Views, present: Presence, n_threads: int) -> Matrix:
+    """Return the products of rows with the landmarks, completed where views are missing."""
+    cross = ViewCrossProducts(views, embedder.scaler, embedder.landmarks, present=present, for_prediction=True)
+
+    def of_block(block: slice) -> Matrix:
+        return complete_products(
+            *_read_block(cross, block, partial(check_finite, views, present=present)), embedder.encoder
+        )
+
+    return np.concatenate(map_blocks(of_block, cross.blocks, n_threads, "comparing"))
 
 
 def average_members(model: Model, views: Views, present: Presence, n_threads: int) -> Matrix:

@@ -2,8 +2,9 @@
 
 Accuracies of models that saw some share of the labels are fitted by error = a · n^−b, each weighing as its rows say. An
 accuracy is what hidden labels show, and by how much the model is surer of rows without a label than of these: that
-takes out chance, and is right on average even if all confidence is too high. Farther than three times the labels there
-are, the curve says nothing.
+takes out chance, and is right on average even if all confidence is too high. How accurate the present model is, is
+known in another way as well: by an audit, or by its confidence. Both have a say in the height of the curve. Farther
+than three times the labels there are, the curve says nothing.
 """
 
 from __future__ import annotations
@@ -77,7 +78,9 @@ class LearningCurve:
         return None if total > _FARTHEST * self.n_labels else max(int(np.ceil(total)) - self.n_labels, 0)
 
 
-def fit_learning_curve(n_seen: Matrix, accuracy: Matrix, n_judged: Matrix, n_labels: int) -> LearningCurve:
+def fit_learning_curve(
+    n_seen: Matrix, accuracy: Matrix, n_judged: Matrix, n_labels: int, now: float | None = None
+) -> LearningCurve:
     """Fit the curve to accuracies of models that saw different numbers of labels.
 
     Parameters
@@ -90,6 +93,8 @@ def fit_learning_curve(n_seen: Matrix, accuracy: Matrix, n_judged: Matrix, n_lab
         How many these were.
     n_labels : int
         Labels there are.
+    now : float, optional
+        Accuracy of the model that saw all of them, as it is stated; it counts as much as the others together.
 
     Examples
     --------
@@ -97,18 +102,26 @@ def fit_learning_curve(n_seen: Matrix, accuracy: Matrix, n_judged: Matrix, n_lab
     >>> curve = fit_learning_curve(seen, 1 - 2 * seen**-0.5, np.full(3, 40_000.0), 200)
     >>> round(curve.accuracy(400), 2), curve.labels_needed(0.9).more, curve.labels_needed(0.99).more
     (0.9, 202, None)
+    >>> fit_learning_curve(seen, 1 - 2 * seen**-0.5, np.full(3, 40_000.0), 200, now=0.98).labels_needed(0.9).more
+    0
     """
     n_seen, accuracy, n_judged = (np.asarray(part, dtype=np.float64) for part in (n_seen, accuracy, n_judged))
     if len(np.unique(n_seen)) < 2:
         raise ValueError("A learning curve takes accuracies with two different numbers of labels at least.")
     rng = np.random.RandomState(0)
-    offset, power = _fit(n_seen, accuracy, n_judged)
+    offset, power = _fit(n_seen, accuracy, n_judged, n_labels, now)
     expected = np.clip(1 - np.exp(offset) * n_seen**-power, 0.0, 1.0)
-    draws = [_fit(n_seen, rng.binomial(n_judged.astype(int), expected) / n_judged, n_judged) for _ in range(_DRAWS)]
+    draws = []
+    for _ in range(_DRAWS):
+        drawn = rng.binomial(n_judged.astype(int), expected) / n_judged
+        drawn_now = None if now is None else rng.binomial(n_labels, now) / n_labels
+        draws.append(_fit(n_seen, drawn, n_judged, n_labels, drawn_now))
     return LearningCurve(n_labels, offset, power, np.array(draws))
 
 
-def _fit(n_seen: Matrix, accuracy: Matrix, n_judged: Matrix) -> tuple[float, float]:
+def _fit(
+    n_seen: Matrix, accuracy: Matrix, n_judged: Matrix, n_labels: int, now: float | None = None
+) -> tuple[float, float]:
     """Return offset and power.
 
     The power by weighted least squares of log error on log n; half a mistake is added, so that none has a logarithm
@@ -123,8 +136,11 @@ def _fit(n_seen: Matrix, accuracy: Matrix, n_judged: Matrix) -> tuple[float, flo
     slope = np.sum(weights * (x - middle_x) * (y - middle_y)) - _USUAL_POWER * expected
     slope /= np.sum(weights * (x - middle_x) ** 2) + expected
     power = float(np.clip(-slope, 0.0, _STEEPEST))
-    mistakes = max(float(n_judged @ (1 - accuracy)), 0.5)
-    return float(np.log(mistakes / (n_judged @ n_seen**-power))), power
+    mistakes, expected_mistakes = float(n_judged @ (1 - accuracy)), float(n_judged @ n_seen**-power)
+    if now is not None:
+        mistakes += float(n_judged.sum()) * (1 - now)
+        expected_mistakes += float(n_judged.sum()) * n_labels**-power
+    return float(np.log(max(mistakes, 0.5) / expected_mistakes)), power
 
 
 def draw_shares(rows: Rows, class_ids: ClassIds, random_state: int = 0) -> list[Rows]:
