@@ -72,7 +72,7 @@ def note_on_compared(known: Supervision, weights: Weights, readers: Sequence[str
     return [f"Rows are compared with about {MAX_READ:,} of {n_rows:,} labelled ones."]
 
 
-def read_products(
+def fit_readers_of_products(
     prepared: Prepared, given: FitInput, rng: np.random.RandomState, n_threads: int
 ) -> ProductReaders | None:
     """Fit the readers of E, which need no codes; None if there are none."""

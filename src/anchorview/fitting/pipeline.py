@@ -21,9 +21,9 @@ from .learning import (
     build_model,
     embed_all,
     fit_readers,
+    fit_readers_of_products,
     label_rows,
     note_on_compared,
-    read_products,
     solve,
     watch_products,
     weigh_held_out,
@@ -132,7 +132,7 @@ def _learn(prepared: Prepared, given: FitInput, review: LabelReview | None, run:
     progress.begin_round()
     given.views.check_unchanged()
     with one_blas_thread(), progress.watch():
-        product_readers = read_products(prepared, given, rng, n_threads)
+        product_readers = fit_readers_of_products(prepared, given, rng, n_threads)
         cross, neighbours = watch_products(prepared, product_readers, given, n_threads)
         problem, result = solve(prepared, given, cross, n_threads, progress)
     given.views.check_unchanged()
