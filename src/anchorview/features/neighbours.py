@@ -1,6 +1,7 @@
 """The one neighbour search: products of blocks of rows, the candidates of each row, their distances computed anew.
 
-`nearest_points` trusts the products: of points that their rounding cannot tell apart, the first are taken.
+`nearest_points` and `nearest_others` trust the products: of points that their rounding cannot tell apart, the first are
+taken.
 
 `nearest_rows` and `joint_neighbours` are exact. Products of dense rows are in single precision, at twice the speed;
 their rounding is known, so that a row which could be among the nearest is never missed. The nearest of the few
@@ -19,6 +20,8 @@ import numpy as np
 from ..core.arrays import AnyMatrix, Matrix, Rows, squared_norms
 from ..engine.blocks import map_blocks, row_blocks
 from .ranking import Exact, RowDistances
+
+_SAME = 1e-3  # distances below this part of the longest row are rounding: squares of float32 lose half the digits
 
 
 def nearest_points(
@@ -62,6 +65,36 @@ def nearest_points(
 
     results = map_blocks(of_block, row_blocks(len(queries), max(1, block_entries // len(points))), n_threads)
     return np.concatenate([index for index, _ in results]), np.concatenate([part for _, part in results])
+
+
+def rounding_of(points: Matrix) -> float:
+    """Return the distance below which points are the same to rounding."""
+    return _SAME * max(float(np.sqrt(squared_norms(points).max(initial=0.0))), 1e-30)
+
+
+def nearest_others(points: Matrix, count: int, n_threads: int = 1) -> tuple[Rows, Matrix]:
+    """Return the nearest others of each point (fewer if there are not so many), and the distances to them.
+
+    Where points have more doubles than that, nearest means nearest places, the first point of each: else such points
+    would have their doubles only, and a graph of neighbours would fall apart.
+
+    Examples
+    --------
+    >>> points = np.array([[0.0], [0.0], [0.0], [1.0], [5.0]], np.float32)
+    >>> nearest_others(points, 1)[0].ravel().tolist()
+    [3, 0, 0, 0, 3]
+    """
+    n = len(points)
+    index, distances = nearest_points(points, points, min(count + 1, n), n_threads)
+    rounding = rounding_of(points)
+    if (distances[:, -1] <= rounding).any():
+        first = np.unique(np.round(points / rounding), axis=0, return_index=True)[1]
+        index, distances = nearest_points(points[first], points, count + 1, n_threads)
+        index = first[index]
+    other = index != np.arange(n)[:, None]
+    other[other.all(axis=1), -1] = False  # a point with many doubles may not be among its own neighbours
+    width = index.shape[1] - 1
+    return index[other].reshape(n, width), distances[other].reshape(n, width)
 
 
 def nearest_rows(

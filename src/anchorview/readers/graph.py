@@ -31,14 +31,13 @@ from scipy import sparse
 
 from ..core.arrays import ClassIds, Matrix, Rows, Weights, squared_norms
 from ..engine.blocks import map_blocks
-from ..features.neighbours import nearest_points
+from ..features.neighbours import nearest_others, nearest_points, rounding_of
 from ..features.products import CompletedProducts, ViewCrossProducts
 from .base import Space
 
 Products = ViewCrossProducts | CompletedProducts  # E by rows
 N_NEIGHBORS = 10
 N_DIRECTIONS = 50
-_SAME = 1e-3  # distances below this part of the longest row are rounding: squares of float32 lose half the digits
 _LEFT = 1e-4  # part of the sum over walks that may be left out: far from labels there is little of it, and it decides
 _LEFT_OF_POTENTIAL = 0.01  # part of the solution that may be missing
 
@@ -66,29 +65,15 @@ def make_space(landmarks: Matrix, n_directions: int = N_DIRECTIONS) -> GraphSpac
     return GraphSpace((vectors[:, kept] / np.sqrt(values[kept])).astype(landmarks.dtype))
 
 
-def rounding_of(points: Matrix) -> float:
-    """Return the distance below which points are the same to rounding."""
-    return _SAME * max(float(np.sqrt(squared_norms(points).max(initial=0.0))), 1e-30)
-
-
 def make_graph(points: Matrix, n_threads: int = 1, row_weights: Weights = None) -> tuple[sparse.csr_array, Matrix]:
     """Return D^-½ W D^-½ of the graph that joins each row with its nearest ones, and the diagonal of D^-½.
 
     w_ij = exp(−d_ij² / (σ_i σ_j)), σ_i being the distance to the last of the neighbours; the larger of w_ij and w_ji
     counts. With weights s > 0 a row speaks as often as s says: W diag(s) takes the place of W, and D of its row sums.
-    Where rows have more doubles than that, nearest means nearest places: one row of each is joined with all near ones.
     """
     n = len(points)
-    index, distances = nearest_points(points, points, min(N_NEIGHBORS + 1, n), n_threads)
-    rounding = rounding_of(points)
-    if (distances[:, -1] <= rounding).any():  # rows with so many doubles would be joined with these alone
-        first = np.unique(np.round(points / rounding), axis=0, return_index=True)[1]
-        index, distances = nearest_points(points[first], points, N_NEIGHBORS + 1, n_threads)
-        index = first[index]
-    other = index != np.arange(n)[:, None]
-    other[other.all(axis=1), -1] = False  # a row with many doubles may not be among its own neighbours
-    width = index.shape[1] - 1
-    distances, index = distances[other].reshape(n, width), index[other].reshape(n, width)
+    index, distances = nearest_others(points, N_NEIGHBORS, n_threads)
+    width = index.shape[1]
     reach = np.maximum(distances.max(axis=1, initial=0.0), 1e-12)
     weights = np.exp(-(distances**2) / (reach[:, None] * reach[index]))
     starts = np.arange(n + 1) * width

@@ -6,7 +6,7 @@ import numpy as np
 from scipy import sparse
 
 from ..core.arrays import ClassIds, Matrix, Rows
-from ..features.neighbours import nearest_points
+from ..features.neighbours import nearest_others
 
 N_NEIGHBORS = 10
 _DAMPING, _STEPS = 0.97, 60
@@ -26,15 +26,12 @@ class LabelWalk:
 
     def __init__(self, points: Matrix, class_ids: ClassIds, n_threads: int = 1, n_neighbors: int = N_NEIGHBORS) -> None:
         n = len(points)
-        width = min(n_neighbors + 1, n)
-        index, far = nearest_points(points, points, width, n_threads)
-        other = index != np.arange(n)[:, None]
-        other[other.all(axis=1), -1] = False
-        columns, distances = index[other], far[other].reshape(n, width - 1)
-        usual = float(np.median(distances[:, -1])) if width > 1 else 0.0
+        index, distances = nearest_others(points, n_neighbors, n_threads)
+        width = index.shape[1]
+        usual = float(np.median(distances[:, -1])) if width else 0.0
         near = np.exp(-0.5 * (distances / max(usual, _NO_DISTANCE)) ** 2).astype(np.float32).ravel()
-        starts = np.arange(n + 1) * (width - 1)
-        directed = sparse.csr_array((np.maximum(near, _LEAST), columns, starts), shape=(n, n))
+        starts = np.arange(n + 1) * width
+        directed = sparse.csr_array((np.maximum(near, _LEAST), index.ravel(), starts), shape=(n, n))
         graph = sparse.csr_array(directed.maximum(directed.T))
         degrees = np.maximum(np.asarray(graph.sum(axis=1)).ravel(), _LEAST)
         self.steps = sparse.csr_array(sparse.diags_array((_DAMPING / degrees).astype(np.float32)) @ graph)
