@@ -52,6 +52,13 @@ def test_an_update_is_a_fit_with_the_same_settings_and_landmarks(made: Any, few:
     assert_same(model.update(more), fresh, made.views)
 
 
+def test_a_row_that_nobody_could_label_is_not_a_label(made: Any, few: Any) -> None:
+    skipped = np.flatnonzero(few < 0)[:3]
+    model = FSSMSC(n_landmarks=40, random_state=0).fit(made.views, few, label_source=dict.fromkeys(skipped, "skipped"))
+    np.testing.assert_array_equal(model._labelled_rows(), np.flatnonzero(few >= 0))
+    assert (model._given_class_ids()[skipped] == -1).all()
+
+
 def test_an_update_keeps_the_rows_of_the_graph(monkeypatch: Any, made: Any, few: Any, more: Any) -> None:
     """Of many rows some are in the graph; with the same ones a fit from nothing gives the same answers."""
     from anchorview.fitting.pipeline import fit_labels

@@ -18,7 +18,7 @@ from ..model.model import OfAnswer, OfRows
 from ..readers.audit import AUDITED, audit_order, next_audit_rows
 from ..readers.code_space import CodeSpace, fit_code_space
 from ..readers.group_tree import GroupTree, make_group_tree
-from ..readers.label_sources import IMPORT, RANDOM, SUGGESTED, UNKNOWN, name_sources, rows_from
+from ..readers.label_sources import IMPORT, RANDOM, SKIPPED, SUGGESTED, UNKNOWN, name_sources, rows_from
 from ..readers.novel_features import distinguishing_features, draw_some
 from ..readers.novel_groups import NEW, NovelGroup, group_novel_rows
 from ..readers.novelty import NoveltyModel, fit_novelty
@@ -112,8 +112,8 @@ class ExploredRows(MultiViewClassifier):
 
     def _labelled_rows(self) -> Rows:
         if "_label_source" not in (self.__dict__.get("_rows") or ()):  # of an older file
-            return np.flatnonzero(self.label_source_ != "")
-        return np.flatnonzero(~rows_from(self._label_source, ""))
+            return np.flatnonzero(~np.isin(self.label_source_, ("", SKIPPED)))
+        return np.flatnonzero(~rows_from(self._label_source, "", SKIPPED))
 
     def _audit_order(self) -> Rows:
         usable = self._can_be_labelled | (self.label_source_ != "")
@@ -180,7 +180,7 @@ class ExploredRows(MultiViewClassifier):
         """
         check_is_fitted(self)
         Number(0, 1).check("audit", audit)
-        candidates = restrict(self._can_be_labelled & (self.label_source_ != "skipped"), among, self._ids)
+        candidates = restrict(self._can_be_labelled & (self.label_source_ != SKIPPED), among, self._ids)
         check_request(n, candidates)
         n, share = int(n), 0.0 if among is not None else float(audit)
         drawn = next_audit_rows(self._audit_order(), self.label_source_, n, candidates) if share else np.arange(0)
