@@ -168,10 +168,6 @@ def run_fit(
             _check_memory(settings, data, model)
             if settings.fast and data.labels.counts and settings.clusters is None:
                 reporter.say(LEFT_OUT)
-            if with_page:
-                from ..report.run_map import load_bokeh_ahead
-
-                load_bokeh_ahead()
             reporter.step("fitting")
             fit_to_data(model, data)
             if settings.clusters == "auto":

@@ -8,7 +8,7 @@ import importlib.util
 import json
 import os
 from collections.abc import Callable
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from functools import lru_cache
 from pathlib import Path
 from typing import Any
@@ -33,7 +33,6 @@ class TextModel:
     fingerprint: str
     encode: Callable[[list[str]], Any]
     digest: str = ""  # of all that it makes of some texts, to the last bit
-    is_parallel: bool = False  # whether threads may encode several batches at once; others bring threads of their own
 
     def vectors(self, texts: list[str]) -> Vectors:
         """Return a vector for each text."""
@@ -91,7 +90,7 @@ def _wordllama() -> TextModel:
         raise ImportError("text_encoder='wordllama' needs wordllama: pip install 'anchorview[text]'") from None
     folder = Path(str(package.__file__)).parent
     model = package.WordLlama.load(cache_dir=folder, disable_download=True)
-    return replace(_made(WORDLLAMA, package_versions([WORDLLAMA])[WORDLLAMA], model.embed), is_parallel=True)
+    return _made(WORDLLAMA, package_versions([WORDLLAMA])[WORDLLAMA], model.embed)
 
 
 @lru_cache(maxsize=2)

@@ -12,7 +12,6 @@ import numpy as np
 import numpy.typing as npt
 
 from ..core.progress import Ticker
-from ..engine.blocks import count_threads, iter_blocks
 from .column_encoders import Part, Report, expect_storage
 from .columns import Column
 from .text_models import AUTO, WORDLLAMA, TextModel, Vectors, is_same_encoder, load_text_model
@@ -56,10 +55,8 @@ def encode_texts(model: TextModel, texts: Sequence[str], cache: Cache = None) ->
         return vectors
 
     ticker = Ticker("encoding", len(lacking), "texts")
-    are_parallel = model.is_parallel and len(batches) > 1
-    encoded = iter_blocks(encode, batches, count_threads(None)) if are_parallel else map(encode, batches)
-    for batch, vectors in zip(batches, encoded, strict=True):
-        found |= dict(zip(batch, vectors, strict=True))
+    for batch in batches:  # one at a time: encoders bring threads of their own
+        found |= dict(zip(batch, encode(batch), strict=True))
         ticker.done(len(batch))
     sizes = {len(vector) for vector in found.values()}
     if len(sizes) > 1:

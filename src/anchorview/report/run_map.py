@@ -8,9 +8,7 @@ from __future__ import annotations
 
 import base64
 import zlib
-from contextlib import suppress
 from dataclasses import dataclass
-from threading import Thread
 from typing import Any
 
 import numpy as np
@@ -58,16 +56,6 @@ def load_bokeh() -> Any:
     except ImportError as error:
         raise ImportError(f"The report needs Bokeh: pip install 'anchorview[report]' ({error}).") from error
     return bokeh
-
-
-def load_bokeh_ahead() -> None:
-    """Load Bokeh, which takes half a second, while something else is done; `load_bokeh` waits for it."""
-
-    def load() -> None:
-        with suppress(ImportError):  # who needs it says so
-            load_bokeh()
-
-    Thread(target=load, name="loading Bokeh", daemon=True).start()
 
 
 def class_colours(n_classes: int) -> tuple[list[str], list[str]]:
