@@ -156,7 +156,11 @@ def test_numbers_of_numpy_are_numbers(model: Any) -> None:
         (Names(optional=True), [None, "a"], [[None], 3]),
         (Parts(("a", "b")), [(), ["a"], ("a", "b")], ["a", ["c"], [["a"]], {"a"}, None, 3]),
         (Options(), [None, {}, {"a": 1}], [[], "a", {1: 2}, 3]),
-        (ColumnCuts(), [None, [3, 4], {"a": slice(3), "b": ["x"]}, np.array([3, 4]), [range(3)]], [[], {}, 3, "ab"]),
+        (
+            ColumnCuts(),
+            [None, [3, 4], {"a": slice(3), "b": ["x"]}, np.array([3, 4]), [range(3)]],
+            [[], {}, 3, "ab", [[]]],
+        ),
         (ColumnCuts(), [{"a": "x"}], [[0], [2.5, 3], [True], [None], [{1, 2}], {3, 4}, [10**30], np.ones((2, 2, 2))]),
     ],
 )

@@ -168,6 +168,11 @@ class TestNpz:
             for view, saved in zip(read.data, self.VIEWS, strict=True):
                 assert view.dtype == saved.dtype and np.array_equal(view, saved)
 
+    def test_a_file_without_rows_is_refused(self, tmp_path):
+        path = self.save(tmp_path, v0=self.VIEWS[0][:0], v1=self.VIEWS[1][:0], y=[])
+        with pytest.raises(ValueError, match=r"set\.npz has no rows"):
+            load_npz(path)
+
     @pytest.mark.parametrize("form", ["dense", "sparse"])
     def test_views_without_names_are_numbered(self, tmp_path, form):
         views = {} if form == "dense" else {"v0": None, "v1": None}

@@ -282,7 +282,7 @@ class ColumnCuts:
 
 
 def _is_listed(group: Any) -> bool:
-    return is_sequence(group) and getattr(group, "ndim", 1) == 1
+    return is_sequence(group) and getattr(group, "ndim", 1) == 1 and len(group) > 0
 
 
 def _is_size(group: Any) -> bool:

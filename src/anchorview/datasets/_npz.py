@@ -77,6 +77,8 @@ def load_npz(path: str | os.PathLike[str]) -> Bunch:
                 f"{key} of {path} has shape {value.shape}; it needs {n_dims} dimension{'s'[: n_dims - 1]}."
             )
     target, view_names = entries["y"], _view_names(path, entries)
+    if not len(target):
+        raise ValueError(f"{path} has no rows: its entry 'y' is empty.")
     check_finite_labels(target, f"y of {path}")
     _check_views(path, entries, view_names)
     data = [_load_view(path, entries, number, len(view_names)) for number in range(len(view_names))]
