@@ -23,7 +23,7 @@ from .inputs.labels import RunLabels
 from .progress import Reporter
 from .settings import RunSettings
 
-_SAMPLES = (100, 250)  # rows that are fitted to tell how long all will take; (100, 400) took longer and told no more
+_SAMPLES = (100, 250)  # rows that are fitted to tell how long all will take
 _MANY_ROWS = 10_000  # from which on what a row takes counts, with as many landmarks as the fit will have
 _SAMPLES_OF_MANY = (750, 1500)
 _BLOCK_ROWS = 1500

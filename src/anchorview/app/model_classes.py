@@ -14,12 +14,7 @@ from typing import Any
 LAST_STEPS = ("FSSMSC", "AnchorViewClassifier")
 
 _OF_THIS_MACHINE = ("text_encoder", "text_cache", "image_encoder", "image_folder", "unreadable_")
-_PLACES = (
-    "_coordinates",
-    "_code_space",
-    "_unlikeness",
-    "_kept",
-)  # of rows, and what other labels need
+_PLACES = ("_coordinates", "_code_space", "_unlikeness", "_kept")  # of rows, and what other labels need
 _NEVER = ("_metadata_request", "_stop_words_id")
 
 
